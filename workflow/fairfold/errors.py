@@ -1,0 +1,47 @@
+"""Errors that a user can act on.
+
+Every message is one sentence or two: what is wrong, where (key, file, row, column), what is allowed and what to do.
+Anything else that is raised is a bug of ours.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class StudyError(Exception):
+    """Base of all errors that are caused by the study's input rather than by a bug."""
+
+
+class ConfigError(StudyError):
+    """The configuration or the dataset catalog asks for something that does not exist or is not allowed."""
+
+
+class DataError(StudyError):
+    """A data file is missing, damaged, or does not hold what its entry says."""
+
+
+class SplitError(StudyError, ValueError):
+    """Folds cannot be made as asked. A ``ValueError`` too, as scikit-learn's splitters raise."""
+
+
+class ModelError(StudyError, ValueError):
+    """A model cannot be built or fitted as asked. A ``ValueError`` too, as scikit-learn's estimators raise."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """Sentence for a misspelt name: the nearest known ones, or all of them when none is near.
+
+    Parameters
+    ----------
+    kind : what the name stands for, for example ``"dataset"``.
+    name : the name that was given.
+    known : the names that exist.
+    """
+    names = sorted(known)
+    folded = {candidate.casefold(): candidate for candidate in names}
+    near = [folded[match] for match in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)]
+    if near:
+        return f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?"
+    return f"unknown {kind} {name!r}: known are {', '.join(names)}."

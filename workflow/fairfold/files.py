@@ -1,0 +1,66 @@
+"""Whole files or none: written under a temporary name in the same folder, then renamed into place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Path to write to; it takes the place of ``path`` when the block ends well, and vanishes when it does not.
+
+    The temporary name keeps the suffix, because writers choose the format by it.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=f".tmp{path.suffix}", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _flush_to_disk(temporary)
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_open(path: str | os.PathLike[str], mode: str = "wb", **options: Any) -> Iterator[IO[Any]]:
+    """Like :func:`open` for writing, with the guarantee of :func:`atomic_path`."""
+    with atomic_path(path) as temporary, temporary.open(mode, **options) as stream:
+        yield stream
+
+
+def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a tidy CSV: no index, ``\\n`` line ends, floats with all their digits; the same bytes everywhere."""
+    with atomic_open(path, "w", newline="", encoding="utf-8") as stream:
+        table.to_csv(stream, index=False, lineterminator="\n")
+
+
+def write_arrays(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
+    """Write a compressed ``.npz`` that holds plain arrays only (nothing that needs unpickling)."""
+    for name, array in arrays.items():
+        if np.asarray(array).dtype.hasobject:
+            raise TypeError(f"array {name!r} holds Python objects, which an .npz without pickle cannot keep")
+    with atomic_open(path) as stream:
+        np.savez_compressed(stream, **arrays)
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
