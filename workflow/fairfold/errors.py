@@ -41,7 +41,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     folded = {candidate.casefold(): candidate for candidate in names}
-    near = [folded[match] for match in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)]
+    wanted = str(name).casefold()
+    matches = difflib.get_close_matches(wanted, folded, n=1, cutoff=0.85) or difflib.get_close_matches(wanted, folded)
+    near = [folded[match] for match in matches]
     if near:
         return f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?"
     return f"unknown {kind} {name!r}: known are {', '.join(names)}."

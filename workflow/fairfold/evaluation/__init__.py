@@ -1,0 +1,1 @@
+"""Evaluation: scores, procedures that estimate them, and comparisons of methods."""

@@ -1,0 +1,37 @@
+"""Figures: tables in, matplotlib figures out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from fairfold.files import atomic_path
+
+# Okabe & Ito (2008): told apart by colour-blind readers, and in grey by their lightness.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000", "#999999")
+
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "pdf.fonttype": 42,
+}
+
+
+def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing."""
+    for path in map(Path, paths):
+        metadata = {"CreationDate": None} if path.suffix == ".pdf" else None
+        with mpl.rc_context(STYLE), atomic_path(path) as temporary:
+            figure.savefig(temporary, dpi=200, metadata=metadata)

@@ -1,0 +1,1 @@
+from fairfold.splitting.random import RandomSplit

@@ -1,0 +1,50 @@
+# study   run the quick study and make results/report.html
+# paper   run the study at the published scale (downloads data, hours)
+# test    run all tests
+# bench   run the benchmarks, side by side with other packages
+# lint    check style of Python and Snakemake code
+# lock    pin the newest versions of all dependencies anew
+#
+# Each makes its environment, .venv, when that is missing or outdated. Needs Python 3.11 to 3.13, git and make.
+
+SHELL := /bin/sh
+BIN := .venv/bin
+ENVIRONMENT := .venv/installed
+SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
+
+.PHONY: study paper test bench lint lock
+.DEFAULT_GOAL := study
+
+study: $(ENVIRONMENT)
+	@$(SNAKEMAKE)
+	@echo "The report is $(CURDIR)/results/report.html"
+
+paper: $(ENVIRONMENT)
+	@$(SNAKEMAKE) --configfile config/paper.yaml
+	@echo "The report is $(CURDIR)/results/report.html"
+
+test: $(ENVIRONMENT)
+	@$(BIN)/python -m pytest $(ARGS)
+
+bench: $(ENVIRONMENT)
+	@for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+
+lint: $(ENVIRONMENT)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/snakefmt --check Snakefile workflow
+
+# The stamp is written last: an interrupted installation is begun anew.
+$(ENVIRONMENT): envs/requirements.lock pyproject.toml
+	@echo "Installing the locked packages into .venv (about a minute) ..."
+	@rm -rf .venv
+	@python=$$(sh envs/find-python.sh) && $$python -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock: $(ENVIRONMENT)
+	@rm -rf .venv/uv && $(BIN)/python -m venv .venv/uv && .venv/uv/bin/python -m pip install --quiet uv
+	@.venv/uv/bin/uv pip compile pyproject.toml --extra dev --upgrade --quiet --universal --python-version 3.11 \
+	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-header --no-annotate -o envs/requirements.lock
+	@$(BIN)/python envs/follow_lock.py

@@ -1,0 +1,398 @@
+"""The generators keep what their docstrings promise: shapes, densities, exact counts, the true-path rule."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import loadmat
+from scipy.sparse import csr_array
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+
+from fairfold.datasets import generate
+from fairfold.errors import ConfigError
+
+SMALL_GO = {"n_samples": 5000, "n_labels": 300, "density": 0.1, "class_sizes": (4, 41, 123, 493, 4990)}
+# Standard deviation of a uniform variable on an interval of length one.
+UNIFORM_SD = 1 / np.sqrt(12)
+
+
+def go_like(**changes):
+    return generate.go_like(**(SMALL_GO | changes))
+
+
+def as_bytes(result) -> bytes:
+    """All bytes of an array, a CSR matrix, or a tuple of those (and of lists of names)."""
+    if isinstance(result, csr_array):
+        return as_bytes((result.indptr, result.indices, result.data))
+    if isinstance(result, tuple):
+        return b"|".join(map(as_bytes, result))
+    return np.asarray(result).tobytes()
+
+
+RANDOM = {
+    "simulated_multilabel": generate.simulated_multilabel,
+    "cross_testing_simulated": generate.cross_testing_simulated,
+    "cross_testing_random": generate.cross_testing_random,
+    "go_like": lambda random_state: go_like(random_state=random_state, return_parents=True),
+}
+
+
+@pytest.mark.parametrize("make", RANDOM.values(), ids=RANDOM)
+class TestSeeds:
+    def test_same_seed_same_bytes(self, make):
+        first = as_bytes(make(random_state=7))
+        assert first == as_bytes(make(random_state=7))
+        assert first == as_bytes(make(random_state=np.random.default_rng(7)))
+        assert first == as_bytes(make(random_state=np.random.SeedSequence(7)))
+
+    def test_other_seed_other_bytes(self, make):
+        assert as_bytes(make(random_state=7)) != as_bytes(make(random_state=8))
+
+    def test_none_is_fresh_entropy(self, make):
+        assert as_bytes(make(random_state=None)) != as_bytes(make(random_state=None))
+
+    def test_global_state_is_left_alone(self, make):
+        before = np.random.get_state()[1].tobytes(), np.random.get_state()[2]  # noqa: NPY002
+        make(random_state=7)
+        assert before == (np.random.get_state()[1].tobytes(), np.random.get_state()[2])  # noqa: NPY002
+
+    @pytest.mark.parametrize("seed", [-1, 1.5, "seven"])
+    def test_bad_seed(self, make, seed):
+        with pytest.raises(ConfigError, match="random_state must be"):
+            make(random_state=seed)
+
+
+class TestDigitsSegments:
+    def test_shapes_and_names(self):
+        X, Y, feature_names, label_names = generate.digits_segments()
+        assert X.shape == (1797, 64) and Y.shape == (1797, 7)
+        assert (feature_names[0], feature_names[8], len(feature_names)) == ("pixel_0_0", "pixel_1_0", 64)
+        assert label_names == list("abcdefg")
+        assert Y.dtype == np.int8
+
+    def test_labels_are_the_usual_display_codes(self):
+        # The bytes gfedcba that display drivers send for 0 to 9, from data sheets, not from the module's table.
+        codes = [0x3F, 0x06, 0x5B, 0x4F, 0x66, 0x6D, 0x7D, 0x07, 0x7F, 0x6F]
+        from sklearn.datasets import load_digits
+
+        _, Y, _, _ = generate.digits_segments()
+        np.testing.assert_array_equal(Y @ (1 << np.arange(7)), np.array(codes)[load_digits().target])
+
+    def test_densities(self):
+        # Digits are nearly equally frequent: each class is within 0.004 of one tenth, so a density is off by < 0.03.
+        density = generate.digits_segments()[1].mean(axis=0)
+        np.testing.assert_allclose(density, [0.8, 0.8, 0.9, 0.7, 0.4, 0.6, 0.7], atol=0.03)
+
+
+class TestEmbedded:
+    @pytest.mark.parametrize(
+        ("make", "shape", "first_feature", "per_class"),
+        [
+            (generate.iris, (150, 4), "sepal length (cm)", {"setosa": 50, "versicolor": 50, "virginica": 50}),
+            (generate.breast_cancer, (569, 30), "mean radius", {"malignant": 212, "benign": 357}),
+        ],
+    )
+    def test_shapes_names_and_class_sizes(self, make, shape, first_feature, per_class):
+        X, y, feature_names, label_names = make()
+        assert X.shape == shape and y.dtype == np.int64
+        assert feature_names[0] == first_feature and len(feature_names) == shape[1]
+        assert dict(zip(label_names, np.bincount(y), strict=True)) == per_class
+        assert {type(name) for name in feature_names + label_names} == {str}  # not NumPy's
+
+
+class TestSimulatedMultilabel:
+    def test_shapes_and_names(self):
+        X, Y, feature_names, label_names = generate.simulated_multilabel(200, 12, 4)
+        assert X.shape == (200, 12) and Y.shape == (200, 4)
+        assert feature_names[-1] == "word_11" and label_names[-1] == "topic_3"
+        assert len(feature_names) == 12 and len(label_names) == 4
+        assert set(np.unique(Y)) == {0, 1} and Y.dtype == np.int8
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_densities(self, seed):
+        density = generate.simulated_multilabel(random_state=seed)[1].mean(axis=0)
+        assert density.min() >= 0.15 and density.max() <= 0.6
+
+    def test_every_label_can_be_learnt(self):
+        X, Y, _, _ = generate.simulated_multilabel()
+        forest = RandomForestClassifier(100, random_state=0).fit(X[:300], Y[:300])
+        for truth, votes in zip(Y[300:].T, forest.predict_proba(X[300:]), strict=True):
+            positives, negatives = truth.sum(), (1 - truth).sum()
+            # Standard deviation of the area under the curve of random scores (Mann-Whitney).
+            chance = np.sqrt((positives + negatives + 1) / (12 * positives * negatives))
+            assert roc_auc_score(truth, votes[:, 1]) > 0.5 + 4 * chance
+
+    def test_densities_out_of_reach(self):
+        with pytest.raises(ConfigError, match="2 to 8 labels or for more samples"):
+            generate.simulated_multilabel(5, 3, 40)
+
+    @pytest.mark.parametrize("name", ["n_samples", "n_features", "n_labels"])
+    @pytest.mark.parametrize("value", [0, -3, 2.5, "9", True])
+    def test_bad_sizes(self, name, value):
+        with pytest.raises(ConfigError, match=f"{name} must be an integer of at least 1"):
+            generate.simulated_multilabel(**{name: value})
+
+
+def assert_simulated_layout(X, y):
+    """Blocks of 2,000 rows, shifted by 0.8 as the paper says; a mean is within 5 standard errors of its own."""
+    assert X.shape == (8000, 6)
+    np.testing.assert_array_equal(y, np.repeat([0, 1], 4000))
+    tolerance = 5 * UNIFORM_SD / np.sqrt(2000)
+    for block, shift in enumerate([(0, 0), (0.8, 0.8), (0.8, 0), (0, 0.8)]):
+        uniform = X[2000 * block : 2000 * (block + 1)] - [*shift, 0, 0, 0, 0]
+        assert uniform.min() >= -1e-12 and uniform.max() <= 1 + 1e-12  # rounding of the sum
+        np.testing.assert_allclose(uniform.mean(axis=0), 0.5, atol=tolerance)
+
+
+def assert_random_layout(X, y, n_per_class):
+    assert X.shape == (2 * n_per_class, 20)
+    np.testing.assert_array_equal(y, np.repeat([0, 1], n_per_class))
+    assert X.min() >= 0 and X.max() <= 1
+    # The difference of two means, each over n_per_class rows: labels carry no signal.
+    difference = X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)
+    np.testing.assert_allclose(difference, 0, atol=5 * UNIFORM_SD * np.sqrt(2 / n_per_class))
+    np.testing.assert_allclose(X.mean(axis=0), 0.5, atol=5 * UNIFORM_SD / np.sqrt(2 * n_per_class))
+
+
+def published_file(name: str):
+    """X and y of one of the paper's own files."""
+    mirror = os.environ.get("FAIRFOLD_MIRROR")
+    if not mirror:
+        pytest.skip("FAIRFOLD_MIRROR is not set, so the published file is not at hand")
+    path = Path(mirror) / f"cross_testing_{name}" / f"data_{name}.mat"
+    if not path.exists():
+        pytest.skip(f"{path} is not at hand")
+    classes = [loadmat(path)[f"data_class{k}"] for k in (0, 1)]
+    return np.concatenate(classes), np.repeat([0, 1], [len(rows) for rows in classes])
+
+
+class TestCrossTesting:
+    def test_simulated(self):
+        assert_simulated_layout(*generate.cross_testing_simulated(random_state=3))
+
+    def test_random(self):
+        assert_random_layout(*generate.cross_testing_random(500, random_state=3), 500)
+
+    def test_published_simulated_file_has_the_same_layout(self):
+        assert_simulated_layout(*published_file("gen"))
+
+    def test_published_random_file_has_the_same_layout(self):
+        assert_random_layout(*published_file("random"), 10_000)
+
+    def test_random_has_the_published_size_by_default(self):
+        assert generate.cross_testing_random()[0].shape == (20_000, 20)
+
+    def test_bad_size(self):
+        with pytest.raises(ConfigError, match="n_per_class must be an integer of at least 1, not 0"):
+            generate.cross_testing_random(0)
+
+
+def counts_per_fold(Y, fold_of):
+    return np.array([Y[fold_of == fold].sum(axis=0) for fold in range(fold_of.max() + 1)])
+
+
+def metric_behaviour_reference(pattern, n_samples, n_labels, n_folds):
+    """The three patterns written out cell by cell."""
+    Y = np.zeros((n_samples, n_labels), dtype=int)
+    block = n_samples // n_folds
+    for label, size in enumerate(np.linspace(2 * n_folds, n_samples // 2, n_labels)):
+        for fold in range(n_folds):
+            ones = int(size) // n_folds
+            if pattern == "difference" and fold < 2:
+                ones += (1 - 2 * fold) * int(0.2 * ones)
+            if pattern == "one-missing":
+                ones = 0 if fold == 0 else int(size) // (n_folds - 1)
+            for row in range(ones):
+                Y[fold * block + row, label] = 1
+    return Y
+
+
+class TestMetricBehaviour:
+    @pytest.mark.parametrize("pattern", generate.PATTERNS)
+    def test_published_size(self, pattern):
+        Y, fold_of = generate.metric_behaviour(pattern)
+        sizes = np.linspace(20, 50_000, 100).astype(int)
+        expected = np.tile(sizes // 10, (10, 1))
+        if pattern == "difference":
+            expected[0], expected[1] = (
+                expected[2] + (0.2 * expected[2]).astype(int),
+                expected[2] - (0.2 * expected[2]).astype(int),
+            )
+        if pattern == "one-missing":
+            expected = np.vstack([np.zeros_like(sizes), np.tile(sizes // 9, (9, 1))])
+        assert Y.shape == (100_000, 100) and Y.dtype == np.int8 and Y.has_sorted_indices
+        np.testing.assert_array_equal(fold_of, np.arange(100_000) // 10_000)
+        np.testing.assert_array_equal(counts_per_fold(Y, fold_of), expected)
+        assert Y.nnz == expected.sum()  # no zeros are stored and no cell twice
+
+    @pytest.mark.parametrize("pattern", generate.PATTERNS)
+    @pytest.mark.parametrize("shape", [(400, 17, 8), (60, 1, 2), (120, 5, 30)])
+    def test_cell_by_cell(self, pattern, shape):
+        n_samples, n_labels, n_folds = shape
+        Y, _ = generate.metric_behaviour(pattern, n_samples=n_samples, n_labels=n_labels, n_folds=n_folds)
+        np.testing.assert_array_equal(Y.toarray(), metric_behaviour_reference(pattern, *shape))
+
+    def test_folds_that_do_not_divide_the_rows(self):
+        _, fold_of = generate.metric_behaviour("equal", n_samples=103, n_labels=4, n_folds=10)
+        assert (np.diff(fold_of) >= 0).all()
+        assert set(np.bincount(fold_of)) == {10, 11} and len(np.bincount(fold_of)) == 10
+
+    def test_unknown_pattern(self):
+        with pytest.raises(ConfigError, match="unknown pattern 'one_missing': did you mean 'one-missing'"):
+            generate.metric_behaviour("one_missing")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"n_folds": 1}, "n_folds must be an integer of at least 2, not 1"),
+            ({"n_labels": 0}, "n_labels must be an integer of at least 1, not 0"),
+            ({"n_samples": 39}, "n_samples must be an integer of at least 40, not 39"),
+            ({"n_samples": 1e5}, "n_samples must be an integer of at least 40, not 100000.0"),
+        ],
+    )
+    def test_bad_sizes(self, arguments, message):
+        with pytest.raises(ConfigError, match=message):
+            generate.metric_behaviour("equal", **arguments)
+
+
+def draw_rows_reference(order, parents, starts, n_samples, rng):
+    """Selection sampling on lists, one label after the other."""
+    members = {}
+    for label in order:
+        candidates = list(members[parents[label]]) if parents[label] >= 0 else list(range(n_samples))
+        needed = int(starts[label + 1] - starts[label])
+        chosen = []
+        for seen, row in enumerate(candidates):
+            if len(chosen) == needed:
+                break
+            if rng.random() * (len(candidates) - seen) < needed - len(chosen):
+                chosen.append(row)
+        members[label] = chosen
+    return np.concatenate([members[label] for label in range(len(order))])
+
+
+class TestGoLike:
+    def test_shape_and_form(self):
+        Y = go_like()
+        assert isinstance(Y, csr_array) and Y.shape == (5000, 300)
+        assert Y.dtype == np.int8 and Y.indices.dtype == Y.indptr.dtype == np.int32
+        assert (Y.data == 1).all()
+        rows = np.repeat(np.arange(5000), np.diff(Y.indptr))
+        assert (np.diff(rows * 300 + Y.indices) > 0).all()  # sorted, no cell twice
+
+    @pytest.mark.parametrize("n_labels", [7, 8, 9, 10, 300, 301])
+    def test_quantiles_are_exact(self, n_labels):
+        sizes = go_like(n_labels=n_labels, density=0.1).sum(axis=0) if n_labels >= 300 else self.few(n_labels)
+        np.testing.assert_array_equal(np.quantile(sizes, [0, 0.25, 0.5, 0.75, 1]), SMALL_GO["class_sizes"])
+
+    @staticmethod
+    def few(n_labels):
+        """Class sizes of so few labels that the quantiles fix nearly all of them, and so the density."""
+        fixed = generate._class_sizes(n_labels, SMALL_GO["class_sizes"], 0.0)
+        return go_like(n_labels=n_labels, density=fixed.sum() / (5000 * n_labels)).sum(axis=0)
+
+    @pytest.mark.parametrize("density", [0.06, 0.1, 0.2])
+    def test_density(self, density):
+        wanted = density * 5000 * 300
+        assert abs(go_like(density=density).nnz - wanted) <= 0.01 * wanted
+
+    @pytest.mark.parametrize(
+        ("class_sizes", "density"),
+        [
+            (SMALL_GO["class_sizes"], 0.1),
+            ((4, 4, 4, 493, 4990), 0.1),  # many labels of one size
+            ((1, 41, 123, 4990, 4990), 0.32),  # many labels as large as the root
+        ],
+    )
+    def test_true_path_rule(self, class_sizes, density):
+        Y, parents = go_like(class_sizes=class_sizes, density=density, return_parents=True)
+        Y = Y.toarray()
+        sizes = Y.sum(axis=0)
+        assert (parents == -1).sum() == 1
+        root = int(np.flatnonzero(parents == -1)[0])
+        assert sizes[root] == sizes.max()
+        children = np.flatnonzero(parents >= 0)
+        assert (Y[:, children] <= Y[:, parents[children]]).all()
+        larger = sizes[parents[children]] > sizes[children]
+        assert (larger | ((parents[children] == root) & (sizes[children] == sizes[root]))).all()
+
+    def test_tree_has_several_levels(self):
+        _, parents = go_like(return_parents=True)
+        depth, current = np.zeros(300, dtype=int), parents.copy()
+        while (current >= 0).any():
+            depth += current >= 0
+            current = np.where(current >= 0, parents[current], -1)
+        # Each step up is a factor of three on average: log(4990 / 123) / log(3) = 3.4 steps for a median label.
+        assert np.median(depth) >= 3
+        assert np.bincount(parents[parents >= 0]).max() < 300 / 4  # no star
+
+    def test_columns_are_in_random_order(self):
+        # The rank correlation of position and size has standard deviation 1 / sqrt(299) under a random order.
+        sizes = go_like().sum(axis=0)
+        ranks = np.argsort(np.argsort(sizes, kind="stable"))
+        assert abs(np.corrcoef(np.arange(300), ranks)[0, 1]) < 5 / np.sqrt(299)
+
+    def test_kernel_equals_plain_reference(self):
+        parents = np.array([2, 0, -1, 2, 3])
+        starts = np.concatenate([[0], np.cumsum([40, 7, 90, 40, 39])])
+        order = np.array([2, 0, 3, 4, 1])
+        rows = np.empty(starts[-1], dtype=np.int32)
+        generate._draw_rows(order, parents, starts, 100, np.random.default_rng(5), rows)
+        expected = draw_rows_reference(order, parents, starts, 100, np.random.default_rng(5))
+        np.testing.assert_array_equal(rows, expected)
+
+    def test_rows_are_equally_likely(self):
+        # 200 labels under one root of all rows take 20 rows out of 100 each: a row's count is binomial(200, 0.2).
+        parents = np.array([-1] + [0] * 200)
+        starts = np.concatenate([[0], np.cumsum([100] + [20] * 200)])
+        rows = np.empty(starts[-1], dtype=np.int32)
+        generate._draw_rows(np.arange(201), parents, starts, 100, np.random.default_rng(1), rows)
+        np.testing.assert_array_equal(rows[:100], np.arange(100))
+        counts = np.bincount(rows[100:], minlength=100)
+        np.testing.assert_allclose(counts, 40, atol=5 * np.sqrt(200 * 0.2 * 0.8))
+
+    def test_bp_at_full_size(self):
+        shape = generate.GO_SHAPES["BP"]
+        Y = generate.go_like(**shape)
+        assert Y.shape == (666_349, 11_288)
+        wanted = shape["density"] * 666_349 * 11_288
+        assert abs(Y.nnz - wanted) <= 0.01 * wanted
+        sizes = np.bincount(Y.indices, minlength=11_288)
+        np.testing.assert_array_equal(np.quantile(sizes, [0, 0.25, 0.5, 0.75, 1]), shape["class_sizes"])
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"n_samples": 0}, "n_samples must be an integer of at least 1, not 0"),
+            ({"n_labels": 6}, "n_labels must be an integer of at least 7, not 6"),
+            ({"density": 0}, "density must be a number above 0 and at most 1, not 0"),
+            ({"density": 1.01}, "density must be a number above 0 and at most 1"),
+            ({"density": float("nan")}, "density must be a number above 0 and at most 1, not nan"),
+            ({"density": "0.1"}, "density must be a number above 0 and at most 1, not '0.1'"),
+            ({"density": True}, "density must be a number above 0 and at most 1, not True"),
+            ({"class_sizes": (4, 41, 123, 493)}, "class_sizes must be five ascending integers"),
+            ({"class_sizes": (4, 41, 123, 93, 4990)}, "class_sizes must be five ascending integers"),
+            ({"class_sizes": (0, 41, 123, 493, 4990)}, "class_sizes must be five ascending integers"),
+            ({"class_sizes": (4, 41, 123, 493, 5001)}, "from 1 to n_samples = 5000"),
+            ({"class_sizes": (4, 41.5, 123, 493, 4990)}, "class_sizes must be five ascending integers"),
+            ({"class_sizes": None}, "class_sizes must be five ascending integers"),
+        ],
+    )
+    def test_bad_arguments(self, changes, message):
+        with pytest.raises(ConfigError, match=message):
+            go_like(**changes)
+
+    @pytest.mark.parametrize("density", [0.01, 0.9])
+    def test_density_out_of_reach_names_the_range(self, density):
+        with pytest.raises(ConfigError, match=r"choose one from ([\d.]+) to ([\d.]+)") as caught:
+            go_like(density=density)
+        low, high = (float(word) for word in str(caught.value).split("from ")[1].split(", or")[0].split(" to "))
+        for outside in (0.97 * low, 1.03 * high):
+            with pytest.raises(ConfigError, match="choose one from"):
+                go_like(density=outside)
+        for end in (low, high):  # what the message allows is allowed
+            assert abs(go_like(density=end).nnz - end * 5000 * 300) <= 0.01 * end * 5000 * 300

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairfold.errors import DataError
+from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+
+
+@pytest.fixture
+def example():
+    rng = np.random.default_rng(3)
+    Y = (rng.random((60, 4)) < 0.3).astype(int)
+    return Y, np.round(np.clip(0.4 * Y + rng.random(Y.shape) * 0.7, 0, 1), 2)
+
+
+def test_against_the_definitions(example):
+    Y, P = example
+    scores = multilabel_scores(Y, P)
+    positive, negative = P[Y == 1], P[Y == 0]
+    wins = (positive[:, None] > negative).mean() + 0.5 * (positive[:, None] == negative).mean()
+    assert scores["roc_auc"] == pytest.approx(wins, rel=1e-12)
+    thresholds = np.unique(P)[::-1]
+    recall = np.array([(positive >= t).mean() for t in thresholds])
+    precision = np.array([Y[t <= P].mean() for t in thresholds])
+    assert scores["average_precision"] == pytest.approx(np.sum(np.diff(recall, prepend=0) * precision), rel=1e-12)
+    assert scores["hamming_loss"] == pytest.approx(((P > 0.5) != Y).mean(), rel=1e-12)
+    assert scores["mcc"] == pytest.approx(np.corrcoef(Y.ravel(), (P > 0.5).ravel())[0, 1], rel=1e-12)
+    losses = []
+    for y, p in zip(Y, P, strict=True):
+        pairs = [(a <= b) for a in p[y == 1] for b in p[y == 0]]
+        losses.append(np.mean(pairs) if pairs else 0)
+    assert scores["ranking_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
+    assert set(scores) == set(HIGHER_IS_BETTER)
+
+
+def test_sparse_labels_and_threshold(example):
+    Y, P = example
+    assert multilabel_scores(sparse.csr_array(Y), P) == multilabel_scores(Y, P)
+    assert multilabel_scores(Y, P, threshold=0.3)["hamming_loss"] == pytest.approx(((P > 0.3) != Y).mean())
+
+
+def test_undefined_scores_are_nan():
+    scores = multilabel_scores(np.zeros((3, 2)), np.full((3, 2), 0.1))
+    assert np.isnan(scores["roc_auc"])
+    assert np.isnan(scores["average_precision"])
+    assert scores["hamming_loss"] == 0
+
+
+@pytest.mark.parametrize(
+    ("Y", "P", "sentence"),
+    [
+        (np.zeros((2, 2)), np.zeros((2, 3)), "shape"),
+        (np.zeros(2), np.zeros(2), "shape"),
+        (np.zeros((0, 2)), np.zeros((0, 2)), "shape"),
+        (np.full((2, 2), 2), np.zeros((2, 2)), "other than 0 and 1"),
+        (np.zeros((2, 2)), np.full((2, 2), np.nan), "4 of 4 predicted probabilities are not finite"),
+    ],
+)
+def test_bad_input(Y, P, sentence):
+    with pytest.raises(DataError, match=sentence):
+        multilabel_scores(Y, P)

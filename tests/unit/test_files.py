@@ -1,0 +1,53 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.files import atomic_open, atomic_path, write_arrays, write_table
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_file_appears_whole(tmp_path):
+    with atomic_open(tmp_path / "new" / "a.txt", "w") as stream:
+        stream.write("all")
+        assert not (tmp_path / "new" / "a.txt").exists()
+    assert (tmp_path / "new" / "a.txt").read_text() == "all"
+    assert names(tmp_path / "new") == ["a.txt"]
+
+
+def test_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+    with pytest.raises(RuntimeError), atomic_open(target, "w") as stream:
+        stream.write("half")
+        raise RuntimeError
+    assert target.read_text() == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_temporary_name_keeps_the_suffix(tmp_path):
+    with atomic_path(tmp_path / "figure.pdf") as temporary:
+        assert temporary.suffix == ".pdf"
+        assert temporary.parent == tmp_path
+        temporary.write_text("x")
+
+
+def test_tables_keep_all_digits(tmp_path):
+    write_table(pd.DataFrame({"a": [0.1 + 0.2], "b": ["x"]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == b"a,b\n0.30000000000000004,x\n"
+
+
+def test_arrays_are_the_same_bytes_every_time(tmp_path):
+    for name in ("a.npz", "b.npz"):
+        write_arrays(tmp_path / name, x=np.arange(5), names=np.array(["é", "b"]))
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
+        assert arrays["names"].tolist() == ["é", "b"]
+
+
+def test_objects_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="'x'"):
+        write_arrays(tmp_path / "a.npz", x=np.array([{}], dtype=object))
+    assert names(tmp_path) == []

@@ -1,0 +1,99 @@
+from math import floor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fairfold.errors import DataError
+from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
+
+
+@pytest.fixture
+def Y():
+    return (np.random.default_rng(0).random((211, 7)) < np.linspace(0.02, 0.9, 7)).astype(np.int8)
+
+
+@pytest.mark.parametrize("percent", range(100))
+def test_floor_of_rate_times_positives_is_hidden(percent):
+    Y = np.tril(np.ones((100, 100), dtype=np.int8))
+    hidden = Y.sum(axis=0) - mask_positives(Y, percent / 100, random_state=1).sum(axis=0)
+    # percent * n // 100 is floor(rate * n) in whole numbers, free of the rounding of binary fractions
+    assert hidden.tolist() == [percent * n // 100 for n in range(100, 0, -1)]
+
+
+def test_only_positives_are_touched_and_the_input_is_not(Y):
+    before = Y.copy()
+    masked = mask_positives(Y, 0.5, random_state=0)
+    assert (masked <= Y).all()
+    assert masked.dtype == Y.dtype
+    np.testing.assert_array_equal(Y, before)
+
+
+def test_sparse_input_gives_the_same_labels(Y):
+    dense = mask_positives(Y, 0.3, random_state=5)
+    masked = mask_positives(sparse.csr_array(Y), 0.3, random_state=5)
+    assert masked.format == "csr"
+    assert masked.nnz == dense.sum()
+    np.testing.assert_array_equal(masked.toarray(), dense)
+    explicit_zero = sparse.csr_array(Y.astype(float))
+    explicit_zero.data[:0] = 0
+    np.testing.assert_array_equal(mask_positives(explicit_zero, 0.3, random_state=5).toarray(), dense)
+
+
+def test_stored_zeros_are_no_positives():
+    Y = sparse.csr_array((np.array([0, 1, 1]), ([0, 1, 2], [0, 0, 0])), shape=(4, 1))
+    assert mask_positives(Y, 0.5, random_state=0).sum() == 1
+
+
+def test_seed_decides(Y):
+    first, again, other = (mask_positives(Y, 0.5, random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_every_positive_is_equally_likely_to_be_hidden():
+    Y = np.ones((20, 1), dtype=int)
+    n = 2000
+    hidden = sum(1 - mask_positives(Y, 0.25, random_state=seed) for seed in range(n)).ravel()
+    # each count is binomial(2000, 0.25); 4.5 standard deviations leave a chance of 1e-4 for 20 counts
+    assert np.abs(hidden - 500).max() < 4.5 * np.sqrt(n * 0.25 * 0.75)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 40), st.integers(1, 6), st.floats(0, 0.99), st.integers(0, 2**31))
+def test_a_label_never_loses_all_its_positives(n, q, rate, seed):
+    Y = (np.random.default_rng(seed).random((n, q)) < 0.5).astype(int)
+    masked = mask_positives(Y, rate, random_state=seed)
+    assert ((masked.sum(axis=0) > 0) == (Y.sum(axis=0) > 0)).all()
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1, 1.5, float("nan")])
+def test_rate_outside_its_range(Y, rate):
+    with pytest.raises(DataError, match="at least 0 and below 1"):
+        mask_positives(Y, rate)
+
+
+@pytest.mark.parametrize("bad", [np.array([[0, 2]]), np.array([[0.5, 1]]), np.array([[np.nan, 1]])])
+def test_labels_other_than_0_and_1(bad):
+    with pytest.raises(DataError, match="other than 0 and 1"):
+        mask_positives(bad, 0.3)
+
+
+def test_labels_of_one_dimension():
+    with pytest.raises(DataError, match="dimension"):
+        mask_positives(np.array([0, 1]), 0.3)
+
+
+def test_training_parts_hide_their_share_and_test_parts_nothing(Y):
+    fold_of = np.arange(len(Y)) % 3
+    hidden = hide_in_training_parts(Y, fold_of, 0.5, seed=1, names=("toy",))
+    for fold in range(3):
+        observed = observed_labels(Y, hidden, fold)
+        test = fold_of == fold
+        np.testing.assert_array_equal(observed[test], Y[test])
+        lost = Y[~test].sum(axis=0) - observed[~test].sum(axis=0)
+        assert lost.tolist() == [floor(0.5 * positives) for positives in Y[~test].sum(axis=0)]
+        np.testing.assert_array_equal(observed_labels(sparse.csr_array(Y), hidden, fold).toarray(), observed)

@@ -1,0 +1,109 @@
+"""Checks of the configuration and of the catalog against their schemas, in sentences a user can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError, validators
+
+from fairfold.errors import ConfigError, unknown_name
+
+SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
+
+
+def load_yaml(path: Path) -> Any:
+    """Content of a YAML file.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read or is not YAML.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def check(document: Any, schema_name: str, what: str) -> None:
+    """Fill in the schema's defaults, then check ``document`` (changed in place) against the schema.
+
+    Parameters
+    ----------
+    document : mapping or list as read from YAML.
+    schema_name : file name under ``workflow/schemas``.
+    what : how the document is called in messages, for example ``"config"``.
+
+    Raises
+    ------
+    ConfigError
+        One sentence per violation: the key, the value found, what is allowed.
+    """
+    schema = load_yaml(SCHEMAS / schema_name)
+    errors = sorted(_DefaultingValidator(schema).iter_errors(document), key=lambda error: list(map(str, error.path)))
+    if errors:
+        raise ConfigError("\n".join(_sentence(_most_telling(error), what) for error in errors))
+
+
+def _set_defaults(
+    validator: Draft202012Validator, properties: Mapping[str, Any], instance: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for name, subschema in properties.items():
+            if "default" in subschema:
+                instance.setdefault(name, _copy(subschema["default"]))
+    yield from Draft202012Validator.VALIDATORS["properties"](validator, properties, instance, schema)
+
+
+_DefaultingValidator = validators.extend(Draft202012Validator, {"properties": _set_defaults})
+
+
+def _copy(value: Any) -> Any:
+    return yaml.safe_load(yaml.safe_dump(value))
+
+
+def _most_telling(error: ValidationError) -> ValidationError:
+    """For "one of" and the like: the violation inside the alternative that came nearest."""
+    while error.context:
+        error = max(error.context, key=lambda inner: (len(inner.path), inner.validator != "required"))
+    return error
+
+
+def _sentence(error: ValidationError, what: str) -> str:
+    where = what + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    return f"{where}: {_complaint(error)}"
+
+
+def _complaint(error: ValidationError) -> str:
+    rule, allowed, found = error.validator, error.validator_value, error.instance
+    if rule == "additionalProperties":
+        known = error.schema.get("properties", {})
+        return " ".join(unknown_name("key", name, known) for name in sorted(set(map(str, found)) - set(known)))
+    meaning = error.schema.get("description")
+    hint = f" ({meaning})" if meaning else ""
+    match rule:
+        case "required":
+            missing = [name for name in allowed if name not in found]
+            return f"missing {', '.join(map(repr, missing))}; add it."
+        case "enum":
+            return unknown_name("value", found, map(str, allowed))
+        case "type":
+            kinds = allowed if isinstance(allowed, str) else " or ".join(allowed)
+            return f"found {found!r}, but a value of type {kinds} is needed{hint}."
+        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
+            bound = {"m": "at least", "M": "at most"}["m" if "inimum" in rule else "M"]
+            strict = " (excluded)" if rule.startswith("exclusive") else ""
+            return f"found {found!r}, but the value must be {bound} {allowed}{strict}{hint}."
+        case "uniqueItems":
+            return f"found a value twice in {found!r}; name each once."
+        case "minItems" | "minLength" | "minProperties":
+            return f"found {found!r}, but at least {allowed} is needed{hint}."
+        case "pattern":
+            return f"found {found!r}, which is not allowed here{hint or f'; it must match {allowed}'}."
+        case _:
+            return f"{error.message}{hint}."

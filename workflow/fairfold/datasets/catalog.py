@@ -1,0 +1,151 @@
+"""The catalog: which datasets exist, where their files are, and what they must look like."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from fairfold import config
+from fairfold.datasets.fetch import DataFile
+from fairfold.errors import ConfigError, unknown_name
+
+CATALOG = Path(__file__).resolve().parents[3] / "resources" / "datasets.yaml"
+
+Task = Literal["multilabel", "multiclass", "binary"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
+
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path`` is set for a user's own file only.
+    """
+
+    id: str
+    title: str
+    task: Task
+    format: str
+    files: tuple[DataFile, ...] = ()
+    labels: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    label_filter: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    expected: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    header: bool = True
+    missing_value: str | None = None
+    allow_duplicate_features: bool = False
+    generator: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    path: Path | None = None
+    citation: str = ""
+    licence: str = ""
+    used_by: tuple[str, ...] = ()
+
+    @classmethod
+    def from_stanza(cls, stanza: Mapping[str, Any]) -> Entry:
+        """Entry from a catalog stanza that has been checked against the schema."""
+        fields = dict(stanza)
+        fields["files"] = tuple(DataFile(**{**file, "urls": tuple(file["urls"])}) for file in fields.get("files", ()))
+        fields["used_by"] = tuple(fields.get("used_by", ()))
+        return cls(**fields)
+
+    @classmethod
+    def from_own(cls, dataset: str, stanza: Mapping[str, Any]) -> Entry:
+        """Entry for a user's own file, from a checked ``data.own`` stanza of the configuration."""
+        fields = {"title": dataset, "task": "multilabel", **stanza}
+        return cls(id=dataset, **{**fields, "path": Path(fields["path"])})
+
+    @property
+    def own_files(self) -> list[Path]:
+        """The user's files that the dataset is read from; none for a dataset of the catalog."""
+        if self.path is None:
+            return []
+        return [self.path, Path(self.labels["xml"])] if "xml" in self.labels else [self.path]
+
+    def require(self, task: Task) -> None:
+        """Raise :class:`ConfigError` when the dataset is of another task."""
+        if self.task != task:
+            raise ConfigError(f"dataset {self.id!r} is a {self.task} task; a {task} one is needed here.")
+
+    @property
+    def fingerprint(self) -> str:
+        """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
+        source = [file.sha256 or file.git_blob or file.lfs_sha256 for file in self.files] or dict(self.generator)
+        reading = (self.task, self.format, self.header, self.missing_value, self.allow_duplicate_features)
+        return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
+
+
+class Catalog(Mapping[str, Entry]):
+    """Read-only mapping from dataset id to :class:`Entry`; a wrong id raises with the nearest known ones."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self._entries = dict(entries)
+
+    def __getitem__(self, dataset: str) -> Entry:
+        try:
+            return self._entries[dataset]
+        except KeyError:
+            raise ConfigError(f"{unknown_name('dataset', dataset, self._entries)}{_HOW_TO_ADD}") from None
+
+    def __contains__(self, dataset: object) -> bool:
+        return dataset in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def with_own(self, own: Mapping[str, Mapping[str, Any]]) -> Catalog:
+        """The catalog with the user's datasets (``data.own``) added.
+
+        Raises
+        ------
+        ConfigError
+            When an id is taken already, or a file does not exist.
+        """
+        entries = {dataset: Entry.from_own(dataset, stanza) for dataset, stanza in own.items()}
+        for dataset, entry in entries.items():
+            if dataset in self._entries:
+                raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
+            for path in entry.own_files:
+                if not path.is_file():
+                    raise ConfigError(f"config.data.own.{dataset}: there is no file {path} (seen from {Path.cwd()}).")
+        return Catalog({**self._entries, **entries})
+
+
+_HOW_TO_ADD = " Your own files go under data.own in the configuration (see config/README.md)."
+
+
+def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
+    """Read and check the dataset catalog.
+
+    Parameters
+    ----------
+    path : YAML file; the project's ``resources/datasets.yaml`` when not given.
+
+    Returns
+    -------
+    Catalog
+        Mapping from dataset id to :class:`Entry`.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read, breaks the schema, or names a dataset twice.
+    """
+    return _load(Path(path or CATALOG).resolve())
+
+
+@functools.cache
+def _load(path: Path) -> Catalog:
+    stanzas = config.load_yaml(path)
+    config.check(stanzas, "datasets.schema.yaml", path.name)
+    entries: dict[str, Entry] = {}
+    for stanza in stanzas:
+        entry = Entry.from_stanza(stanza)
+        if entry.id in entries:
+            raise ConfigError(f"{path.name}: dataset {entry.id!r} is listed twice; remove one of the entries.")
+        entries[entry.id] = entry
+    return Catalog(entries)

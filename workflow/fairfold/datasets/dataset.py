@@ -1,0 +1,349 @@
+"""A dataset in memory and on disk, and its way from the catalog to there: fetch, verify, read, filter, check."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.datasets import formats
+from fairfold.datasets.catalog import Catalog, Entry, Task, load_catalog
+from fairfold.datasets.fetch import fetch
+from fairfold.errors import ConfigError, DataError
+from fairfold.files import write_arrays
+
+logger = logging.getLogger(__name__)
+
+Matrix = np.ndarray | sparse.csr_array
+
+
+@dataclasses.dataclass(frozen=True)
+class Dataset:
+    """Features and labels, ready for the study.
+
+    Attributes
+    ----------
+    id : name in the catalog or the configuration.
+    task : ``"multilabel"``, ``"multiclass"`` or ``"binary"``.
+    X : (n_samples, n_features) float64, dense or CSR, as its file had it; no columns when the file holds labels only.
+    Y : multilabel: (n_samples, n_labels) int8 of 0/1, dense or CSR; otherwise (n_samples,) int64 codes of the classes.
+    feature_names : n_features names.
+    label_names : n_labels names; for multiclass and binary tasks the class of each code.
+    """
+
+    id: str
+    task: Task
+    X: Matrix
+    Y: Matrix
+    feature_names: tuple[str, ...]
+    label_names: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of samples, features and labels (or classes)."""
+        return self.X.shape[0], self.X.shape[1], len(self.label_names)
+
+    @property
+    def label_density(self) -> float:
+        """Mean of the label matrix: share of (sample, label) pairs that are positive; 1/classes for one-label tasks."""
+        if self.task != "multilabel":
+            return 1 / len(self.label_names)
+        return float(self.Y.sum(dtype=np.int64) / np.prod(self.Y.shape, dtype=np.int64))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a compressed ``.npz`` that holds plain arrays only, whole or not at all."""
+        write_arrays(
+            path,
+            id=np.array(self.id),
+            task=np.array(self.task),
+            feature_names=np.array(self.feature_names, dtype=str),
+            label_names=np.array(self.label_names, dtype=str),
+            **_pack("X", self.X),
+            **_pack("Y", self.Y),
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Dataset:
+        """Read what :meth:`save` wrote; nothing is unpickled.
+
+        Raises
+        ------
+        DataError
+            When the file is missing, damaged, or not a dataset.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                names = {key: tuple(map(str, arrays[key])) for key in ("feature_names", "label_names")}
+                X, Y = _unpack("X", arrays), _unpack("Y", arrays)
+                return cls(id=str(arrays["id"]), task=str(arrays["task"]), X=X, Y=Y, **names)
+        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
+
+
+def environment_mirrors() -> list[str]:
+    """Folders named by the environment variable ``FAIRFOLD_MIRROR``, separated as in ``PATH``."""
+    return [folder for folder in os.environ.get("FAIRFOLD_MIRROR", "").split(os.pathsep) if folder]
+
+
+def prepare(
+    dataset: str | Entry,
+    *,
+    catalog: Catalog | None = None,
+    mirrors: Sequence[str | os.PathLike[str]] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    offline: bool = False,
+    progress: bool = True,
+) -> Dataset:
+    """Fetch, verify, read, filter and check a dataset.
+
+    Parameters
+    ----------
+    dataset : id in the catalog, or an :class:`~fairfold.datasets.catalog.Entry`.
+    catalog : where the id is looked up; the project's catalog when not given.
+    mirrors : folders to search before the cache and the web; those of ``FAIRFOLD_MIRROR`` when not given.
+    cache : folder for downloads; the platform's cache folder when not given.
+    offline : forbid downloads.
+    progress : show progress bars.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ConfigError
+        When the id is unknown, or the entry's way of finding labels does not fit its format.
+    DataError
+        When a file is missing or damaged, or does not hold what the entry says.
+    """
+    if isinstance(dataset, str):
+        dataset = (catalog or load_catalog())[dataset]
+    entry = dataset
+    if entry.format == "generated":
+        read = _generate(entry)
+    else:
+        places = environment_mirrors() if mirrors is None else mirrors
+        options: dict[str, Any] = {"mirrors": places, "cache": cache, "offline": offline, "progress": progress}
+        paths = [entry.path] if entry.path else [fetch(entry.id, file, **options) for file in entry.files]
+        read = _READERS[entry.format](entry, paths)
+    result = _filter_labels(read, entry) if read.task == "multilabel" else read
+    _check_expectations(result, entry)
+    return result
+
+
+# --- from files to a dataset ------------------------------------------------------------------------------------------
+
+
+def _generate(entry: Entry) -> Dataset:
+    from fairfold.datasets import generate
+
+    function = getattr(generate, entry.generator["function"], None)
+    if function is None:
+        raise ConfigError(f"dataset {entry.id}: fairfold.datasets.generate has no {entry.generator['function']!r}.")
+    X, Y, *names = function(**entry.generator.get("parameters", {}))
+    feature_names = names[0] if names else [f"feature_{j}" for j in range(X.shape[1])]
+    label_names = names[1] if names else [str(value) for value in np.unique(Y)]
+    return _dataset(entry, X, Y, feature_names, label_names)
+
+
+def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    wanted = entry.labels.get("column")
+    table = formats.read_csv(
+        _only(entry, paths),
+        header=entry.header,
+        missing=entry.missing_value,
+        text_columns=() if wanted is None else (wanted,),
+    )
+    if wanted is None:
+        return _split_labels(entry, table, paths)
+    (classes,) = table.text.values()
+    return _single_label(entry, table.values, classes, table.columns)
+
+
+def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    parts = [path for path in paths if path.suffix.lower() != ".xml"]
+    tables = [formats.read_arff(path, allow_duplicate_columns=entry.allow_duplicate_features) for path in parts]
+    for path, table in zip(parts, tables, strict=True):
+        if table.columns != tables[0].columns:
+            raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
+    stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
+    values = stack([table.values for table in tables])
+    return _split_labels(entry, dataclasses.replace(tables[0], values=values), paths)
+
+
+def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    path = _only(entry, paths)
+    Y = formats.read_npz(path)
+    columns = tuple(f"label_{j}" for j in range(Y.shape[1]))
+    return _split_labels(entry, formats.Table(columns=columns, values=Y, source=path.name), paths)
+
+
+def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    path = _only(entry, paths)
+    variables = entry.labels["per_class"]
+    matrices = formats.read_mat(path, variables)
+    # float64 first: the spike counts are uint8, and arithmetic on them would wrap around
+    X = np.vstack([np.asarray(matrices[name], dtype=np.float64) for name in variables])
+    classes = np.repeat(variables, [len(matrices[name]) for name in variables])
+    return _single_label(entry, X, classes, [f"feature_{j}" for j in range(X.shape[1])])
+
+
+def _read_rdata(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    table, classes = formats.read_rdata(_only(entry, paths), ("x", entry.labels["object"]))
+    return _single_label(entry, table.values, classes, table.columns)
+
+
+_READERS = {"csv": _read_csv, "arff": _read_arff, "npz": _read_npz, "mat": _read_mat, "rdata": _read_rdata}
+
+
+def _only(entry: Entry, paths: Sequence[Path]) -> Path:
+    if len(paths) != 1:
+        raise ConfigError(f"dataset {entry.id}: format {entry.format!r} takes one file, found {len(paths)}.")
+    return paths[0]
+
+
+def _split_labels(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> Dataset:
+    """Part the label columns from the feature columns and check that labels are 0/1."""
+    is_label = _label_columns(entry, table, paths)
+    Y = table.values[:, np.flatnonzero(is_label)]
+    names = np.array(table.columns)
+    _check_binary(Y, names[is_label], table.source)
+    X = table.values[:, np.flatnonzero(~is_label)]
+    return _dataset(entry, X, Y, names[~is_label], names[is_label])
+
+
+def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> np.ndarray:
+    """(n_columns,) bool: which columns are labels."""
+    ((way, value),) = entry.labels.items()
+    match way:
+        case "prefix":
+            found = np.array([column.startswith(value) for column in table.columns])
+        case "everything":
+            found = np.ones(len(table.columns), dtype=bool)
+        case "last":
+            if value >= len(table.columns):
+                raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.columns)} columns.")
+            found = np.arange(len(table.columns)) >= len(table.columns) - value
+        case "columns" | "xml":
+            wanted = value if way == "columns" else formats.read_label_names(_label_list(entry, paths))
+            missing = [name for name in wanted if name not in table.columns]
+            if missing:
+                raise DataError(f"{table.source}: no column for label {missing[0]!r} ({len(missing)} not found).")
+            found = np.isin(table.columns, wanted)
+        case _:
+            raise ConfigError(f"dataset {entry.id}: labels.{way} does not go with a {entry.format} {entry.task} file.")
+    if not found.any():
+        raise DataError(f"{table.source}: no column name starts with {value!r}; see labels.{way} of {entry.id}.")
+    return found
+
+
+def _label_list(entry: Entry, paths: Sequence[Path]) -> Path:
+    """The XML file: among the fetched files for a catalog entry, a path of its own for a user's file."""
+    name = entry.labels["xml"]
+    return next((path for path in paths if path.name == name), Path(name))
+
+
+def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
+    stored = Y.tocoo() if sparse.issparse(Y) else None
+    values = stored.data if stored is not None else Y
+    wrong = np.argwhere((values != 0) & (values != 1))
+    if wrong.size:
+        row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
+        raise DataError(
+            f"{source}, data row {row + 1}, label {names[column]!r}: found {Y[row, column]:g}, "
+            "but labels must be 0 or 1."
+        )
+
+
+def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:
+    """Dataset of a multiclass or binary task from one class name per sample."""
+    if entry.task == "multilabel":
+        raise ConfigError(
+            f"dataset {entry.id}: labels.{next(iter(entry.labels))} names one class per sample; set task."
+        )
+    names, codes = np.unique(classes, return_inverse=True)
+    order = _natural_order(names)
+    return _dataset(entry, X, np.argsort(order)[codes], feature_names, names[order])
+
+
+def _natural_order(names: np.ndarray) -> np.ndarray:
+    """Indices that sort numbers by value (``2`` before ``10``) and anything else alphabetically."""
+    try:
+        return np.argsort(names.astype(float), kind="stable")
+    except ValueError:
+        return np.argsort(names, kind="stable")
+
+
+def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels: Sequence[str]) -> Dataset:
+    return Dataset(
+        id=entry.id,
+        task=entry.task,
+        X=X.astype(np.float64),
+        Y=Y.astype(np.int8 if entry.task == "multilabel" else np.int64),
+        feature_names=tuple(map(str, features)),
+        label_names=tuple(map(str, labels)),
+    )
+
+
+# --- filter and checks ------------------------------------------------------------------------------------------------
+
+
+def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
+    """Drop labels with too few positives or negatives."""
+    positives = np.asarray(data.Y.sum(axis=0, dtype=np.int64)).ravel()
+    negatives = data.Y.shape[0] - positives
+    low, high = entry.label_filter.get("min_positives", 0), entry.label_filter.get("min_negatives", 0)
+    kept = np.flatnonzero((positives >= low) & (negatives >= high))
+    if kept.size == 0:
+        raise DataError(
+            f"dataset {entry.id}: the label filter (min_positives {low}, min_negatives {high}) leaves no label; "
+            f"the most frequent one has {positives.max(initial=0)} positives among {data.Y.shape[0]} samples. "
+            "Loosen label_filter."
+        )
+    dropped = data.Y.shape[1] - kept.size
+    if not dropped:
+        return data
+    logger.info("%s: dropped %d of %d labels by the label filter", entry.id, dropped, data.Y.shape[1])
+    return dataclasses.replace(data, Y=data.Y[:, kept], label_names=tuple(data.label_names[j] for j in kept))
+
+
+def _check_expectations(data: Dataset, entry: Entry) -> None:
+    found = dict(zip(("n_samples", "n_features", "n_labels"), data.shape, strict=True))
+    for key, number in found.items():
+        if number != entry.expected.get(key, number):
+            raise DataError(f"dataset {entry.id}: {key} is {number}, but the catalog expects {entry.expected[key]}.")
+    density = entry.expected.get("label_density")
+    if density is not None and abs(data.label_density - density) > 0.0005 + 1e-9:
+        raise DataError(f"dataset {entry.id}: label density is {data.label_density:.4f}, the catalog says {density}.")
+    if data.shape[0] == 0:
+        raise DataError(f"dataset {entry.id}: there is no sample; the file holds no data rows.")
+
+
+# --- arrays in .npz ---------------------------------------------------------------------------------------------------
+
+
+def _pack(name: str, matrix: Matrix) -> dict[str, np.ndarray]:
+    if not sparse.issparse(matrix):
+        return {name: matrix}
+    csr = sparse.csr_array(matrix)
+    csr.sort_indices()
+    return {
+        f"{name}_data": csr.data,
+        f"{name}_indices": csr.indices,
+        f"{name}_indptr": csr.indptr,
+        f"{name}_shape": np.array(csr.shape),
+    }
+
+
+def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
+    if name in arrays:
+        return arrays[name]
+    parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    return sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))

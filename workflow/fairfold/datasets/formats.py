@@ -1,0 +1,643 @@
+"""Readers of data files: CSV, ARFF, MULAN label lists, MATLAB, R and SciPy files. Nothing is ever unpickled.
+
+A file that cannot be trusted to the last cell is refused with a :class:`~fairfold.errors.DataError` that names the
+file, the column and the row. Rows count from 1, without the header; lines are those of the file.
+"""
+
+# pandas, rdata, scipy.io and the like are imported where they are used: each takes a good part of a second, more than
+# reading most files does, and a job of the study reads one format at most.
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import dataclasses
+import functools
+import io
+import itertools
+import math
+import os
+import re
+import textwrap
+import warnings
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.errors import DataError, unknown_name
+
+PathLike = str | os.PathLike[str]
+
+_GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
+"""What files write, in any case, where a number is missing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Named columns of numbers, as read from a file.
+
+    Attributes
+    ----------
+    columns : n_columns names, all different.
+    values : (n_rows, n_columns) float64, dense or CSR, as the file had it.
+    source : name of the file, for messages.
+    text : columns that were asked for as text: name -> (n_rows,) str. They are not among ``columns``.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray | sparse.csr_array
+    source: str
+    text: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
+
+
+def read_csv(
+    path: PathLike,
+    *,
+    header: bool = True,
+    missing: str | None = None,
+    text_columns: Collection[str | int] = (),
+) -> Table:
+    """Read a table of numbers separated by commas: UTF-8, one row per line, blank lines skipped, quotes as in RFC 4180.
+
+    Parameters
+    ----------
+    path : the file.
+    header : whether the first line names the columns; otherwise they are called ``column_1``, ``column_2``, ...
+    missing : a cell of exactly this text becomes NaN; without it, a missing number is an error.
+    text_columns : names or positions (from 0; -1 is the last) of columns to hand back as text, such as a class.
+
+    Returns
+    -------
+    Table
+        Dense, with the ``text_columns`` in ``text``.
+
+    Raises
+    ------
+    DataError
+        When the file is not a CSV in UTF-8 or has no data row, a column name is absent or repeated, a row is too short
+        or too long, or a cell is missing, infinite or not a number.
+    """
+    # The csv module and float() are used, not pandas: exact to the last digit, with the place of every fault at hand,
+    # and for tables of a few million cells done before pandas is imported.
+    path = Path(path)
+    rows = _csv_rows(path)
+    line, first = next(rows, (0, []))
+    if not first:
+        raise DataError(f"{path} holds blank lines only; it needs rows of numbers.")
+    if header:
+        columns = _csv_header(first, path, line)
+    else:
+        columns = [f"column_{position}" for position in range(1, len(first) + 1)]
+        rows = itertools.chain([(line, first)], rows)
+    text_at = sorted({_position(columns, wanted, path) for wanted in text_columns})
+    numeric = [name for position, name in enumerate(columns) if position not in text_at]
+    numbers, n_rows = array("d"), 0
+    texts: dict[int, list[str]] = {at: [] for at in text_at}
+    for n_rows, (line, cells) in enumerate(rows, start=1):
+        place = f"{path}, data row {n_rows} (line {line})"
+        if len(cells) != len(columns):
+            raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns; mend this row.")
+        for at in reversed(text_at):
+            texts[at].append(_text(cells.pop(at), columns[at], place, missing))
+        numbers.extend(_numbers(cells, numeric, place, missing))
+    if n_rows == 0:
+        raise DataError(f"{path} has a header but no data row.")
+    return Table(
+        columns=tuple(numeric),
+        values=np.array(numbers).reshape(n_rows, len(numeric)),
+        source=path.name,
+        text={columns[at]: np.array(classes) for at, classes in texts.items()},
+    )
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of each row that is not blank."""
+    reader = csv.reader(io.StringIO(_read_text(path), newline=""), skipinitialspace=True, strict=True)
+    try:
+        for cells in reader:
+            if cells not in ([], [""]):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: not a CSV ({error}); check quotes and commas.") from None
+
+
+def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
+    columns = [cell.strip() for cell in cells]
+    if "" in columns:
+        raise DataError(
+            f"{path}, line {line}: column {columns.index('') + 1} of the header has no name; name it, "
+            "or write the file without a column of row numbers."
+        )
+    _check_unique(columns, path)
+    return columns
+
+
+def _position(columns: Sequence[str], wanted: str | int, path: Path) -> int:
+    """Index of a column that is given by name or by position."""
+    if isinstance(wanted, str):
+        if wanted not in columns:
+            raise DataError(f"{path}: {textwrap.shorten(unknown_name('column', wanted, columns), 400)}")
+        return columns.index(wanted)
+    if not -len(columns) <= wanted < len(columns):
+        raise DataError(f"{path}: there is no column at position {wanted}; it has {len(columns)} columns.")
+    return wanted % len(columns)
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def _numbers(cells: Sequence[str], columns: Iterable[str], place: str, missing: str | None = None) -> array[float]:
+    """Numbers of one row; ``columns`` is only looked at to name the one at fault."""
+    with contextlib.suppress(ValueError):
+        numbers = array("d", map(float, cells))
+        # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
+        if missing is None and math.isfinite(sum(numbers)) and "_" not in "".join(cells):
+            return numbers
+    return array("d", (_number(cell, name, place, missing) for cell, name in zip(cells, columns, strict=True)))
+
+
+def _number(cell: str, column: str, place: str, missing: str | None) -> float:
+    """One cell as a number, checked with care; NaN when it is the token for a missing one."""
+    cell = cell.strip()
+    if cell == missing:
+        return math.nan
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number) and "_" not in cell:
+        return number
+    if cell.casefold() in _GAPS:
+        fault = (
+            "where a number is missing; fill it in or remove the row, "
+            "or (in a CSV) set missing_value to the text that stands for a missing number."
+        )
+    elif math.isinf(number):
+        fault = "but numbers must be finite; replace it or remove the row."
+    else:
+        fault = "which is not a number; encode the column as numbers."
+    raise DataError(f"{place}, column {column!r}: found {textwrap.shorten(cell, 60)!r}, {fault}")
+
+
+def _text(cell: str, column: str, place: str, missing: str | None) -> str:
+    cell = cell.strip()
+    # "NA" or "none" may well be the name of a class; these may not
+    if cell in ("", "?", missing):
+        raise DataError(
+            f"{place}, column {column!r}: found {cell!r} where a class is missing; name it or remove the row."
+        )
+    return cell
+
+
+# --- ARFF -------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Attribute:
+    """Column of an ARFF file; ``allowed`` are the numbers that a nominal one declares, in order."""
+
+    name: str
+    allowed: tuple[float, ...] | None
+
+
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?P<name> '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" | \S+ )\s+(?P<type> \S.*)""", re.I | re.X
+)
+_RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
+
+
+def read_arff(path: PathLike, *, allow_duplicate_columns: bool = False) -> Table:
+    """Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
+
+    Parameters
+    ----------
+    path : the file, in UTF-8.
+    allow_duplicate_columns : give the second attribute of the same name the suffix ``.2``, the third ``.3``, and so on;
+        without it a repeated name is an error.
+
+    Returns
+    -------
+    Table
+        CSR when the rows of the file are sparse (``{3 1, 7 1}``), dense when they are not.
+
+    Raises
+    ------
+    DataError
+        When the file is not ARFF in UTF-8 or has no data row, an attribute is of another type, a name is repeated, a
+        row does not fit the attributes, a value is missing, infinite, not a number or not among those declared, or
+        rows are sparse and the value that an absent nominal attribute has (its first declared one) is not 0.
+    """
+    path = Path(path)
+    lines = list(io.StringIO(_read_text(path), newline=None))
+    attributes, outline = _arff_header(lines, path)
+    names = [attribute.name for attribute in attributes]
+    columns = tuple(_number_repeats(names) if allow_duplicate_columns else names)
+    _check_unique(columns, path)
+    start = len(outline)
+    numbered = [(line, text.strip()) for line, text in enumerate(lines[start:], start=start + 1)]
+    data_lines = [(line, text) for line, text in numbered if text and not text.startswith("%")]
+    if not data_lines:
+        raise DataError(f"{path} has no data row; there is nothing after @data.")
+    is_sparse = data_lines[0][1].startswith("{")
+    for line, text in data_lines:
+        if text.startswith("{") != is_sparse:
+            raise DataError(f"{path}, line {line}: sparse and dense rows are mixed; write all rows in one way.")
+    rows = _arff_rows(itertools.chain(outline, (text for _, text in numbered)), is_sparse, path)
+    collect = _sparse_values if is_sparse else _dense_values
+    values = collect(rows, data_lines, columns, path)
+    _check_nominal(values, attributes, columns, path)
+    return Table(columns=columns, values=values, source=path.name)
+
+
+def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], list[str]]:
+    """Attributes, and the header line by line in the bare form that :func:`_arff_rows` needs."""
+    attributes: list[_Attribute] = []
+    outline: list[str] = []
+    for line, text in enumerate(map(str.strip, lines), start=1):
+        plain = ""
+        if _RELATION.match(text):
+            plain = "@relation file"
+        elif _ATTRIBUTE_START.match(text):
+            plain = f"@attribute {len(attributes)} string"
+            attributes.append(_arff_attribute(text, f"{path}, line {line}"))
+        elif _DATA.match(text):
+            plain = "@data"
+        elif text and not text.startswith("%"):
+            raise DataError(
+                f"{path}, line {line}: found {textwrap.shorten(text, 60)!r} before @data, but an ARFF header has "
+                "only lines with @relation, @attribute, @data and % comments."
+            )
+        outline.append(plain)
+        if plain == "@data":
+            break
+    found = [line for line in outline if line]
+    if not attributes or found[0] != "@relation file" or found[-1] != "@data":
+        raise DataError(f"{path} is not a whole ARFF file: it needs @relation, one or more @attribute, and @data.")
+    return attributes, outline
+
+
+def _arff_attribute(text: str, place: str) -> _Attribute:
+    """Parse the declaration of an attribute.
+
+    Not left to liac-arff: it refuses repeated names, cuts integers off at the point, and for a nominal attribute of
+    n values with a space in one takes time in the order of 2**n.
+    """
+    declared = _ATTRIBUTE.fullmatch(text)
+    if not declared:
+        raise DataError(f"{place}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
+    name, kind = declared["name"], declared["type"]
+    if name[0] in "'\"" and name[-1] == name[0] and len(name) > 1:
+        name = re.sub(r"\\(.)", r"\1", name[1:-1])
+    if kind.casefold() in ("numeric", "real", "integer"):
+        return _Attribute(name, None)
+    if kind.startswith("{") and kind.endswith("}"):
+        with contextlib.suppress(ValueError):
+            allowed = tuple(float(value.strip(" \t'\"")) for value in kind[1:-1].split(","))
+            if all(map(math.isfinite, allowed)):
+                return _Attribute(name, allowed)
+    raise DataError(
+        f"{place}: attribute {name!r} is of type {textwrap.shorten(kind, 60)!r}, but must be numeric or a list of "
+        "numbers such as {0,1}; encode it as numbers or remove it."
+    )
+
+
+def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
+    """Split the data rows: lists of text, or mappings from the index of an attribute to text; None where missing."""
+    import arff
+
+    try:
+        return arff.load(iter(lines), return_type=arff.LOD if is_sparse else arff.DENSE)["data"]
+    except arff.BadDataFormat as error:
+        raise DataError(
+            f"{path}, line {error.line}: the row does not fit the attributes; it has too few or too many values, or an "
+            "index past the last attribute."
+        ) from None
+    except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, without its line
+        raise DataError(f"{path}: {_brief(error)}") from None
+
+
+def _dense_values(
+    rows: Sequence[Sequence[str | None]], data_lines: Sequence[tuple[int, str]], columns: Sequence[str], path: Path
+) -> np.ndarray:
+    numbers = array("d")
+    for n_row, (cells, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
+        place = f"{path}, data row {n_row} (line {line})"
+        numbers.extend(_numbers([cell or "?" for cell in cells], columns, place))
+    return np.array(numbers).reshape(len(rows), len(columns))
+
+
+def _sparse_values(
+    rows: Sequence[Mapping[int, str | None]],
+    data_lines: Sequence[tuple[int, str]],
+    columns: Sequence[str],
+    path: Path,
+) -> sparse.csr_array:
+    numbers, indices, indptr = array("d"), array("q"), array("q", [0])
+    for n_row, (entries, (line, text)) in enumerate(zip(rows, data_lines, strict=True), start=1):
+        place = f"{path}, data row {n_row} (line {line})"
+        if entries and len(entries) != text.count(",") + 1:
+            raise DataError(f"{place}: the row gives an attribute twice, or has an empty entry; mend this row.")
+        # names are looked up only when _numbers() asks for them
+        cells, names = [cell or "?" for cell in entries.values()], map(columns.__getitem__, entries)
+        numbers.extend(_numbers(cells, names, place))
+        indices.extend(entries)
+        indptr.append(len(indices))
+    values = sparse.csr_array((np.array(numbers), np.array(indices), np.array(indptr)), shape=(len(rows), len(columns)))
+    values.sort_indices()
+    values.eliminate_zeros()
+    return values
+
+
+def _check_nominal(
+    values: np.ndarray | sparse.csr_array, attributes: Sequence[_Attribute], columns: Sequence[str], path: Path
+) -> None:
+    """Raise for a value that its nominal attribute does not declare, given or (in sparse rows) implied."""
+    columns_with: dict[tuple[float, ...], list[int]] = {}
+    for column, attribute in enumerate(attributes):
+        if attribute.allowed is not None:
+            columns_with.setdefault(attribute.allowed, []).append(column)
+    for allowed, positions in columns_with.items():
+        if sparse.issparse(values) and allowed[0] != 0:
+            raise DataError(
+                f"{path}: attribute {columns[positions[0]]!r} declares {allowed[0]:g} first, and in sparse rows that "
+                "stands for every absent value; only 0 is allowed there: declare 0 first, or write dense rows."
+            )
+        block = values[:, positions]
+        wrong = _first(block, functools.partial(np.isin, test_elements=allowed, invert=True))
+        if wrong:
+            row, column = wrong
+            raise DataError(
+                f"{path}, data row {row + 1}, column {columns[positions[column]]!r}: found {block[row, column]:g}, "
+                f"but the attribute declares {textwrap.shorten(', '.join(f'{value:g}' for value in allowed), 60)}."
+            )
+
+
+def _number_repeats(names: Iterable[str]) -> Iterator[str]:
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        yield name if seen[name] == 1 else f"{name}.{seen[name]}"
+
+
+# --- MULAN label lists ------------------------------------------------------------------------------------------------
+
+
+def read_label_names(path: PathLike) -> list[str]:
+    """Names of the labels in a MULAN XML file, those of nested labels too, in the order of the file.
+
+    Raises
+    ------
+    DataError
+        When the file is not such a list, declares entities, or has a label without a name or twice.
+    """
+    from defusedxml import ElementTree
+
+    path = Path(path)
+    with _parsing(path, "a MULAN label list"):
+        root = ElementTree.parse(path).getroot()
+    if root.tag.rpartition("}")[2] != "labels":
+        raise DataError(f"{path} is not a MULAN label list: its outermost element is {root.tag!r}, not 'labels'.")
+    names = [(label.get("name") or "").strip() for label in root.iterfind(".//{*}label")]
+    if not names:
+        raise DataError(f'{path} lists no label; each is written as <label name="..."></label>.')
+    if "" in names:
+        raise DataError(f"{path}: label {names.index('') + 1} has no name; give it one.")
+    _check_unique(names, path, "label")
+    return names
+
+
+# --- MATLAB, R, SciPy -------------------------------------------------------------------------------------------------
+
+
+def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
+    """Read matrices from a MATLAB file (up to version 7).
+
+    Parameters
+    ----------
+    path : the file.
+    variables : names of the matrices.
+
+    Returns
+    -------
+    dict
+        Name -> (n_rows, n_columns) array of the type that the file has; small integers stay small.
+
+    Raises
+    ------
+    DataError
+        When the file is not of this kind, a variable is absent, or one is not a full real matrix of finite numbers.
+    """
+    from scipy import io as scipy_io
+
+    path = Path(path)
+    with _parsing(path, "a MATLAB file (if it is of version 7.3, save it with -v7)"):
+        present = [name for name, _, _ in scipy_io.whosmat(path, appendmat=False)]
+        matrices = scipy_io.loadmat(path, appendmat=False, variable_names=list(variables))
+    for name in variables:
+        if name not in present:
+            raise DataError(f"{path} has no variable {name!r}; it has {', '.join(map(repr, present)) or 'none'}.")
+        matrix = matrices[name]
+        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
+            raise DataError(f"{path}: variable {name!r} must be a full matrix of real numbers; save it as one.")
+        _check_finite(matrix, f"{path}, variable {name!r}")
+    return {name: matrices[name] for name in variables}
+
+
+def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Table, np.ndarray]:
+    """Read features and classes from an R data file, as the package ``datamicroarray`` has them.
+
+    The two objects are looked for at the top of the file, then in the list that is named as the file is, then in the
+    only list that has both.
+
+    Parameters
+    ----------
+    path : the file.
+    names : R names of the features (a matrix or data frame) and of the classes (a factor or vector).
+
+    Returns
+    -------
+    table : Table
+        Features, dense; columns without names are called ``V1``, ``V2``, ... as R does.
+    classes : (n_rows,) str
+        Class of each row.
+
+    Raises
+    ------
+    DataError
+        When the file is not of this kind, an object is absent or of another kind, a number or class is missing, a
+        number is infinite, a column name is repeated, or the two objects differ in length.
+    """
+    import rdata
+
+    path = Path(path)
+    with _parsing(path, "an R data file"), warnings.catch_warnings():
+        warnings.simplefilter("error")  # rdata warns where it guesses, and a guess is no basis for a result
+        # R marks strings with their encoding, except plain ASCII ones in old files
+        objects = rdata.read_rda(path, default_encoding="utf-8")
+    holder = _r_holder(objects, names, path)
+    table = _r_features(holder[names[0]], names[0], path)
+    classes = _r_classes(holder[names[1]], names[1], path)
+    if len(classes) != len(table.values):
+        raise DataError(f"{path}: {names[0]!r} has {len(table.values)} rows, but {names[1]!r} has {len(classes)}.")
+    return table, classes
+
+
+def _r_holder(objects: Any, names: tuple[str, str], path: Path) -> Mapping[str, Any]:
+    def holds(candidate: Any) -> bool:
+        return isinstance(candidate, Mapping) and all(name in candidate for name in names)
+
+    if holds(objects):
+        return objects
+    holders = {name: value for name, value in objects.items() if holds(value)} if isinstance(objects, Mapping) else {}
+    if path.stem in holders:
+        return holders[path.stem]
+    if len(holders) == 1:
+        return next(iter(holders.values()))
+    wanted = " and ".join(map(repr, names))
+    if holders:
+        raise DataError(f"{path}: {wanted} are in each of {', '.join(holders)}; name the file like the one to use.")
+    raise DataError(f"{path} has no list with {wanted}; it has {', '.join(map(str, objects)) or 'no object'}.")
+
+
+def _r_features(features: Any, name: str, path: Path) -> Table:
+    import pandas as pd
+
+    if getattr(features, "ndim", None) != 2:
+        raise DataError(f"{path}: {name!r} must be a matrix or data frame, found {type(features).__name__}.")
+    # a matrix with dimnames comes as an xarray.DataArray, a bare one as an ndarray
+    frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)
+    unnamed = isinstance(frame.columns, pd.RangeIndex)
+    columns = tuple(f"V{position + 1}" if unnamed else str(column) for position, column in enumerate(frame.columns))
+    _check_unique(columns, path)
+    for column, dtype in zip(columns, frame.dtypes, strict=True):
+        if not pd.api.types.is_any_real_numeric_dtype(dtype):
+            raise DataError(f"{path}, column {column!r} of {name!r} holds {dtype}, not numbers; encode it as numbers.")
+    values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    _check_finite(values, path, columns)
+    return Table(columns=columns, values=values, source=path.name)
+
+
+def _r_classes(classes: Any, name: str, path: Path) -> np.ndarray:
+    import pandas as pd
+
+    if getattr(classes, "ndim", None) != 1:
+        raise DataError(f"{path}: {name!r} must be a factor or vector, found {type(classes).__name__}.")
+    series = pd.Series(classes)
+    if series.isna().any():
+        raise DataError(f"{path}, data row {int(series.isna().argmax()) + 1}: the class in {name!r} is missing (NA).")
+    if pd.api.types.is_float_dtype(series.dtype):  # R's plain numbers are all floating; its user sees 1, not 1.0
+        return np.array([f"{value:.15g}" for value in series])
+    return series.to_numpy(dtype=object).astype(str)
+
+
+def read_npz(path: PathLike) -> sparse.csr_array:
+    """Read a sparse matrix that SciPy's ``save_npz`` wrote.
+
+    Returns
+    -------
+    (n_rows, n_columns) CSR, in the type that the file has, without duplicates or explicit zeros.
+
+    Raises
+    ------
+    DataError
+        When the file is not of this kind, is damaged, would need unpickling, or holds anything but finite real numbers.
+    """
+    path = Path(path)
+    with _parsing(path, "a sparse matrix of SciPy"):
+        matrix = sparse.load_npz(path)  # never unpickles
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # indices out of range would crash compiled code
+        matrix = sparse.csr_array(matrix)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or 0 in matrix.shape:
+        raise DataError(
+            f"{path} must hold a matrix of real numbers with rows and columns, found {matrix.dtype} of {matrix.shape}."
+        )
+    _check_finite(matrix, path)
+    return matrix
+
+
+# --- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _read_text(path: Path) -> str:
+    """The whole file, which must be UTF-8 (a byte-order mark is dropped) and not empty."""
+    with _parsing(path, "a text file"):
+        data = path.read_bytes()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        _not_text(path, data, error.start)
+    if "\0" in text:
+        _not_text(path, data, data.index(0))
+    text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+    if not text.strip():
+        raise DataError(f"{path} is empty.")
+    return text
+
+
+def _not_text(path: Path, data: bytes, offset: int) -> NoReturn:
+    raise DataError(
+        f"{path} is not text in UTF-8: found byte 0x{data[offset]:02x} at offset {offset}; save it as UTF-8."
+    )
+
+
+@contextlib.contextmanager
+def _parsing(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a parser of somebody else's raises into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{path} cannot be read as {kind}: {error.strerror or _brief(error)}.") from error
+    except (
+        Exception
+    ) as error:  # on damaged files these parsers fail in every way: struct.error, zlib.error, KeyError, ...
+        raise DataError(f"{path} cannot be read as {kind}: {_brief(error)}") from error
+
+
+def _brief(error: Exception) -> str:
+    return textwrap.shorten(str(error) or type(error).__name__, 200).rstrip(".") + "."
+
+
+def _check_unique(names: Sequence[str], path: Path, kind: str = "column") -> None:
+    first: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if first.setdefault(name, position) != position:
+            raise DataError(
+                f"{path}: {kind} name {name!r} is used twice, at positions {first[name]} and {position}; "
+                "rename or remove one of them."
+            )
+
+
+def _check_finite(
+    values: np.ndarray | sparse.csr_array, source: PathLike, columns: Sequence[str] | None = None
+) -> None:
+    wrong = _first(values, lambda stored: ~np.isfinite(stored))
+    if wrong:
+        row, column = wrong
+        name = repr(columns[column]) if columns else column + 1
+        raise DataError(
+            f"{source}, data row {row + 1}, column {name}: found {values[row, column]}, but numbers must be finite "
+            "and none may be missing; replace it or remove the row."
+        )
+
+
+def _first(
+    values: np.ndarray | sparse.csr_array, is_wrong: Callable[[np.ndarray], np.ndarray]
+) -> tuple[int, int] | None:
+    """Row and column of the first stored number that is wrong; None when all are right."""
+    if sparse.issparse(values):
+        entries = values.tocoo()
+        found = np.stack(entries.coords, axis=1)[is_wrong(entries.data)]
+    else:
+        found = np.argwhere(is_wrong(values))
+    return (int(found[0, 0]), int(found[0, 1])) if len(found) else None

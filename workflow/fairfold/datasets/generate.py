@@ -1,0 +1,452 @@
+"""Datasets that need no download: embedded, simulated, and label matrices of a wanted shape.
+
+Everything here is a pure function of its arguments. ``random_state`` is an integer, a ``SeedSequence``, a
+``Generator`` (which is advanced) or None (fresh entropy); NumPy's global random state is neither read nor changed.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+from scipy.optimize import bisect
+from scipy.sparse import csc_array, csr_array
+
+from fairfold.errors import ConfigError, unknown_name
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
+
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+Labelled = tuple[np.ndarray, np.ndarray, list[str], list[str]]
+
+# Lit segments: a top, b upper right, c lower right, d bottom, e lower left, f upper left, g middle.
+_SEGMENTS = ("abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg")
+
+# Densities that simulated_multilabel promises, and how often it draws before it gives up. About one draw in three
+# passes with the default arguments, so they fail with probability below 1e-30.
+_DENSITY_RANGE = (0.15, 0.6)
+_MAX_DRAWS = 200
+
+PATTERNS = ("equal", "difference", "one-missing")
+
+# Matrices of Tiittanen, Holm & Törönen (2021), Table 1, as arguments of go_like.
+GO_SHAPES: dict[str, dict] = {
+    "BP": {
+        "n_samples": 666_349,
+        "n_labels": 11_288,
+        "density": 0.0028,
+        "class_sizes": (4, 41, 123, 493, 666_338),
+    },
+}
+
+# The parent of a label is typically this many times larger.
+_PARENT_RATIO = 3.0
+
+
+def digits_segments() -> Labelled:
+    """Handwritten digits, labelled with the segments that a seven-segment display lights for them.
+
+    The 1,797 images of 8 × 8 pixels are scikit-learn's ``load_digits``. The labels are a (top), b (upper right),
+    c (lower right), d (bottom), e (lower left), f (upper left) and g (middle), in the common table where 6 and 9 have
+    tails and 7 lights three segments. Their densities are about 0.8, 0.8, 0.9, 0.7, 0.4, 0.6 and 0.7.
+
+    Returns
+    -------
+    X : ndarray of shape (1797, 64), float64
+        Grey levels from 0 to 16.
+    Y : ndarray of shape (1797, 7), int8
+        1 where the segment is lit.
+    feature_names : list of 64 str
+        ``pixel_<row>_<column>``.
+    label_names : list of 7 str
+        ``a`` to ``g``.
+    """
+    from sklearn.datasets import load_digits  # here, as it takes a second to import that most generators can spare
+
+    digits = load_digits()
+    names = list("abcdefg")
+    table = np.array([[segment in lit for segment in names] for lit in _SEGMENTS], dtype=np.int8)
+    return digits.data, table[digits.target], list(digits.feature_names), names
+
+
+def iris() -> Labelled:
+    """Fisher's (1936) irises, as scikit-learn embeds them.
+
+    Returns
+    -------
+    X : ndarray of shape (150, 4), float64
+        Lengths and widths in centimetres.
+    y : ndarray of shape (150,), int64
+        The species, as an index into ``label_names``.
+    feature_names, label_names : lists of 4 and 3 str
+    """
+    from sklearn.datasets import load_iris  # here, as in digits_segments
+
+    return _bunch(load_iris())
+
+
+def breast_cancer() -> Labelled:
+    """Breast tumours of Street, Wolberg & Mangasarian (1993), as scikit-learn embeds them.
+
+    Returns
+    -------
+    X : ndarray of shape (569, 30), float64
+        Measurements of cell nuclei.
+    y : ndarray of shape (569,), int64
+        0 malignant, 1 benign.
+    feature_names, label_names : lists of 30 and 2 str
+    """
+    from sklearn.datasets import load_breast_cancer  # here, as in digits_segments
+
+    return _bunch(load_breast_cancer())
+
+
+def simulated_multilabel(
+    n_samples: int = 600, n_features: int = 20, n_labels: int = 6, *, random_state: Seed = 0
+) -> Labelled:
+    """Simulated bags of words with several topics each.
+
+    Draws from scikit-learn's ``make_multilabel_classification`` until every label has a density from 0.15 to 0.6, so
+    that none is empty or nearly so. A sample has about a third of the labels, possibly none. One draw takes
+    time proportional to ``n_samples`` (about 25 ms for 600), and about one draw in three passes with the defaults.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+        The shape. Many labels or few samples make the density range unlikely.
+    random_state : int, SeedSequence, Generator or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features), float64
+        Word counts.
+    Y : ndarray of shape (n_samples, n_labels), int8
+        Topics.
+    feature_names, label_names : list of str
+        ``word_<i>`` and ``topic_<i>``.
+
+    Raises
+    ------
+    ConfigError
+        When a size is not a positive integer, or no draw in 200 has all densities in the range.
+    """
+    from sklearn.datasets import make_multilabel_classification  # here, as in digits_segments
+
+    for name, value in (("n_samples", n_samples), ("n_features", n_features), ("n_labels", n_labels)):
+        _check_count(f"simulated_multilabel: {name}", value, 1)
+    lowest, highest = _DENSITY_RANGE
+    labels_per_sample = max(1, round(n_labels / 3))
+    rng = _generator(random_state)
+    for seed in rng.integers(2**32, size=_MAX_DRAWS):
+        X, Y = make_multilabel_classification(
+            n_samples, n_features, n_classes=n_labels, n_labels=labels_per_sample, random_state=int(seed)
+        )
+        density = Y.mean(axis=0)
+        if density.min() >= lowest and density.max() <= highest:
+            return X, Y.astype(np.int8), _numbered("word", n_features), _numbered("topic", n_labels)
+    raise ConfigError(
+        f"simulated_multilabel: none of {_MAX_DRAWS} draws of {n_samples} samples and {n_labels} labels has all label "
+        f"densities between {lowest} and {highest}; ask for 2 to 8 labels or for more samples."
+    )
+
+
+def cross_testing_simulated(*, random_state: Seed = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes that no single feature tells apart (Korjus, Hebart & Vicente 2016, simulated dataset).
+
+    Six features are uniform on [0, 1); 0.8 is then added to the first two in an exclusive-or layout, in blocks of
+    2,000 rows: class 0 to neither, class 0 to both, class 1 to the first, class 1 to the second. Rows come in that
+    order, as in the published file.
+
+    Parameters
+    ----------
+    random_state : int, SeedSequence, Generator or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (8000, 6), float64
+    y : ndarray of shape (8000,), int64
+        0 for the paper's class A, 1 for class B.
+    """
+    shifted = np.array([[False, False], [True, True], [True, False], [False, True]])
+    X = _generator(random_state).random((8000, 6))
+    X[:, :2] += 0.8 * np.repeat(shifted, 2000, axis=0)
+    return X, np.repeat([0, 1], 4000)
+
+
+def cross_testing_random(n_per_class: int = 10_000, *, random_state: Seed = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Twenty uniform features and labels without any signal (Korjus, Hebart & Vicente 2016, random dataset).
+
+    Parameters
+    ----------
+    n_per_class : int
+        Rows of each class; the published file has 10,000.
+    random_state : int, SeedSequence, Generator or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (2 * n_per_class, 20), float64
+        Uniform on [0, 1).
+    y : ndarray of shape (2 * n_per_class,), int64
+        Class 0, then class 1.
+
+    Raises
+    ------
+    ConfigError
+        When ``n_per_class`` is not a positive integer.
+    """
+    _check_count("cross_testing_random: n_per_class", n_per_class, 1)
+    return _generator(random_state).random((2 * n_per_class, 20)), np.repeat([0, 1], n_per_class)
+
+
+def metric_behaviour(
+    pattern: str, *, n_samples: int = 100_000, n_labels: int = 100, n_folds: int = 10
+) -> tuple[csr_array, np.ndarray]:
+    """Label matrix with a known flaw in its folds, to show how a measure of split quality reacts to class size.
+
+    The patterns of Tiittanen, Holm & Törönen (2021), Figure 1, with the published rounding. Label j is meant to have
+    s_j positives, where s is evenly spaced from ``2 * n_folds`` to ``n_samples // 2``; with c = s_j // n_folds:
+
+    - ``"equal"``: every fold has c positives;
+    - ``"difference"``: fold 0 has c + c // 5 (20 % more), fold 1 has c - c // 5, every other fold c;
+    - ``"one-missing"``: fold 0 has none, every other fold s_j // (n_folds - 1).
+
+    Folds are contiguous blocks of rows, and the positives are the first rows of their block. Time and memory grow
+    with the number of ones, about ``n_samples * n_labels / 4``.
+
+    Parameters
+    ----------
+    pattern : {"equal", "difference", "one-missing"}
+    n_samples, n_labels : int
+        The shape; at least ``4 * n_folds`` samples.
+    n_folds : int
+        At least 2.
+
+    Returns
+    -------
+    Y : csr_array of shape (n_samples, n_labels), int8
+    fold_of : ndarray of shape (n_samples,), int64
+
+    Raises
+    ------
+    ConfigError
+        When the pattern is unknown or a size is too small.
+    """
+    if pattern not in PATTERNS:
+        raise ConfigError(f"metric_behaviour: {unknown_name('pattern', pattern, PATTERNS)}")
+    _check_count("metric_behaviour: n_folds", n_folds, 2)
+    _check_count("metric_behaviour: n_labels", n_labels, 1)
+    _check_count("metric_behaviour: n_samples", n_samples, 4 * n_folds)
+
+    sizes = np.linspace(2 * n_folds, n_samples // 2, n_labels).astype(np.int64)
+    counts = np.tile(sizes // n_folds, (n_folds, 1))  # (n_folds, n_labels)
+    if pattern == "difference":
+        fifth = counts[0] // 5
+        counts[0] += fifth
+        counts[1] -= fifth
+    elif pattern == "one-missing":
+        counts[:] = sizes // (n_folds - 1)
+        counts[0] = 0
+
+    fold_of = np.arange(n_samples) * n_folds // n_samples
+    block_starts = np.searchsorted(fold_of, np.arange(n_folds))
+    runs = counts.T.ravel()  # label by label, fold by fold: one run of consecutive rows each
+    ends = np.cumsum(runs)
+    rows = np.arange(ends[-1]) + np.repeat(np.tile(block_starts, n_labels) - (ends - runs), runs)
+    return _from_columns(rows, counts.sum(axis=0), n_samples), fold_of
+
+
+def go_like(
+    n_samples: int,
+    n_labels: int,
+    *,
+    density: float,
+    class_sizes: tuple[int, int, int, int, int],
+    random_state: Seed = 0,
+    return_parents: bool = False,
+) -> csr_array | tuple[csr_array, np.ndarray]:
+    """Hierarchical label matrix with the size, density and class sizes of a Gene Ontology dataset.
+
+    Labels form a tree that keeps the ontology's true-path rule: a row with a label has the label's parent too. The
+    root is the largest label. The parent of another label is a random larger one, about three times as large on
+    average, and the rows of the label are a random subset of its parent's rows. Columns are in random order.
+
+    Class sizes have exactly the wanted quantiles. They are interpolated on a logarithmic scale between them; in the
+    top quarter, where most ones are, the curve is bent until the number of ones agrees with the density within 1 %.
+
+    Time grows with the sum of the parents' sizes, a few times the number of ones, and memory with the number of ones,
+    about 10 bytes each at the peak: ``GO_SHAPES["BP"]``, 21 million ones, takes about 1 s on one core and 210 MB.
+
+    Parameters
+    ----------
+    n_samples, n_labels : int
+        The shape; at least 7 labels, so that the five quantiles are different labels.
+    density : float
+        Fraction of ones.
+    class_sizes : tuple of 5 int
+        Minimum, lower quartile, median, upper quartile and maximum of the labels' numbers of positives.
+    random_state : int, SeedSequence, Generator or None
+        Seed.
+    return_parents : bool
+        Whether to return the tree as well.
+
+    Returns
+    -------
+    Y : csr_array of shape (n_samples, n_labels), int8, with sorted indices
+    parents : ndarray of shape (n_labels,), int64
+        Column of each label's parent, -1 for the root. Only with ``return_parents``.
+
+    Raises
+    ------
+    ConfigError
+        When a size is out of range, or the density cannot be had with these class sizes.
+    """
+    _check_count("go_like: n_samples", n_samples, 1)
+    _check_count("go_like: n_labels", n_labels, 7)
+    _check_class_sizes(class_sizes, n_samples)
+    ranked_sizes = _solve_class_sizes(n_samples, n_labels, density, class_sizes)
+    rng = _generator(random_state)
+    ranked_parents = _draw_parents(ranked_sizes, rng)
+
+    column_of = rng.permutation(n_labels)
+    sizes = np.empty_like(ranked_sizes)
+    sizes[column_of] = ranked_sizes
+    parents = np.full(n_labels, -1)
+    parents[column_of[:-1]] = column_of[ranked_parents]
+
+    largest_first = column_of[::-1]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.empty(starts[-1], dtype=_index_type(max(n_samples, starts[-1])))
+    _draw_rows(largest_first, parents, starts, n_samples, rng, rows)
+    Y = _from_columns(rows, sizes, n_samples)
+    return (Y, parents) if return_parents else Y
+
+
+def _solve_class_sizes(
+    n_samples: int, n_labels: int, density: float, class_sizes: tuple[int, int, int, int, int]
+) -> np.ndarray:
+    """Ascending class sizes (n_labels,) with the given quantiles and density, or a ConfigError with the range."""
+    if isinstance(density, bool) or not isinstance(density, numbers.Real) or not 0 < density <= 1:
+        raise ConfigError(f"go_like: density must be a number above 0 and at most 1, not {density!r}.")
+    wanted = density * n_samples * n_labels
+    low, high = -10.0, 10.0  # logarithms of exponents that are as good as 0 and infinity
+    most = _class_sizes(n_labels, class_sizes, low).sum()
+    least = _class_sizes(n_labels, class_sizes, high).sum()
+    target = np.clip(wanted, least, most)
+    exponent = bisect(lambda bend: _class_sizes(n_labels, class_sizes, bend).sum() - target, low, high)
+    sizes = _class_sizes(n_labels, class_sizes, exponent)
+    if abs(sizes.sum() - wanted) > 0.01 * wanted:
+        cells = n_samples * n_labels
+        raise ConfigError(
+            f"go_like: class sizes {tuple(class_sizes)} of {n_labels} labels and {n_samples} samples cannot give the "
+            f"density {density}; choose one from {least / cells:.4g} to {most / cells:.4g}, or other class sizes."
+        )
+    return sizes
+
+
+def _class_sizes(n_labels: int, class_sizes: tuple[int, int, int, int, int], log_exponent: float) -> np.ndarray:
+    """Ascending class sizes (n_labels,); the larger the exponent, the fewer large classes in the top quarter.
+
+    A quantile that falls between two ranks is given to both, so that ``numpy.quantile`` returns it exactly.
+    """
+    places = np.linspace(0, n_labels - 1, 5)
+    anchors = np.concatenate([np.floor(places), np.ceil(places)])
+    anchors, first = np.unique(anchors, return_index=True)
+    logs = np.tile(np.log(class_sizes), 2)[first]
+    ranks = np.arange(n_labels)
+    sizes = np.interp(ranks, anchors, logs)
+    top = ranks >= anchors[-2]
+    bent = ((ranks[top] - anchors[-2]) / (anchors[-1] - anchors[-2])) ** np.exp(log_exponent)
+    sizes[top] = logs[-2] + (logs[-1] - logs[-2]) * bent
+    return np.rint(np.exp(sizes)).astype(np.int64)
+
+
+def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rank of the parent of every label but the last, which is the root; ``sizes`` ascend.
+
+    A parent is strictly larger than its child, but for labels as large as the root: those hang from the root itself.
+    So parents always have a higher rank. Equal sizes are equally likely.
+    """
+    children = sizes[:-1]
+    target = children * np.exp(rng.exponential(np.log(_PARENT_RATIO), len(children)))
+    first = np.searchsorted(sizes, target, side="right").clip(max=len(sizes) - 1)
+    return rng.integers(first, np.searchsorted(sizes, sizes[first], side="right"))
+
+
+@njit(cache=True, nogil=True)
+def _draw_rows(
+    order: np.ndarray,
+    parents: np.ndarray,
+    starts: np.ndarray,
+    n_samples: int,
+    rng: np.random.Generator,
+    rows: np.ndarray,
+) -> None:
+    """Fill ``rows[starts[j]:starts[j + 1]]`` with a random subset of the rows of label j's parent, ascending.
+
+    ``order`` has parents before children. Selection sampling (Knuth, The Art of Computer Programming 2, Algorithm S):
+    each row of the parent is taken with probability (still needed) / (still left), which keeps rows sorted.
+    """
+    for label in order:
+        parent = parents[label]
+        offset = starts[parent] if parent >= 0 else 0
+        population = starts[parent + 1] - offset if parent >= 0 else n_samples
+        place, stop = starts[label], starts[label + 1]
+        for i in range(population):
+            if place == stop:
+                break
+            if rng.random() * (population - i) < stop - place:
+                rows[place] = rows[offset + i] if parent >= 0 else i
+                place += 1
+
+
+def _from_columns(rows: np.ndarray, sizes: np.ndarray, n_samples: int) -> csr_array:
+    """CSR matrix of int8 ones with sorted indices, from the rows of column 0, of column 1, and so on."""
+    index = _index_type(max(n_samples, len(rows)))
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(index)
+    ones = np.ones(len(rows), dtype=np.int8)
+    return csc_array((ones, rows.astype(index, copy=False), starts), shape=(n_samples, len(sizes))).tocsr()
+
+
+def _index_type(largest: int) -> type[np.signedinteger]:
+    """Smallest index type that SciPy takes; 32 bits halve the memory of all but the very largest matrices."""
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+
+
+def _bunch(data: Bunch) -> Labelled:
+    """One of scikit-learn's embedded datasets as a tuple."""
+    feature_names, label_names = (list(map(str, names)) for names in (data.feature_names, data.target_names))
+    return data.data, data.target.astype(np.int64), feature_names, label_names
+
+
+def _numbered(stem: str, count: int) -> list[str]:
+    return [f"{stem}_{i}" for i in range(count)]
+
+
+def _generator(random_state: Seed) -> np.random.Generator:
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"random_state must be a non-negative integer, a SeedSequence, a Generator or None, not {random_state!r}."
+        ) from error
+
+
+def _check_count(name: str, value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ConfigError(f"{name} must be an integer of at least {least}, not {value!r}.")
+
+
+def _check_class_sizes(class_sizes: tuple[int, int, int, int, int], n_samples: int) -> None:
+    sizes = list(class_sizes) if np.iterable(class_sizes) else []
+    whole = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in sizes)
+    if len(sizes) != 5 or not whole or sizes != sorted(sizes) or not 1 <= sizes[0] <= sizes[-1] <= n_samples:
+        raise ConfigError(
+            f"go_like: class_sizes must be five ascending integers from 1 to n_samples = {n_samples} (minimum, lower "
+            f"quartile, median, upper quartile, maximum), not {class_sizes!r}."
+        )

@@ -1,0 +1,62 @@
+"""Scores of multilabel predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import average_precision_score, hamming_loss, label_ranking_loss, matthews_corrcoef, roc_auc_score
+
+from fairfold.errors import DataError
+
+# Metric -> whether more is better.
+HIGHER_IS_BETTER = {
+    "roc_auc": True,
+    "average_precision": True,
+    "hamming_loss": False,
+    "ranking_loss": False,
+    "mcc": True,
+}
+
+
+def multilabel_scores(Y_true: np.ndarray | sparse.csr_array, P: np.ndarray, threshold: float = 0.5) -> dict[str, float]:
+    """Five scores of predicted label probabilities.
+
+    ``roc_auc``, ``average_precision`` and ``mcc`` (Matthews correlation) are micro-averaged: the (sample, label) pairs
+    are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs, ``ranking_loss`` the share of
+    wrongly ordered (positive, negative) label pairs within a sample, averaged over samples; for both less is better.
+    ``hamming_loss`` and ``mcc`` judge ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
+
+    Parameters
+    ----------
+    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1.
+    P : (n_samples, n_labels) probabilities, finite.
+    threshold : probability above which a label counts as predicted.
+
+    Returns
+    -------
+    dict from metric to float. Where all labels are equal ``roc_auc`` is undefined and NaN, and so is
+    ``average_precision`` where no label is positive. Time grows with n·q·log(n·q).
+
+    Raises
+    ------
+    DataError
+        When the shapes differ, labels are not 0/1, or probabilities are not finite.
+    """
+    Y = np.asarray(Y_true.toarray() if sparse.issparse(Y_true) else Y_true)
+    P = np.asarray(P, dtype=np.float64)
+    if Y.ndim != 2 or Y.shape != P.shape or Y.size == 0:
+        raise DataError(f"labels have shape {Y.shape} and probabilities {P.shape}; both must be (n_samples, n_labels).")
+    if not np.isin(Y, (0, 1)).all():
+        raise DataError("true labels hold values other than 0 and 1.")
+    if not np.isfinite(P).all():
+        raise DataError(f"{np.count_nonzero(~np.isfinite(P))} of {P.size} predicted probabilities are not finite.")
+    truth, score = Y.ravel().astype(np.int8), P.ravel()
+    predicted = (score > threshold).astype(np.int8)
+    return {
+        "roc_auc": float(roc_auc_score(truth, score)) if 0 < truth.sum() < truth.size else float("nan"),
+        "average_precision": float(average_precision_score(truth, score)) if truth.any() else float("nan"),
+        "hamming_loss": float(hamming_loss(truth, predicted)),
+        "ranking_loss": float(label_ranking_loss(Y, P)),
+        # 0 where either side is constant; scikit-learn says the same, but warns where both are
+        "mcc": float(matthews_corrcoef(truth, predicted)) if predicted.any() or truth.any() else 0.0,
+    }

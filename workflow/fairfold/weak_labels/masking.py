@@ -1,0 +1,116 @@
+"""Hide labels on purpose, to study what missing labels do."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.errors import DataError
+from fairfold.seeds import seed_sequence
+
+Matrix = np.ndarray | sparse.csr_array
+
+
+def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
+    """Number of positives to hide per label: floor(rate · positives).
+
+    The product is nudged by a relative 1e-12, because in binary 0.29 · 100 falls just short of 29.
+    """
+    return np.floor(np.asarray(n_positives) * rate * (1 + 1e-12)).astype(np.int64)
+
+
+def mask_positives(
+    Y: Matrix, rate: float, *, random_state: int | np.random.SeedSequence | np.random.Generator | None = None
+) -> Matrix:
+    """Turn a share of each label's positives into negatives, chosen at random and label by label.
+
+    For label j with n_j positives exactly floor(rate · n_j) are hidden, so a label never loses all its positives
+    (Ilidio et al. 2024, Section 4.1).
+
+    Parameters
+    ----------
+    Y : (n_samples, n_labels) array or CSR matrix of 0/1.
+    rate : share of positives to hide, at least 0 and below 1.
+    random_state : seed, seed sequence or generator.
+
+    Returns
+    -------
+    (n_samples, n_labels) matrix of Y's kind and dtype; Y itself is not changed. Time and memory grow with the number of
+    ones.
+
+    Raises
+    ------
+    DataError
+        When the rate is outside [0, 1) or Y is not a matrix of 0/1.
+    """
+    return _without(Y, *_choose_hidden(Y, rate, np.random.default_rng(random_state)))
+
+
+def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple) -> np.ndarray:
+    """Positives to hide from training when each fold in turn is left out; the left-out fold keeps its labels.
+
+    Parameters
+    ----------
+    Y : (n_samples, n_labels) of 0/1.
+    fold_of : (n_samples,) test fold of each sample.
+    rate : share of each label's positives *in the training part* to hide.
+    seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
+
+    Returns
+    -------
+    (n_hidden, 3) int64: fold, row and label of each hidden positive, sorted.
+
+    Raises
+    ------
+    DataError
+        As :func:`mask_positives`.
+    """
+    hidden = []
+    for fold in range(int(fold_of.max()) + 1):
+        train = np.flatnonzero(fold_of != fold)
+        random = np.random.default_rng(seed_sequence(seed, *names, fold))
+        rows, labels = _choose_hidden(Y[train], rate, random)
+        triples = np.column_stack([np.full(rows.size, fold), train[rows], labels])
+        hidden.append(triples[np.lexsort((labels, rows))])
+    return np.concatenate(hidden)
+
+
+def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int) -> Matrix:
+    """Labels that may be seen in training when a fold is left out; see :func:`hide_in_training_parts`."""
+    _, rows, labels = hidden[hidden[:, 0] == fold].T
+    return _without(Y, rows, labels)
+
+
+def _choose_hidden(Y: Matrix, rate: float, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of the positives to hide."""
+    if not 0 <= rate < 1:
+        raise DataError(f"missing rate is {rate}; it must be at least 0 and below 1, for example 0.3.")
+    if np.ndim(Y) != 2:
+        raise DataError(f"label matrix has {np.ndim(Y)} dimension(s); it must be (n_samples, n_labels).")
+    positives = sparse.coo_array(Y)
+    if not np.isin(positives.data, (0, 1)).all():
+        raise DataError("label matrix holds values other than 0 and 1.")
+    positives.eliminate_zeros()
+    rows, labels = positives.coords
+    # One random key per positive; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
+    # so that dense, CSR and unsorted input give the same result.
+    order = np.lexsort((rows, labels))
+    rows, labels = rows[order], labels[order]
+    by_key = np.lexsort((random.random(rows.size), labels))
+    n_positives = np.bincount(labels, minlength=Y.shape[1])
+    rank_in_label = np.arange(rows.size) - np.repeat(np.cumsum(n_positives) - n_positives, n_positives)
+    hidden = by_key[rank_in_label < np.repeat(n_hidden(n_positives, rate), n_positives)]
+    return rows[hidden], labels[hidden]
+
+
+def _without(Y: Matrix, rows: np.ndarray, labels: np.ndarray) -> Matrix:
+    """Copy of Y with zeros at ``(rows, labels)``."""
+    if not sparse.issparse(Y):
+        masked = np.array(Y)
+        masked[rows, labels] = 0
+        return masked
+    masked = sparse.coo_array(Y, copy=True)
+    at = [np.ravel_multi_index(place, Y.shape) for place in (masked.coords, (rows, labels))]
+    masked.data[np.isin(*at)] = 0
+    masked.eliminate_zeros()
+    return masked.tocsr()

@@ -1,0 +1,63 @@
+# What all stages share: the checked configuration, the catalog, and what makes a result outdated.
+
+import fcntl
+import hashlib
+import os
+import re
+import sys
+from pathlib import Path
+
+LIBRARY = (
+    Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "fairfold"
+)
+
+# Scripts import the library from here, whether or not it is installed in the environment that runs them.
+sys.path.insert(0, str(LIBRARY.parent))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")])
+)
+
+from fairfold.config import check  # noqa: E402
+from fairfold.datasets import load_catalog  # noqa: E402
+from fairfold.errors import StudyError  # noqa: E402
+
+try:
+    check(config, "config.schema.yaml", "config")
+    CATALOG = load_catalog().with_own(config["data"]["own"])
+    for dataset in config["weak_labels"]["datasets"]:
+        CATALOG[dataset].require("multilabel")
+except StudyError as error:
+    sys.exit(str(error))  # no traceback for a user's own mistake
+
+
+wildcard_constraints:
+    dataset="|".join(map(re.escape, CATALOG)),
+    rate=r"\d{1,2}",
+    model="|".join(map(re.escape, config["weak_labels"]["models"])),
+
+
+def code_of(*packages):
+    """Checksum of the library's parts that a rule runs, so that an update of the library outdates its results."""
+    sources = [
+        path
+        for part in ("", *packages)
+        for path in sorted((LIBRARY / part).glob("*.py"))
+    ]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[
+        :16
+    ]
+
+
+def allow_one_run_only():
+    """Refuse a second run in this directory while one is going on.
+
+    The operating system drops this lock with the process that holds it, so that a killed run leaves none behind;
+    the profiles therefore switch off Snakemake's own lock, which would have to be removed by hand.
+    """
+    Path(".snakemake").mkdir(exist_ok=True)
+    stream = open(".snakemake/fairfold.lock", "w")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("Another run is working in this directory; wait for it or stop it.")
+    globals()["_lock_of_this_run"] = stream  # kept open until this process ends

@@ -1,0 +1,43 @@
+# catalog - fetch - verify - read - filter -> one .npz per dataset
+
+
+def own_file(wildcards):
+    """The user's own files of a dataset, so that a change of theirs is noticed; nothing for the catalog's datasets."""
+    return [str(path) for path in CATALOG[wildcards.dataset].own_files]
+
+
+rule prepare_dataset:
+    input:
+        own_file,
+    output:
+        "results/datasets/{dataset}.npz",
+    log:
+        "results/logs/prepare_dataset/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    params:
+        dataset=lambda wildcards: wildcards.dataset,
+        fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
+        code=code_of("datasets"),
+    script:
+        "../scripts/prepare_dataset.py"
+
+
+rule describe_datasets:
+    input:
+        expand(
+            "results/datasets/{dataset}.npz", dataset=config["weak_labels"]["datasets"]
+        ),
+    output:
+        report(
+            "results/tables/datasets.csv",
+            caption="../report/datasets.rst",
+            category="1 Data",
+            labels={"table": "datasets"},
+        ),
+    log:
+        "results/logs/describe_datasets.log",
+    params:
+        code=code_of("datasets"),
+    script:
+        "../scripts/describe_datasets.py"
