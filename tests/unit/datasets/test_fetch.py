@@ -239,6 +239,12 @@ def test_a_damaged_cached_copy_is_replaced_with_a_warning(server, cache, caplog,
     assert "damaged" in caplog.text
 
 
+def test_a_damaged_cached_copy_is_not_kept_when_no_other_can_be_had(server, cache):
+    put(cache, WRONG)
+    assert WRONG_SHA256 in fails(a_file(server.url("/f", status(404))), cache)
+    assert files_under(cache) == []
+
+
 def test_a_cache_that_cannot_be_a_folder(server, cache):
     cache.write_bytes(b"")
     assert "choose another cache" in fails(a_file(server.url("/f", whole())), cache)
@@ -365,7 +371,9 @@ def test_the_waits_between_attempts_double_and_are_spread(server, cache, monkeyp
 
 def test_a_stalled_server_is_left_and_asked_again(server, cache, monkeypatch):
     monkeypatch.setattr(fetching, "READ_TIMEOUT", 0.5)
+    begun = time.monotonic()
     assert get(a_file(server.url("/f", stalled, ranged())), cache).read_bytes() == CONTENT
+    assert time.monotonic() - begun < 10  # which is when the stalled connection would end by itself
     assert server.asked == [("/f", None), ("/f", f"bytes={HALF}-")]
 
 

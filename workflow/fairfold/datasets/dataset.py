@@ -147,7 +147,10 @@ def _generate(entry: Entry) -> Dataset:
     function = getattr(generate, entry.generator["function"], None)
     if function is None:
         raise ConfigError(f"dataset {entry.id}: fairfold.datasets.generate has no {entry.generator['function']!r}.")
-    X, Y, *names = function(**entry.generator.get("parameters", {}))
+    made = function(**entry.generator.get("parameters", {}))
+    if sparse.issparse(made):  # labels only
+        made = sparse.csr_array((made.shape[0], 0)), made, (), [f"label_{j}" for j in range(made.shape[1])]
+    X, Y, *names = made
     feature_names = names[0] if names else [f"feature_{j}" for j in range(X.shape[1])]
     label_names = names[1] if names else [str(value) for value in np.unique(Y)]
     return _dataset(entry, X, Y, feature_names, label_names)
@@ -257,7 +260,7 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
     if wrong.size:
         row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
         raise DataError(
-            f"{source}, data row {row + 1}, label {names[column]!r}: found {Y[row, column]:g}, "
+            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {Y[row, column]:g}, "
             "but labels must be 0 or 1."
         )
 
@@ -265,9 +268,7 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
 def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:
     """Dataset of a multiclass or binary task from one class name per sample."""
     if entry.task == "multilabel":
-        raise ConfigError(
-            f"dataset {entry.id}: labels.{next(iter(entry.labels))} names one class per sample; set task."
-        )
+        raise ConfigError(f"dataset {entry.id}: its labels are one class per sample; set task to multiclass or binary.")
     names, codes = np.unique(classes, return_inverse=True)
     order = _natural_order(names)
     return _dataset(entry, X, np.argsort(order)[codes], feature_names, names[order])

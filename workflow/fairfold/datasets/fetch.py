@@ -14,7 +14,7 @@ import http.client
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urljoin
@@ -147,9 +147,13 @@ def fetch(
     except OSError as error:
         raise DataError(f"{dataset}/{file.name}: {error}. Make it accessible, or choose another cache.") from None
     places = "; ".join([*(f"not in mirror {mirror}" for mirror in mirrors), f"{target}: {flaw}"])
+    raise DataError(f"{dataset}/{file.name} is missing ({places}). {_how_to_get(dataset, file, failures)}")
+
+
+def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str]) -> str:
     sources = "".join(f"\n  {url}: {reason}" for url, reason in failures.items()) or " no known address."
-    raise DataError(
-        f"{dataset}/{file.name} is missing ({places}). It can be had from:{sources}\n"
+    return (
+        f"It can be had from:{sources}\n"
         f"Put it into a folder as {dataset}/{file.name} and name that folder under data.mirrors in the configuration "
         "or in the environment variable FAIRFOLD_MIRROR."
     )

@@ -24,7 +24,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -177,14 +177,14 @@ def _number(cell: str, column: str, place: str, missing: str | None) -> float:
         return number
     if cell.casefold() in _GAPS:
         fault = (
-            "where a number is missing; fill it in or remove the row, "
+            " where a number is missing; fill it in or remove the row, "
             "or (in a CSV) set missing_value to the text that stands for a missing number."
         )
     elif math.isinf(number):
-        fault = "but numbers must be finite; replace it or remove the row."
+        fault = ", but numbers must be finite; replace it or remove the row."
     else:
-        fault = "which is not a number; encode the column as numbers."
-    raise DataError(f"{place}, column {column!r}: found {textwrap.shorten(cell, 60)!r}, {fault}")
+        fault = ", which is not a number; encode the column as numbers."
+    raise DataError(f"{place}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
 
 
 def _text(cell: str, column: str, place: str, missing: str | None) -> str:
@@ -321,7 +321,7 @@ def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
             "index past the last attribute."
         ) from None
     except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, without its line
-        raise DataError(f"{path}: {_brief(error)}") from None
+        raise DataError(f"{path}: {_brief(error)}.") from None
 
 
 def _dense_values(
@@ -401,8 +401,8 @@ def read_label_names(path: PathLike) -> list[str]:
     from defusedxml import ElementTree
 
     path = Path(path)
-    with _parsing(path, "a MULAN label list"):
-        root = ElementTree.parse(path).getroot()
+    with _opened(path, "a MULAN label list") as stream:
+        root = ElementTree.parse(stream).getroot()
     if root.tag.rpartition("}")[2] != "labels":
         raise DataError(f"{path} is not a MULAN label list: its outermost element is {root.tag!r}, not 'labels'.")
     names = [(label.get("name") or "").strip() for label in root.iterfind(".//{*}label")]
@@ -417,8 +417,16 @@ def read_label_names(path: PathLike) -> list[str]:
 # --- MATLAB, R, SciPy -------------------------------------------------------------------------------------------------
 
 
+_MATLAB_NUMBERS = frozenset(
+    ["double", "single", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "logical"]
+)
+
+
 def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     """Read matrices from a MATLAB file (up to version 7).
+
+    Check an uncompressed file by its checksum first, as :mod:`fairfold.datasets.fetch` does: damage to a type code in
+    it can crash the compiled reader of SciPy.
 
     Parameters
     ----------
@@ -438,17 +446,21 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     from scipy import io as scipy_io
 
     path = Path(path)
-    with _parsing(path, "a MATLAB file (if it is of version 7.3, save it with -v7)"):
-        present = [name for name, _, _ in scipy_io.whosmat(path, appendmat=False)]
-        matrices = scipy_io.loadmat(path, appendmat=False, variable_names=list(variables))
-    for name in variables:
-        if name not in present:
-            raise DataError(f"{path} has no variable {name!r}; it has {', '.join(map(repr, present)) or 'none'}.")
-        matrix = matrices[name]
-        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
-            raise DataError(f"{path}: variable {name!r} must be a full matrix of real numbers; save it as one.")
+    with _opened(path, "a MATLAB file (if it is of version 7.3, save it with -v7)") as stream:
+        kinds = {name: kind for name, _, kind in scipy_io.whosmat(stream)}
+        for name in variables:
+            if name not in kinds:
+                present = ", ".join(map(repr, kinds)) or "none"
+                raise DataError(f"{path} has no variable {name!r}; it has {present}.")
+            if kinds[name] not in _MATLAB_NUMBERS:
+                raise DataError(f"{path}: variable {name!r} is of kind {kinds[name]}; save it as a full real matrix.")
+        read = scipy_io.loadmat(stream, variable_names=list(variables))
+    matrices = {name: read[name] for name in variables}
+    for name, matrix in matrices.items():
+        if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
+            raise DataError(f"{path}: variable {name!r} is {matrix.dtype} of {matrix.shape}; save a full real matrix.")
         _check_finite(matrix, f"{path}, variable {name!r}")
-    return {name: matrices[name] for name in variables}
+    return matrices
 
 
 def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Table, np.ndarray]:
@@ -478,10 +490,12 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
     import rdata
 
     path = Path(path)
-    with _parsing(path, "an R data file"), warnings.catch_warnings():
-        warnings.simplefilter("error")  # rdata warns where it guesses, and a guess is no basis for a result
+    with _opened(path, "an R data file") as stream, warnings.catch_warnings():
+        warnings.simplefilter(
+            "error", UserWarning
+        )  # rdata warns where it guesses, and a guess is no basis for a result
         # R marks strings with their encoding, except plain ASCII ones in old files
-        objects = rdata.read_rda(path, default_encoding="utf-8")
+        objects = rdata.read_rda(stream, default_encoding="utf-8")
     holder = _r_holder(objects, names, path)
     table = _r_features(holder[names[0]], names[0], path)
     classes = _r_classes(holder[names[1]], names[1], path)
@@ -551,8 +565,8 @@ def read_npz(path: PathLike) -> sparse.csr_array:
         When the file is not of this kind, is damaged, would need unpickling, or holds anything but finite real numbers.
     """
     path = Path(path)
-    with _parsing(path, "a sparse matrix of SciPy"):
-        matrix = sparse.load_npz(path)  # never unpickles
+    with _opened(path, "a sparse matrix of SciPy") as stream:
+        matrix = sparse.load_npz(stream)  # never unpickles
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)  # indices out of range would crash compiled code
         matrix = sparse.csr_array(matrix)
@@ -571,8 +585,8 @@ def read_npz(path: PathLike) -> sparse.csr_array:
 
 def _read_text(path: Path) -> str:
     """The whole file, which must be UTF-8 (a byte-order mark is dropped) and not empty."""
-    with _parsing(path, "a text file"):
-        data = path.read_bytes()
+    with _opened(path, "a text file") as stream:
+        data = stream.read()
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -592,20 +606,21 @@ def _not_text(path: Path, data: bytes, offset: int) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _parsing(path: Path, kind: str) -> Iterator[None]:
-    """Turn whatever a parser of somebody else's raises into one sentence."""
+def _opened(path: Path, kind: str) -> Iterator[BinaryIO]:
+    """The file, opened to be parsed; whatever the parser of somebody else raises is turned into one sentence."""
     try:
-        yield
+        with path.open("rb") as stream:
+            yield stream
+    except DataError:
+        raise
     except OSError as error:
         raise DataError(f"{path} cannot be read as {kind}: {error.strerror or _brief(error)}.") from error
-    except (
-        Exception
-    ) as error:  # on damaged files these parsers fail in every way: struct.error, zlib.error, KeyError, ...
-        raise DataError(f"{path} cannot be read as {kind}: {_brief(error)}") from error
+    except Exception as error:  # on damaged files parsers fail in every way: struct.error, zlib.error, KeyError, ...
+        raise DataError(f"{path} cannot be read as {kind}: {_brief(error)}.") from error
 
 
 def _brief(error: Exception) -> str:
-    return textwrap.shorten(str(error) or type(error).__name__, 200).rstrip(".") + "."
+    return textwrap.shorten(str(error) or type(error).__name__, 200).rstrip(".")
 
 
 def _check_unique(names: Sequence[str], path: Path, kind: str = "column") -> None:

@@ -1,0 +1,145 @@
+import textwrap
+
+import pytest
+
+from fairfold.datasets import generate, load_catalog
+from fairfold.datasets.catalog import Entry
+from fairfold.errors import ConfigError
+
+WEAK_LABEL_SHAPES = {  # Ilidio et al. (2024), Table 2
+    "VirusGO": (207, 749, 3),
+    "VirusPseAAC": (207, 440, 3),
+    "flags": (194, 19, 6),
+    "GrampositivePseAAC": (519, 440, 3),
+    "CHD_49": (555, 49, 5),
+    "emotions": (593, 72, 6),
+    "birds": (645, 260, 9),
+    "Gram_negative": (1392, 1717, 6),
+    "PlantGO": (978, 3091, 9),
+    "medical": (978, 1449, 12),
+    "scene": (2407, 294, 6),
+    "yeast": (2417, 103, 14),
+    "enron": (1702, 1001, 25),
+}
+
+ENTRY = """\
+- id: toy
+  title: Toy
+  task: multilabel
+  format: csv
+  files:
+    - name: toy.csv
+      urls: ["https://example.org/toy.csv"]
+      sha256: {digest}
+  labels: {{ prefix: label_ }}
+  citation: none
+  licence: none
+"""
+
+
+@pytest.fixture
+def catalog_file(tmp_path):
+    def write(text):
+        path = tmp_path / "datasets.yaml"
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def own_file(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("a,label_b\n1,0\n")
+    return path
+
+
+def test_the_thirteen_weak_label_datasets():
+    catalog = load_catalog()
+    assert {name for name, entry in catalog.items() if "weak-labels" in entry.used_by and entry.files} == set(
+        WEAK_LABEL_SHAPES
+    )
+    for name, shape in WEAK_LABEL_SHAPES.items():
+        expected = catalog[name].expected
+        assert (expected["n_samples"], expected["n_features"], expected["n_labels"]) == shape
+        assert catalog[name].label_filter == {"min_positives": 30}
+
+
+def test_datasets_of_the_other_papers_have_entries():
+    catalog = load_catalog()
+    splitting = {"bibtex", "delicious", "mediamill", "wiki10_31k", "GO-CC", "GO-MF", "GO-BP"}
+    cross_testing = {f"cross_testing_{name}" for name in ("gen", "eeg", "spikes", "random")}
+    embedded = {"digits-segments", "iris", "breast-cancer", "cross-testing-simulated", "cross-testing-random"}
+    assert splitting | cross_testing | embedded <= set(catalog)
+
+
+def test_every_file_has_one_checksum_and_every_generator_exists():
+    for entry in load_catalog().values():
+        for file in entry.files:
+            assert sum(digest is not None for digest in (file.sha256, file.git_blob, file.lfs_sha256)) == 1
+        if entry.format == "generated":
+            assert callable(getattr(generate, entry.generator["function"]))
+
+
+def test_wrong_id_suggests_the_nearest():
+    with pytest.raises(ConfigError, match=r"unknown dataset 'yeats': did you mean 'yeast'\?.*data\.own"):
+        load_catalog()["yeats"]
+
+
+def test_broken_catalogs(catalog_file):
+    good = ENTRY.format(digest="a" * 64)
+    assert list(load_catalog(catalog_file(good))) == ["toy"]
+    for text, sentence in [
+        (ENTRY.format(digest="a" * 63), r"sha256: found 'a+', which is not allowed"),
+        (good.replace("licence", "license"), "unknown key 'license': did you mean 'licence'"),
+        (good.replace("id: toy", "id: ../toy"), "which is not allowed here"),
+        (good.replace("name: toy.csv", "name: a/b.csv"), "which is not allowed here"),
+        (good.replace("https:", "file:"), "which is not allowed here"),
+        (good.replace("{ prefix: label_ }", "{ prefix: a, last: 3 }"), "labels"),
+        (good + good, "dataset 'toy' is listed twice"),
+    ]:
+        path = catalog_file(text).rename(catalog_file(text).with_name(f"{abs(hash(text))}.yaml"))
+        with pytest.raises(ConfigError, match=sentence):
+            load_catalog(path)
+
+
+def test_fingerprint_changes_with_content_only(catalog_file):
+    entry = load_catalog()["yeast"]
+    assert Entry.from_stanza({**_stanza(), "title": "Other"}).fingerprint == Entry.from_stanza(_stanza()).fingerprint
+    changed = Entry.from_stanza({**_stanza(), "label_filter": {"min_positives": 2}})
+    assert changed.fingerprint != Entry.from_stanza(_stanza()).fingerprint
+    assert entry.files[0].sha256 in entry.fingerprint
+
+
+def _stanza():
+    file = {"name": "toy.csv", "urls": ["https://example.org/toy.csv"], "sha256": "a" * 64}
+    labels = {"prefix": "label_"}
+    return {"id": "toy", "title": "Toy", "task": "multilabel", "format": "csv", "files": [file], "labels": labels}
+
+
+def test_own_datasets_join_the_catalog(own_file):
+    catalog = load_catalog().with_own(
+        {"mine": {"path": str(own_file), "format": "csv", "labels": {"prefix": "label_"}}}
+    )
+    assert catalog["mine"].own_files == [own_file]
+    assert catalog["mine"].task == "multilabel"
+    assert "mine" not in load_catalog()
+
+
+def test_own_label_list_is_a_file_too(own_file):
+    stanza = {"path": str(own_file), "format": "arff", "labels": {"xml": str(own_file.with_name("labels.xml"))}}
+    with pytest.raises(ConfigError, match=r"config\.data\.own\.mine: there is no file .*labels\.xml"):
+        load_catalog().with_own({"mine": stanza})
+
+
+def test_own_ids_must_be_new_and_files_must_exist(own_file):
+    stanza = {"path": str(own_file), "format": "csv", "labels": {"last": 1}}
+    with pytest.raises(ConfigError, match="the catalog has a dataset of that name"):
+        load_catalog().with_own({"yeast": stanza})
+    with pytest.raises(ConfigError, match=r"there is no file .*gone\.csv"):
+        load_catalog().with_own({"mine": {**stanza, "path": str(own_file.with_name("gone.csv"))}})
+
+
+def test_wrong_task():
+    with pytest.raises(ConfigError, match="dataset 'iris' is a multiclass task; a multilabel one is needed here"):
+        load_catalog()["iris"].require("multilabel")
