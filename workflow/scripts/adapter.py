@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from fairfold.errors import StudyError
 
 @contextlib.contextmanager
 def logged(log: list[str]) -> Iterator[None]:
-    """Send messages, progress bars and errors of the block to the rule's log file."""
+    """Send messages, progress bars and errors of the block to the rule's log file; errors to the screen, too."""
     with Path(log[0]).open("w", encoding="utf-8", buffering=1) as stream, contextlib.redirect_stderr(stream):
         logging.basicConfig(stream=stream, level=logging.INFO, format="%(message)s", force=True)
         logging.captureWarnings(True)
@@ -19,4 +20,7 @@ def logged(log: list[str]) -> Iterator[None]:
             yield
         except StudyError as error:
             stream.write(f"{type(error).__name__}: {error}\n")
-            sys.exit(1)
+            sys.exit(f"{type(error).__name__}: {error}")
+        except Exception:
+            traceback.print_exc(file=stream)
+            raise

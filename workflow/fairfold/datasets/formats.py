@@ -491,9 +491,8 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
 
     path = Path(path)
     with _opened(path, "an R data file") as stream, warnings.catch_warnings():
-        warnings.simplefilter(
-            "error", UserWarning
-        )  # rdata warns where it guesses, and a guess is no basis for a result
+        # rdata warns where it guesses, and a guess is no basis for a result
+        warnings.simplefilter("error", UserWarning)
         # R marks strings with their encoding, except plain ASCII ones in old files
         objects = rdata.read_rda(stream, default_encoding="utf-8")
     holder = _r_holder(objects, names, path)

@@ -1,1 +1,0 @@
-from fairfold.splitting.random import RandomSplit

@@ -1,0 +1,85 @@
+"""A study in a fresh folder, run as a user would: by the command line."""
+
+import copy
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+TINY = {
+    "seed": 1,
+    "data": {},
+    "folds": {"n_splits": 2},
+    "weak_labels": {
+        "datasets": ["simulated-multilabel"],
+        "missing_rates": [0, 50],
+        "forest": {"n_trees": 4, "max_levels": 2},
+    },
+}
+
+
+class Study:
+    """A working directory with a configuration, and the command that runs the workflow in it."""
+
+    def __init__(self, folder: Path, root: Path, config: dict) -> None:
+        self.folder = folder
+        self.snakefile = root / "Snakefile"
+        folder.mkdir(exist_ok=True)
+        (folder / "study.yaml").write_text(yaml.safe_dump(config))
+
+    def command(self, *arguments: str, cores: int = 2) -> list[str]:
+        fixed = ["--snakefile", str(self.snakefile), "--configfile", "study.yaml", "--cores", str(cores)]
+        return [sys.executable, "-m", "snakemake", *arguments, *fixed]
+
+    def start(self, *arguments: str, cores: int = 2) -> subprocess.Popen:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return subprocess.Popen(
+            self.command(*arguments, cores=cores),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, cores: int = 2) -> tuple[int, str]:
+        process = self.start(*arguments, cores=cores)
+        output, _ = process.communicate(timeout=600)
+        return process.returncode, output
+
+    def results(self) -> dict[str, str]:
+        """Checksum of every table, figure and array; reports, logs and run times hold the clock."""
+        results = self.folder / "results"
+        paths = {str(path.relative_to(results)): path for path in sorted(results.rglob("*")) if path.is_file()}
+        timed = ("logs/", "benchmarks/", "report.html")
+        return {
+            name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for name, path in paths.items()
+            if not name.startswith(timed)
+        }
+
+
+@pytest.fixture
+def tiny():
+    """Configuration of the smallest study that has every part, to be changed at will."""
+    return copy.deepcopy(TINY)
+
+
+@pytest.fixture
+def study(tmp_path, root):
+    """Maker of studies in fresh folders."""
+    return lambda config=TINY, name="study": Study(tmp_path / name, root, config)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, root):
+    """The tiny study, run once on one core, and what it printed."""
+    study = Study(tmp_path_factory.mktemp("finished") / "study", root, TINY)
+    code, output = study.run(cores=1)
+    assert code == 0, output
+    return study, output
