@@ -1,0 +1,232 @@
+"""What all splitters share: parameters checked once, folds as an array, scikit-learn's ``split``, groups, train/test."""
+
+from __future__ import annotations
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from fairfold.errors import SplitError
+from fairfold.seeds import seed_sequence
+from fairfold.splitting.labels import check_labels
+from fairfold.splitting.measures import check_n_splits
+
+
+class Rows(NamedTuple):
+    """What is dealt out to folds: samples, or groups of samples that stay together.
+
+    labels : csr_array of bool, shape (n_rows, n_labels); the labels that occur in each row.
+    weights : ndarray of int64, shape (n_rows,); samples in each row.
+    amounts : ndarray of int64, shape (labels.nnz,), or None for all 1; positives behind each stored label.
+    """
+
+    labels: sp.csr_array
+    weights: np.ndarray
+    amounts: np.ndarray | None = None
+
+
+class FoldSplitter(ABC):
+    """Base of the splitters. A subclass says how rows are dealt to folds; the rest is here.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds, at least 2.
+    random_state : int or None
+        Seed. The folds are a function of the labels, the parameters and this seed; ``None`` draws a fresh seed at
+        each call.
+    refine : {None, "anneal"}
+        ``"anneal"`` improves the folds by simulated annealing over moves of single rows
+        (:func:`fairfold.splitting.annealing.anneal`) and brings their sizes within ``size_tolerance``.
+    sweeps : int or None
+        Effort of the annealing: how often it passes over all rows. ``None`` chooses so that 10 million positives are
+        weighed, a second or so, but at least 10 sweeps. Ten times more gives a little better folds.
+    size_tolerance : float
+        How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
+        rounded either way at least. With ``groups``, at least half of the largest group.
+    max_seconds : float or None
+        Stop the annealing early after this time. The only parameter that makes results depend on the machine.
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        random_state: int | None = None,
+        refine: str | None = None,
+        sweeps: int | None = None,
+        size_tolerance: float = 1,
+        max_seconds: float | None = None,
+    ) -> None:
+        self.n_splits = n_splits
+        self.random_state = random_state
+        self.refine = refine
+        self.sweeps = sweeps
+        self.size_tolerance = size_tolerance
+        self.max_seconds = max_seconds
+
+    @abstractmethod
+    def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Fold of each row, shape (n_rows,), int64; ``proportions`` are the folds' shares of the samples."""
+
+    def assign(self, Y: Any, groups: ArrayLike | None = None) -> np.ndarray:  # noqa: ANN401
+        """Test fold of each sample.
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix, shape (n_samples, n_labels)
+            Labels, 0 or 1; never changed, never made dense.
+        groups : array-like, shape (n_samples,), optional
+            Samples with the same value stay in one fold.
+
+        Returns
+        -------
+        fold_of : ndarray of int64, shape (n_samples,)
+
+        Raises
+        ------
+        SplitError
+            For labels that are not 0 or 1, more folds than rows, or groups too large to balance.
+        """
+        labels = check_labels(Y)
+        check_n_splits(self.n_splits, labels.shape[0])
+        return self._assign(labels, np.full(self.n_splits, 1 / self.n_splits), groups)
+
+    def split(
+        self,
+        X: Any,  # noqa: ANN401
+        y: Any = None,  # noqa: ANN401
+        groups: ArrayLike | None = None,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Training and test indices of each fold, as scikit-learn's splitters give them.
+
+        Parameters
+        ----------
+        X : ignored; there because scikit-learn passes it.
+        y : array-like or sparse matrix, shape (n_samples, n_labels)
+            Labels, 0 or 1.
+        groups : array-like, shape (n_samples,), optional
+            Samples with the same value stay in one fold.
+        """
+        if y is None:
+            raise SplitError("y is missing: these splitters balance labels, pass them as split(X, Y)")
+        fold_of = self.assign(y, groups)
+        for fold in range(self.n_splits):
+            yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
+        """Number of folds; the arguments are ignored."""
+        return self.n_splits
+
+    def train_test(
+        self,
+        Y: Any,  # noqa: ANN401
+        test_size: float,
+        groups: ArrayLike | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """One balanced split into training and test samples.
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix, shape (n_samples, n_labels)
+            Labels, 0 or 1.
+        test_size : float
+            Share of the samples to test on, between 0 and 1.
+        groups : array-like, shape (n_samples,), optional
+            Samples with the same value stay together.
+
+        Returns
+        -------
+        train, test : ndarrays of int64
+            Indices of the samples, ascending.
+
+        Raises
+        ------
+        SplitError
+            As :meth:`assign`, or if either side would be empty.
+        """
+        labels = check_labels(Y)
+        n_samples = labels.shape[0]
+        if not isinstance(test_size, Real) or not 0 < test_size < 1:
+            raise SplitError(f"test_size is {test_size!r}: give the share of the samples, between 0 and 1")
+        if not 1 <= round(test_size * n_samples) < n_samples:
+            raise SplitError(f"test_size {test_size} of {n_samples} rows leaves one side empty: change it or add rows")
+        in_test = self._assign(labels, np.array([1 - test_size, test_size]), groups)
+        return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
+
+    def _check_parameters(self) -> None:
+        """Raise a :class:`SplitError` for a parameter that is not allowed."""
+        if self.random_state is not None and not isinstance(self.random_state, Integral):
+            raise SplitError(f"random_state is {self.random_state!r}: give an integer seed, or None for a fresh one")
+        if self.refine not in (None, "anneal"):
+            raise SplitError(f"refine is {self.refine!r}: use None or 'anneal'")
+        if self.sweeps is not None and (not isinstance(self.sweeps, Integral) or self.sweeps < 1):
+            raise SplitError(f"sweeps is {self.sweeps!r}: give a number of passes of at least 1, or None")
+        if not isinstance(self.size_tolerance, Real) or not self.size_tolerance >= 0:
+            raise SplitError(f"size_tolerance is {self.size_tolerance!r}: give a number of rows, 0 or more")
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise SplitError(f"max_seconds is {self.max_seconds!r}: give a positive time, or None")
+
+    def _assign(self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike | None) -> np.ndarray:
+        self._check_parameters()
+        # Each use of chance has a stream of its own: a search driven by the numbers that made its start is biased.
+        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
+        partition_rng, anneal_rng = (
+            np.random.default_rng(seed_sequence(seed, type(self).__name__, use)) for use in ("partition", "anneal")
+        )
+        if groups is None:
+            rows, row_of = Rows(labels, np.ones(labels.shape[0], dtype=np.int64)), slice(None)
+        else:
+            rows, row_of = collapse_groups(labels, groups, proportions)
+        fold_of = self._partition(rows, proportions, partition_rng)
+        if self.refine or groups is not None:
+            from fairfold.splitting.annealing import anneal
+
+            fold_of = anneal(
+                rows,
+                fold_of,
+                proportions,
+                anneal_rng,
+                sweeps=self.sweeps,
+                size_tolerance=self.size_tolerance,
+                max_seconds=self.max_seconds,
+            )
+        return fold_of[row_of]
+
+
+def collapse_groups(labels: sp.csr_array, groups: ArrayLike, proportions: np.ndarray) -> tuple[Rows, np.ndarray]:
+    """One row per group, and the row of each sample.
+
+    Raises
+    ------
+    SplitError
+        If there are fewer groups than folds, or a group is larger than the largest fold should be.
+    """
+    groups = np.asarray(groups)
+    n_samples = labels.shape[0]
+    if groups.shape != (n_samples,):
+        raise SplitError(f"groups have shape {groups.shape}: there must be one group for each of the {n_samples} rows")
+    names, row_of = np.unique(groups, return_inverse=True)
+    check_n_splits(len(proportions), len(names), "groups")
+    weights = np.bincount(row_of)
+    room = int(np.ceil(proportions.max() * n_samples))
+    if weights.max() > room:
+        raise SplitError(
+            f"group {names[weights.argmax()]!r} has {weights.max()} rows, a fold only {room}: "
+            "balance is impossible; use fewer folds or split the group"
+        )
+    membership = sp.csr_array((np.ones(n_samples, dtype=np.int64), (row_of, np.arange(n_samples))))
+    positives = (membership @ labels.astype(np.int64)).tocsr()
+    positives.sort_indices()
+    occurs = sp.csr_array((np.ones(positives.nnz, dtype=bool), positives.indices, positives.indptr), positives.shape)
+    return Rows(occurs, weights.astype(np.int64), positives.data), row_of

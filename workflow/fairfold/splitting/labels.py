@@ -1,0 +1,132 @@
+"""Label matrices as the splitters see them: checked once at the door, compressed by rows, never made dense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from fairfold.errors import SplitError
+
+_ALLOWED = "labels are 0 or 1 (bool, integer or float)"
+
+
+def check_labels(Y: Any) -> sp.csr_array:  # noqa: ANN401 - anything may be handed in; that is what is checked
+    """Labels as a canonical boolean CSR array; the caller's matrix is not changed.
+
+    Parameters
+    ----------
+    Y : array-like or SciPy sparse matrix, shape (n_samples, n_labels) or (n_samples,)
+        Labels, 0 or 1, of any boolean, integer or float type. One dimension is one label.
+
+    Returns
+    -------
+    labels : csr_array of bool, shape (n_samples, n_labels)
+        One stored ``True`` per positive, columns sorted within rows.
+
+    Raises
+    ------
+    SplitError
+        For a wrong shape, a missing or non-binary value, or a matrix without any positive.
+    """
+    matrix = _sparse(Y) if sp.issparse(Y) else _dense(Y)
+    n_samples, n_labels = matrix.shape
+    if not n_samples or not n_labels:
+        raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
+    if not matrix.nnz:
+        raise SplitError(f"Y, shape {matrix.shape}, has no positive label: there is nothing to balance; use KFold")
+    return matrix
+
+
+def _sparse(Y: sp.sparray | sp.spmatrix) -> sp.csr_array:
+    if Y.ndim != 2:
+        raise SplitError(f"Y has {Y.ndim} dimension(s): pass a matrix of shape (n_samples, n_labels)")
+    matrix = sp.csr_array(Y)  # shares the caller's arrays where it can
+    _check_binary(matrix.data)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        _check_binary(matrix.data)
+    positive = matrix.data.astype(bool)
+    result = sp.csr_array((positive, matrix.indices, matrix.indptr), shape=matrix.shape)
+    if not positive.all():
+        result = result.copy()
+        result.eliminate_zeros()
+    return result
+
+
+def _dense(Y: ArrayLike) -> sp.csr_array:
+    try:
+        values = np.asarray(Y)
+    except ValueError as error:
+        raise SplitError(f"Y is not a matrix ({error}): pass rows of equal length") from error
+    if values.ndim == 1:
+        values = values[:, np.newaxis]
+    if values.ndim != 2:
+        raise SplitError(f"Y has shape {values.shape}: pass a matrix of shape (n_samples, n_labels)")
+    _check_binary(values)
+    return sp.csr_array(values.astype(bool))
+
+
+def _check_binary(values: np.ndarray) -> None:
+    if values.dtype == bool:
+        return
+    if values.dtype.kind not in "iuf":
+        raise SplitError(f"Y holds values of type {values.dtype}: {_ALLOWED}")
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        found = values[wrong].ravel()[0]
+        remedy = "drop or impute rows with missing labels" if np.isnan(found) else "binarise the labels first"
+        raise SplitError(f"Y holds the value {found}: {_ALLOWED}; {remedy}")
+
+
+def check_folds(fold_of: ArrayLike, n_samples: int, n_splits: int | None = None) -> tuple[np.ndarray, int]:
+    """Fold of each sample as integers, and the number of folds.
+
+    Parameters
+    ----------
+    fold_of : array-like of int, shape (n_samples,)
+        Test fold of each sample, 0 to ``n_splits - 1``.
+    n_samples : number of samples there must be.
+    n_splits : number of folds; by default the largest fold number plus one.
+
+    Raises
+    ------
+    SplitError
+        If the folds are not a partition of the samples into ``n_splits`` folds that each hold a sample.
+    """
+    folds = np.asarray(fold_of)
+    if folds.shape != (n_samples,):
+        raise SplitError(f"folds have shape {folds.shape}: there must be one fold number for each of {n_samples} rows")
+    if folds.dtype.kind not in "iu" or folds.min() < 0:
+        raise SplitError("folds are not a partition: fold numbers are integers from 0")
+    n_folds = int(folds.max()) + 1 if n_splits is None else n_splits
+    if folds.max() >= n_folds:
+        raise SplitError(f"folds are not a partition into {n_folds} folds: found fold number {folds.max()}")
+    empty = np.flatnonzero(np.bincount(folds, minlength=n_folds) == 0)
+    if empty.size:
+        raise SplitError(f"fold {empty[0]} of {n_folds} has no row: number the folds from 0 without gaps")
+    return folds.astype(np.int64), n_folds
+
+
+def count_positives(
+    labels: sp.csr_array, fold_of: np.ndarray, n_splits: int, amounts: np.ndarray | None = None
+) -> np.ndarray:
+    """Positives of each label in each fold, shape (n_splits, n_labels), int64.
+
+    Parameters
+    ----------
+    labels : csr_array of bool, shape (n_rows, n_labels)
+    fold_of : ndarray of int, shape (n_rows,)
+    n_splits : number of folds.
+    amounts : ndarray of int, shape (labels.nnz,), optional
+        How many positives each stored label stands for; by default one.
+    """
+    n_rows = labels.shape[0]
+    ones = np.ones(n_rows, dtype=np.int64)
+    membership = sp.csc_array((ones, fold_of, np.arange(n_rows + 1)), shape=(n_splits, n_rows)).tocsr()
+    if amounts is not None:
+        labels = sp.csr_array((amounts, labels.indices, labels.indptr), shape=labels.shape)
+    return (membership @ labels).toarray().astype(np.int64)

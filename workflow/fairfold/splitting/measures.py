@@ -1,0 +1,176 @@
+"""How even a multilabel split is: ED, LD, DCP and rLD, and the best that any split could reach.
+
+Equations 1-4 of Tiittanen, Holm & Törönen (2021), "A new approach to multilabel stratified cross validation with
+application to large and sparse Gene Ontology datasets". For all of them 0 is perfect and smaller is better.
+
+Two kinds of label make the equations divide by zero. A label without positives has nothing to balance: it counts 0
+and is left out of the mean, as the paper drops such labels. Where every row of a fold is positive for a label, LD's
+positives per negative have no value: that fold adds 0 to LD, as in the published evaluation.
+
+Compare rLD between splits of equal fold sizes only: unequal folds can push it below :func:`lower_bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairfold.errors import SplitError, unknown_name
+from fairfold.splitting.labels import check_folds, check_labels, count_positives
+
+
+def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
+    """ED, Equation 1: mean deviation of the fold sizes from equal size, in rows.
+
+    Parameters
+    ----------
+    fold_of : array-like of int, shape (n_samples,)
+        Test fold of each sample.
+    Y : array-like or sparse matrix, shape (n_samples, n_labels)
+        Labels, 0 or 1. Only the number of rows matters.
+    per_label : bool
+        Return the value once per label; ED is the same for all.
+
+    Raises
+    ------
+    SplitError
+        If ``Y`` is not binary or ``fold_of`` not a partition of its rows.
+    """
+    fold_sizes, counts = _table(fold_of, Y)
+    value = float(np.abs(fold_sizes - fold_sizes.mean()).mean())
+    return np.full(counts.shape[1], value) if per_label else value
+
+
+def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
+    """LD, Equation 2: deviation of each fold's positives per negative from the whole data's.
+
+    Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
+
+    Notes
+    -----
+    LD grows with the size of the label for equally good splits (the paper's Figure 1); prefer rLD or DCP.
+    """
+    return _mean_over_labels(_label_distribution, fold_of, Y, per_label)
+
+
+def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
+    """DCP, Equation 3: the largest share of a label's positives in one fold, less the even share ``1 / n_splits``.
+
+    Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
+    """
+    return _mean_over_labels(_delta_class_proportion, fold_of, Y, per_label)
+
+
+def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
+    """rLD, Equation 4: relative deviation of each fold's rate of positives from the whole data's.
+
+    Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
+    """
+    return _mean_over_labels(_relative_label_distribution, fold_of, Y, per_label)
+
+
+def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = False) -> float | np.ndarray:
+    """The least that a measure can be for folds of equal size (or one row apart), each label on its own.
+
+    A label of ``s`` positives is at its best when every fold holds the floor or the ceiling of ``s / n_splits``. No
+    split needs to reach this for all labels at once.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix, shape (n_samples, n_labels)
+        Labels, 0 or 1.
+    n_splits : int
+        Number of folds.
+    measure : {"ed", "dcp", "rld"}
+        LD has no such bound, because a fold of positives only counts as perfect.
+    per_label : bool
+        Return one bound per label.
+
+    Raises
+    ------
+    SplitError
+        For an unknown measure, a bad ``Y``, or ``n_splits`` outside 2 to n_samples.
+    """
+    labels = check_labels(Y)
+    fold_sizes = equal_sizes(labels.shape[0], n_splits)
+    positives = labels.sum(axis=0, dtype=np.int64)
+    if measure == "ed":
+        bounds = np.full(len(positives), np.abs(fold_sizes - fold_sizes.mean()).mean())
+    elif measure == "dcp":
+        bounds = -(-positives // n_splits) / np.maximum(positives, 1) - 1 / n_splits
+    elif measure == "rld":
+        bounds = _relative_label_distribution(best_counts(positives, fold_sizes), fold_sizes)
+    else:
+        raise SplitError(f"no bound: {unknown_name('measure', measure, ['ed', 'dcp', 'rld'])}")
+    bounds = np.where(positives > 0, bounds, 0.0)
+    return bounds if per_label else float(bounds[positives > 0].mean())
+
+
+def equal_sizes(n_samples: int, n_splits: int) -> np.ndarray:
+    """Fold sizes that differ by one row at most, the larger first, shape (n_splits,)."""
+    check_n_splits(n_splits, n_samples)
+    return n_samples // n_splits + (np.arange(n_splits) < n_samples % n_splits)
+
+
+def check_n_splits(n_splits: int, n_rows: int, what: str = "rows") -> None:
+    """Raise a :class:`SplitError` unless ``n_splits`` is an integer from 2 to ``n_rows``."""
+    if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
+        raise SplitError(f"n_splits is {n_splits!r}: it must be an integer of at least 2")
+    if not 2 <= n_splits <= n_rows:
+        raise SplitError(f"n_splits is {n_splits}: it must lie between 2 and the number of {what}, here {n_rows}")
+
+
+def best_counts(positives: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    """Positives per fold that minimise rLD, each label on its own, shape (n_splits, n_labels).
+
+    rLD is a sum of convex functions of the folds' counts: start from the floor of each fold's fair number and give
+    the rest to the folds where one more costs least.
+
+    Parameters
+    ----------
+    positives : ndarray, shape (n_labels,)
+    fold_sizes : ndarray, shape (n_splits,), in rows or in any other unit
+    """
+    fair = np.outer(fold_sizes / fold_sizes.sum(), positives)
+    counts = np.floor(fair)
+    cost_of_one_more = (1 - 2 * (fair - counts)) / fold_sizes[:, None]
+    rank = np.argsort(np.argsort(cost_of_one_more, axis=0, kind="stable"), axis=0)
+    return counts + (rank < positives - counts.sum(axis=0))
+
+
+def _mean_over_labels(
+    measure: Callable[[np.ndarray, np.ndarray], np.ndarray], fold_of: ArrayLike, Y: ArrayLike, per_label: bool
+) -> float | np.ndarray:
+    fold_sizes, counts = _table(fold_of, Y)
+    values = measure(counts, fold_sizes)
+    return values if per_label else float(values[counts.sum(axis=0) > 0].mean())
+
+
+def _table(fold_of: ArrayLike, Y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in each fold, shape (n_splits,), and positives of each label in each fold, (n_splits, n_labels)."""
+    labels = check_labels(Y)
+    folds, n_splits = check_folds(fold_of, labels.shape[0])
+    return np.bincount(folds, minlength=n_splits), count_positives(labels, folds, n_splits)
+
+
+def _label_distribution(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    positives, n_samples = counts.sum(axis=0), fold_sizes.sum()
+    negatives = fold_sizes[:, None] - counts
+    in_fold = counts / np.maximum(negatives, 1)
+    overall = positives / np.maximum(n_samples - positives, 1)
+    return np.where(negatives > 0, np.abs(in_fold - overall), 0.0).mean(axis=0)
+
+
+def _delta_class_proportion(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    positives = counts.sum(axis=0)
+    values = counts.max(axis=0) / np.maximum(positives, 1) - 1 / len(fold_sizes)
+    return np.where(positives > 0, values, 0.0)
+
+
+def _relative_label_distribution(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    positives = counts.sum(axis=0)
+    expected = fold_sizes[:, None] * (np.maximum(positives, 1) / fold_sizes.sum())
+    values = np.abs(1 - counts / expected).mean(axis=0)
+    return np.where(positives > 0, values, 0.0)

@@ -1,0 +1,275 @@
+"""OptiSplit: balance the worst label, keep the change if the loss over all labels falls, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numba
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from fairfold.errors import SplitError, unknown_name
+from fairfold.splitting.base import FoldSplitter, Rows
+from fairfold.splitting.iterative import IterativeStratification
+from fairfold.splitting.labels import check_folds, count_positives
+from fairfold.splitting.random import random_folds
+
+Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
+REMAINDERS = ("fullest", "first")
+
+
+class OptiSplit(FoldSplitter):
+    """OptiSplit, Algorithm 1 of Tiittanen, Holm & Törönen (2021), with its loss updated instead of recomputed.
+
+    An epoch tries as many times as there are labels to balance one label: rows move from the folds with too many of
+    its positives to those with too few, rows with the fewest labels first. The label tried is the one with the
+    greatest loss, after as many as have been tried in vain. A try counts only if the sum of all labels' losses falls.
+
+    A label that most rows have is balanced on its negatives, and its loss is theirs.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    random_state : int or None
+        Seed; ``None`` draws a fresh one at each call.
+    objective : {"rld", "dcp", "ld"} or callable
+        Loss per label. A callable takes the positives of each label in each fold, shape (n_splits, n_labels), and the
+        fold sizes, shape (n_splits,), and returns the labels' losses, shape (n_labels,).
+    max_epochs : int
+        Epochs at most; an epoch that changes nothing is the last.
+    initial_folds : array-like of int, shape (n_samples,), or None
+        Fold of each sample to start from; ``None`` for random folds of equal size.
+    remainder : {"fullest", "first"}
+        Which folds get one positive more where a label cannot be divided evenly: those that hold most of them
+        already, or always the first ones. The latter, as in the published code, lets the first folds grow.
+    refine : {None, "anneal"}
+        ``"anneal"`` minimises rLD and DCP by annealing in place of the epochs: it starts from ``initial_folds``, or
+        from iterative stratification, which are better and cheaper than what the epochs would make of random folds.
+    sweeps, size_tolerance, max_seconds
+        As for :class:`~fairfold.splitting.base.FoldSplitter`.
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        random_state: int | None = None,
+        objective: str | Objective = "rld",
+        max_epochs: int = 3,
+        initial_folds: ArrayLike | None = None,
+        remainder: str = "fullest",
+        refine: str | None = None,
+        sweeps: int | None = None,
+        size_tolerance: float = 1,
+        max_seconds: float | None = None,
+    ) -> None:
+        super().__init__(
+            n_splits,
+            random_state=random_state,
+            refine=refine,
+            sweeps=sweeps,
+            size_tolerance=size_tolerance,
+            max_seconds=max_seconds,
+        )
+        self.objective = objective
+        self.max_epochs = max_epochs
+        self.initial_folds = initial_folds
+        self.remainder = remainder
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not callable(self.objective) and self.objective not in OBJECTIVES:
+            raise SplitError(unknown_name("objective", self.objective, OBJECTIVES))
+        if not isinstance(self.max_epochs, int | np.integer) or self.max_epochs < 1:
+            raise SplitError(f"max_epochs is {self.max_epochs!r}: give a number of at least 1")
+        if self.remainder not in REMAINDERS:
+            raise SplitError(unknown_name("remainder", self.remainder, REMAINDERS))
+
+    def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if self.initial_folds is not None:
+            if rows.amounts is not None:
+                raise SplitError("initial_folds and groups cannot be used together: leave one of them out")
+            start, _ = check_folds(self.initial_folds, rows.labels.shape[0], len(proportions))
+        elif self.refine:
+            start = IterativeStratification()._partition(rows, proportions, rng)
+        else:
+            start = random_folds(rows, proportions, rng)
+        if self.refine:
+            return start
+        objective = self.objective if callable(self.objective) else OBJECTIVES[self.objective]
+        search = _Search(minority_labels(rows.labels), start, proportions, objective, self.remainder == "first")
+        for _ in range(self.max_epochs):
+            if not search.epoch():
+                break
+        return search.fold_of
+
+
+def minority_labels(labels: sp.csr_array) -> sp.csr_array:
+    """Labels with those that more than half of the rows have turned into their negatives."""
+    n_rows, n_labels = labels.shape
+    majority = np.flatnonzero(labels.sum(axis=0, dtype=np.int64) > n_rows / 2)
+    if not majority.size:
+        return labels
+    kept = np.ones(n_labels, dtype=bool)
+    kept[majority] = False
+    # More than half full, so their dense form is smaller than their sparse one.
+    row, position = np.nonzero(~labels[:, majority].toarray())
+    negatives = sp.csr_array((np.ones(len(row), dtype=bool), (row, majority[position])), shape=labels.shape)
+    flipped = labels @ sp.diags_array(kept, dtype=bool) + negatives
+    result = sp.csr_array(flipped, dtype=bool)
+    result.eliminate_zeros()
+    result.sort_indices()
+    return result
+
+
+class _Search:
+    """Folds, the positives of each label in each of them, and the labels' losses."""
+
+    def __init__(
+        self,
+        labels: sp.csr_array,
+        fold_of: np.ndarray,
+        proportions: np.ndarray,
+        objective: Objective,
+        remainder_to_first: bool,
+    ) -> None:
+        self.labels = labels
+        self.fold_of = fold_of
+        self._proportions = proportions
+        self._objective = objective
+        self._remainder_to_first = remainder_to_first
+        self._counts = count_positives(labels, fold_of, len(proportions))
+        self._fold_sizes = np.bincount(fold_of, minlength=len(proportions))
+        self._losses = objective(self._counts, self._fold_sizes)
+        self._loss = self._losses.sum()
+        # Rows of each label in the order in which they are given away: fewest labels first.
+        by_size = np.argsort(np.diff(labels.indptr), kind="stable")
+        columns = labels[by_size].tocsc()
+        columns.sort_indices()
+        self._label_indptr, self._label_rows = columns.indptr, by_size[columns.indices]
+
+    def epoch(self) -> bool:
+        """One try per label; whether any succeeded."""
+        changed, in_vain = False, 0
+        ranking = self._ranking()
+        for _ in range(len(self._losses)):
+            if self.try_label(ranking[in_vain]):
+                changed = True
+                ranking = self._ranking()
+            else:
+                in_vain += 1
+        return changed
+
+    def try_label(self, label: int) -> bool:
+        """Balance the label, unless that does not lower the loss of all labels together."""
+        rows = self._label_rows[self._label_indptr[label] : self._label_indptr[label + 1]]
+        surplus = _surplus(self._counts[:, label], self._proportions, self._remainder_to_first)
+        moved, to = _transfers(rows, self.fold_of, surplus)
+        if not len(moved):
+            return False
+        origin = self.fold_of[moved]
+        self._move(moved, origin, to)
+        losses = self._objective(self._counts, self._fold_sizes)
+        loss = losses.sum()
+        if loss < self._loss:
+            self._losses, self._loss = losses, loss
+            return True
+        self._move(moved, to, origin)
+        return False
+
+    def _ranking(self) -> np.ndarray:
+        return np.argsort(self._losses, kind="stable")[::-1]
+
+    def _move(self, rows: np.ndarray, origin: np.ndarray, to: np.ndarray) -> None:
+        _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
+    """By how many of a label's positives each fold exceeds its target."""
+    target = np.floor(held.sum() * proportions + 1e-9).astype(np.int64)
+    first = np.arange(len(held)) if remainder_to_first else np.argsort(-held, kind="mergesort")
+    target[first[: held.sum() - target.sum()]] += 1
+    return held - target
+
+
+@numba.njit(cache=True, nogil=True)
+def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
+    """Rows that leave the folds with a surplus, and the folds that they go to."""
+    next_place = np.empty(len(surplus), dtype=np.int64)
+    n_moved = 0
+    for fold in range(len(surplus)):
+        next_place[fold] = n_moved
+        n_moved += max(surplus[fold], 0)
+    left = surplus.copy()
+    rows = np.empty(n_moved, dtype=np.int64)
+    for row in label_rows:
+        fold = fold_of[row]
+        if left[fold] > 0:
+            left[fold] -= 1
+            rows[next_place[fold]] = row
+            next_place[fold] += 1
+    to = np.empty(n_moved, dtype=np.int64)
+    given = 0
+    for fold in range(len(surplus)):
+        if surplus[fold] < 0:
+            to[given : given - surplus[fold]] = fold
+            given -= surplus[fold]
+            rows[given:].sort()  # the published code hands on what is left in the order of the rows
+    return rows, to
+
+
+@numba.njit(cache=True, nogil=True)
+def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # noqa: ANN001, ANN202
+    for place, row in enumerate(rows):
+        fold_of[row] = to[place]
+        fold_sizes[origin[place]] -= 1
+        fold_sizes[to[place]] += 1
+        for entry in range(indptr[row], indptr[row + 1]):
+            counts[origin[place], indices[entry]] -= 1
+            counts[to[place], indices[entry]] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    """rLD of each label (Equation 4), 0 for labels without positives."""
+    positives, n_rows = counts.sum(axis=0), fold_sizes.sum()
+    losses = np.zeros(counts.shape[1])
+    for fold in range(len(fold_sizes)):
+        share = fold_sizes[fold] / n_rows
+        for label in range(len(losses)):
+            losses[label] += abs(1 - counts[fold, label] / (max(positives[label], 1) * share))
+    return np.where(positives > 0, losses / len(fold_sizes), 0.0)
+
+
+@numba.njit(cache=True, nogil=True)
+def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    """DCP of each label (Equation 3), 0 for labels without positives."""
+    positives = counts.sum(axis=0)
+    largest = np.zeros(counts.shape[1])
+    for fold in range(len(fold_sizes)):
+        largest = np.maximum(largest, counts[fold] / np.maximum(positives, 1))
+    return np.where(positives > 0, largest - 1 / len(fold_sizes), 0.0)
+
+
+@numba.njit(cache=True, nogil=True)
+def label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    """LD of each label (Equation 2); folds of positives only count 0."""
+    positives, n_rows = counts.sum(axis=0), fold_sizes.sum()
+    losses = np.zeros(counts.shape[1])
+    for fold in range(len(fold_sizes)):
+        for label in range(len(losses)):
+            negatives = fold_sizes[fold] - counts[fold, label]
+            if negatives > 0:
+                overall = positives[label] / (n_rows - positives[label])
+                losses[label] += abs(counts[fold, label] / negatives - overall)
+    return losses / len(fold_sizes)
+
+
+OBJECTIVES: dict[str, Objective] = {
+    "rld": relative_label_losses,
+    "dcp": class_proportion_losses,
+    "ld": label_losses,
+}
