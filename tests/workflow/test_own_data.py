@@ -67,7 +67,7 @@ def test_mistakes_in_the_file_are_located(study):
 def test_fewer_samples_than_folds(study):
     output = told(study(own(), "few"), plants(4))
     assert "SplitError" in output
-    assert "4 samples" in output
+    assert "n_splits is 5: it must lie between 2 and the number of rows, here 4" in output
 
 
 def test_a_filter_that_leaves_nothing(study):

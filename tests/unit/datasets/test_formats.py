@@ -204,14 +204,6 @@ class TestARFF:
         path = write("a.arff", header + "1,2,3,4\n")
         message = message_of(formats.read_arff, path)
         assert "column name 'a' is used twice, at positions 1 and 3" in message
-        table = formats.read_arff(path, allow_duplicate_columns=True)
-        assert table.columns == ("a", "b", "a.2", "a.3")
-        assert table.values.tolist() == [[1, 2, 3, 4]]
-
-    def test_suffix_that_is_taken(self, write):
-        header = "@relation r\n@attribute a.2 real\n@attribute a real\n@attribute a real\n@data\n"
-        message = message_of(formats.read_arff, write("a.arff", header + "1,2,3\n"), allow_duplicate_columns=True)
-        assert "column name 'a.2' is used twice" in message
 
     @pytest.mark.parametrize("kind", ["string", "{red,green}", "{0,nan}", "{0,1", "{}", "date 'yyyy'", "relational"])
     def test_attributes_that_are_not_numbers(self, write, kind):

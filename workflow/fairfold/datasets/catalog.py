@@ -35,7 +35,6 @@ class Entry:
     expected: Mapping[str, float] = dataclasses.field(default_factory=dict)
     header: bool = True
     missing_value: str | None = None
-    allow_duplicate_features: bool = False
     generator: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     path: Path | None = None
     citation: str = ""
@@ -72,7 +71,7 @@ class Entry:
     def fingerprint(self) -> str:
         """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
         source = [file.sha256 or file.git_blob or file.lfs_sha256 for file in self.files] or dict(self.generator)
-        reading = (self.task, self.format, self.header, self.missing_value, self.allow_duplicate_features)
+        reading = (self.task, self.format, self.header, self.missing_value)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 

@@ -172,7 +172,7 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    tables = [formats.read_arff(path, allow_duplicate_columns=entry.allow_duplicate_features) for path in parts]
+    tables = [formats.read_arff(path) for path in parts]
     for path, table in zip(parts, tables, strict=True):
         if table.columns != tables[0].columns:
             raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
@@ -192,6 +192,9 @@ def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     variables = entry.labels["per_class"]
     matrices = formats.read_mat(path, variables)
+    widths = sorted({matrix.shape[1] for matrix in matrices.values()})
+    if len(widths) > 1:
+        raise DataError(f"{path}: the classes have {widths} features; all must have the same number.")
     # float64 first: the spike counts are uint8, and arithmetic on them would wrap around
     X = np.vstack([np.asarray(matrices[name], dtype=np.float64) for name in variables])
     classes = np.repeat(variables, [len(matrices[name]) for name in variables])

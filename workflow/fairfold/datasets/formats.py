@@ -21,7 +21,6 @@ import re
 import textwrap
 import warnings
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -214,14 +213,12 @@ _ATTRIBUTE = re.compile(
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
 
 
-def read_arff(path: PathLike, *, allow_duplicate_columns: bool = False) -> Table:
+def read_arff(path: PathLike) -> Table:
     """Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
 
     Parameters
     ----------
     path : the file, in UTF-8.
-    allow_duplicate_columns : give the second attribute of the same name the suffix ``.2``, the third ``.3``, and so on;
-        without it a repeated name is an error.
 
     Returns
     -------
@@ -238,8 +235,7 @@ def read_arff(path: PathLike, *, allow_duplicate_columns: bool = False) -> Table
     path = Path(path)
     lines = list(io.StringIO(_read_text(path), newline=None))
     attributes, outline = _arff_header(lines, path)
-    names = [attribute.name for attribute in attributes]
-    columns = tuple(_number_repeats(names) if allow_duplicate_columns else names)
+    columns = tuple(attribute.name for attribute in attributes)
     _check_unique(columns, path)
     start = len(outline)
     numbered = [(line, text.strip()) for line, text in enumerate(lines[start:], start=start + 1)]
@@ -378,13 +374,6 @@ def _check_nominal(
                 f"{path}, data row {row + 1}, column {columns[positions[column]]!r}: found {block[row, column]:g}, "
                 f"but the attribute declares {textwrap.shorten(', '.join(f'{value:g}' for value in allowed), 60)}."
             )
-
-
-def _number_repeats(names: Iterable[str]) -> Iterator[str]:
-    seen: Counter[str] = Counter()
-    for name in names:
-        seen[name] += 1
-        yield name if seen[name] == 1 else f"{name}.{seen[name]}"
 
 
 # --- MULAN label lists ------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class FoldSplitter(ABC):
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Fold of each row, shape (n_rows,), int64; ``proportions`` are the folds' shares of the samples."""
 
-    def assign(self, Y: Any, groups: ArrayLike | None = None) -> np.ndarray:  # noqa: ANN401
+    def assign(self, Y: Any, groups: ArrayLike | None = None) -> np.ndarray:
         """Test fold of each sample.
 
         Parameters
@@ -100,8 +100,8 @@ class FoldSplitter(ABC):
 
     def split(
         self,
-        X: Any,  # noqa: ANN401
-        y: Any = None,  # noqa: ANN401
+        X: Any,
+        y: Any = None,
         groups: ArrayLike | None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Training and test indices of each fold, as scikit-learn's splitters give them.
@@ -126,7 +126,7 @@ class FoldSplitter(ABC):
 
     def train_test(
         self,
-        Y: Any,  # noqa: ANN401
+        Y: Any,
         test_size: float,
         groups: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:

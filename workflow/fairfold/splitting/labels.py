@@ -13,7 +13,7 @@ from fairfold.errors import SplitError
 _ALLOWED = "labels are 0 or 1 (bool, integer or float)"
 
 
-def check_labels(Y: Any) -> sp.csr_array:  # noqa: ANN401 - anything may be handed in; that is what is checked
+def check_labels(Y: Any) -> sp.csr_array:
     """Labels as a canonical boolean CSR array; the caller's matrix is not changed.
 
     Parameters
