@@ -84,4 +84,4 @@ def test_a_model_that_cannot_run_is_a_row_with_its_reason(study):
     assert code == 0, output
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert scores["value"].isna().all()
-    assert scores["reason"].str.contains("32 training samples are fewer than two leaves of 30").all()
+    assert scores["reason"].str.contains("training samples are fewer than two leaves of 30").all()
