@@ -51,7 +51,8 @@ class FoldSplitter(ABC):
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
         rounded either way at least. With ``groups``, at least half of the largest group.
     max_seconds : float or None
-        Stop the annealing early after this time. The only parameter that makes results depend on the machine.
+        Time for the annealing, which is sped up to finish within it. The only parameter that makes results depend on
+        the machine.
     """
 
     def __init__(
@@ -222,7 +223,7 @@ def collapse_groups(labels: sp.csr_array, groups: ArrayLike, proportions: np.nda
     room = int(np.ceil(proportions.max() * n_samples))
     if weights.max() > room:
         raise SplitError(
-            f"group {names[weights.argmax()]!r} has {weights.max()} rows, a fold only {room}: "
+            f"group {names[weights.argmax()]} has {weights.max()} rows, a fold only {room}: "
             "balance is impossible; use fewer folds or split the group"
         )
     membership = sp.csr_array((np.ones(n_samples, dtype=np.int64), (row_of, np.arange(n_samples))))
