@@ -53,7 +53,7 @@ def test_scripts_are_thin(root):
 
 def test_rules_keep_one_order(root):
     first = ["input", "output", "log", "benchmark", "conda", "container"]
-    order = [*first, "threads", "resources", "params", "localrule", "script", "shell"]
+    order = [*first, "threads", "resources", "localrule", "params", "script", "shell"]
     for path in (root / "workflow" / "rules").glob("*.smk"):
         for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
             found = [word for word in re.findall(r"^    (\w+):", rule, flags=re.MULTILINE) if word in order]

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from fairfold.datasets.formats import read_arff, read_label_names
+from fairfold.datasets import prepare
 from fairfold.splitting import IterativeStratification, RandomSplit
 from fairfold.splitting.annealing import _State, _temperature, _weigh_folds, anneal
 from fairfold.splitting.base import Rows, collapse_groups
@@ -25,7 +25,7 @@ def some_rows(seed=0, n=200, q=20):
 def grouped_rows(seed=0, n=300, q=15):
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, q)) < 0.2).astype(int)
-    rows, row_of = collapse_groups(check_labels(Y), rng.integers(0, 60, n), FIFTHS)
+    rows, _ = collapse_groups(check_labels(Y), rng.integers(0, 60, n), FIFTHS)
     return rows, rng.permutation(np.arange(len(rows.weights)) % 5)
 
 
@@ -148,11 +148,7 @@ def test_more_effort_is_better():
 
 @pytest.mark.parametrize(("name", "worst"), [("bibtex", 1.0), ("delicious", 0.0190 / 0.018016)])
 def test_real_data_reach_their_targets(mirror, name, worst):
-    folder = mirror / name
-    if not folder.is_dir():
-        pytest.skip(f"no {name} here")
-    table = read_arff(folder / f"{name}.arff", allow_duplicate_columns=True)
-    Y = table.values[:, [table.columns.index(label) for label in read_label_names(folder / f"{name}.xml")]]
+    Y = prepare(name, mirrors=[mirror], offline=True).Y
     folds = IterativeStratification(5, random_state=0, refine="anneal").assign(Y)
     bound = lower_bound(Y, 5, "rld")
     assert relative_label_distribution(folds, Y) <= worst * bound * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""What all splitters share: parameters checked once, folds as an array, scikit-learn's ``split``, groups, train/test."""
+"""What all splitters share: checked parameters, folds as an array, scikit-learn's ``split``, groups, train/test."""
 
 from __future__ import annotations
 

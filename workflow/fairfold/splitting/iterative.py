@@ -99,7 +99,7 @@ def stratify(
     rng : source of the random order of equal labels and folds.
     rarest_first : take the rarest remaining label (or the first seen), fold size breaks ties (or chance does).
     """
-    n_rows, n_labels = labels.shape
+    n_labels = labels.shape[1]
     given = np.flatnonzero(fold_of >= 0)
     missing_positives = np.outer(labels.sum(axis=0, dtype=np.int64), proportions)
     missing_rows = weights.sum() * proportions
