@@ -55,7 +55,7 @@ def test_rules_keep_one_order(root):
     first = ["input", "output", "log", "benchmark", "conda", "container"]
     order = [*first, "threads", "resources", "localrule", "params", "script", "shell"]
     for path in (root / "workflow" / "rules").glob("*.smk"):
-        for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
+        for rule in re.split(r"^(?:use )?rule ", path.read_text(), flags=re.MULTILINE)[1:]:
             found = [word for word in re.findall(r"^    (\w+):", rule, flags=re.MULTILINE) if word in order]
             assert found == sorted(found, key=order.index), f"{path.name}: {rule.splitlines()[0]}"
 

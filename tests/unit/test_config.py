@@ -6,6 +6,7 @@ import yaml
 from fairfold.config import check, load_yaml
 from fairfold.errors import ConfigError
 from fairfold.forests import MODEL_NAMES
+from fairfold.splitting.methods import METHOD_NAMES
 
 MINIMAL = {"seed": 1, "data": {}, "folds": {}, "weak_labels": {"datasets": ["flags"]}}
 
@@ -51,10 +52,12 @@ def test_every_key_of_the_schema_is_documented(root):
     assert [key for key in [*keys(schema), *own] if f"`{key}`" not in text] == []
 
 
-def test_the_schema_knows_the_models(root):
+def test_the_schema_knows_models_and_splitters(root):
     schema = load_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
     models = schema["properties"]["weak_labels"]["properties"]["models"]["items"]["enum"]
     assert tuple(models) == MODEL_NAMES
+    assert tuple(schema["$defs"]["splitter"]["enum"]) == METHOD_NAMES
+    assert tuple(schema["properties"]["splitting"]["properties"]["methods"]["default"]) == METHOD_NAMES
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_the_schema_knows_the_models(root):
         ({"folds__n_split": 3}, "config.folds: unknown key 'n_split': did you mean 'n_splits'?"),
         ({"folds__n_splits": 1}, "config.folds.n_splits: found 1, but the value must be at least 2 (number of folds)."),
         ({"folds__n_splits": "five"}, "a value of type integer is needed"),
-        ({"folds__method": "Optisplit"}, "config.folds.method: unknown value 'Optisplit': did you mean 'OptiSplit'?"),
+        ({"folds__method": "anealed"}, "config.folds.method: unknown value 'anealed': did you mean 'annealed'?"),
         ({"weak_labels__missing_rates": [0, 100]}, "config.weak_labels.missing_rates[1]: found 100"),
         ({"weak_labels__missing_rates": [30, 30]}, "found a value twice"),
         ({"weak_labels__datasets": []}, "config.weak_labels.datasets: found [], but at least 1 is needed"),

@@ -14,6 +14,7 @@ TINY = {
     "seed": 1,
     "data": {},
     "folds": {"n_splits": 2},
+    "splitting": {"datasets": ["simulated-multilabel"], "methods": ["random", "OptiSplit-rLD"], "repeats": 2},
     "weak_labels": {
         "datasets": ["simulated-multilabel"],
         "missing_rates": [0, 50],
@@ -56,7 +57,7 @@ class Study:
         """Checksum of every table, figure and array; reports, logs and run times hold the clock."""
         results = self.folder / "results"
         paths = {str(path.relative_to(results)): path for path in sorted(results.rglob("*")) if path.is_file()}
-        timed = ("logs/", "benchmarks/", "report.html")
+        timed = ("logs/", "benchmarks/", "timings/", "report.html")
         return {
             name: hashlib.sha256(path.read_bytes()).hexdigest()
             for name, path in paths.items()

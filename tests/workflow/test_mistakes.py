@@ -16,7 +16,7 @@ def changed(config, path, value):
     ("path", "value", "sentence"),
     [
         ("sead", 1, "config: unknown key 'sead': did you mean 'seed'?"),
-        ("folds/method", "optisplit", "config.folds.method: unknown value 'optisplit': did you mean 'OptiSplit'?"),
+        ("folds/method", "anneal", "config.folds.method: unknown value 'anneal': did you mean 'annealed'?"),
         ("weak_labels/datasets", ["yaest"], "unknown dataset 'yaest': did you mean 'yeast'"),
         ("weak_labels/datasets", ["iris"], "dataset 'iris' is a multiclass task; a multilabel one is needed here."),
         ("weak_labels/datasets", ["../../etc"], "found '../../etc', which is not allowed here"),

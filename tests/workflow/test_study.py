@@ -30,7 +30,7 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
     results = study.folder / "results"
     with np.load(results / "datasets/simulated-multilabel.npz") as data:
         Y = data["Y"]
-    fold_of = np.load(results / "folds/simulated-multilabel.npz")["fold_of"]
+    (fold_of,) = np.load(results / "folds/simulated-multilabel/annealed/repeats-1.npz")["fold_of"]
     assert np.bincount(fold_of).tolist() == [300, 300]
     hidden = np.load(results / "weak_labels/simulated-multilabel/rate-50/hidden.npz")["hidden"]
     for fold in range(2):
@@ -41,10 +41,27 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
     assert np.load(results / "weak_labels/simulated-multilabel/rate-0/hidden.npz")["hidden"].size == 0
 
 
+def test_quality_of_splits_is_measured(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    summary = pd.read_csv(results / "tables/split_summary.csv").set_index(["splitter", "measure"])
+    assert (summary["n_repeats"] == 2).all()
+    assert summary.loc[("OptiSplit-rLD", "rLD"), "mean"] < summary.loc[("random", "rLD"), "mean"]
+    with np.load(results / "datasets/simulated-multilabel.npz") as data:
+        Y = data["Y"]
+    folds = np.load(results / "folds/simulated-multilabel/random/repeats-2.npz")["fold_of"]
+    rates = [abs(Y[fold_of == fold].mean(axis=0) / Y.mean(axis=0) - 1).mean() for fold_of in folds for fold in range(2)]
+    assert summary.loc[("random", "rLD"), "mean"] == pytest.approx(np.mean(rates), rel=1e-12)
+    seconds = pd.read_csv(results / "timings/quality_against_seconds.csv")
+    assert set(seconds["splitter"]) == {"random", "OptiSplit-rLD"}
+
+
 def test_report_holds_the_figure_and_the_tables(finished):
     study, _ = finished
     report = (study.folder / "results/report.html").read_text()
-    for name in ("percentile_ranks.png", "percentile_ranks.csv", "weak_label_scores.csv", "datasets.csv"):
+    figures = {"percentile_ranks.png", "label_deviations.png", "metric_behaviour.png", "quality_against_seconds.png"}
+    tables = {"percentile_ranks.csv", "weak_label_scores.csv", "datasets.csv", "split_summary.csv"}
+    for name in figures | tables:
         assert name in report
     assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', report)
 

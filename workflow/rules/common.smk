@@ -20,11 +20,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 from fairfold.config import check  # noqa: E402
 from fairfold.datasets import load_catalog  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
+from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 try:
     check(config, "config.schema.yaml", "config")
     CATALOG = load_catalog().with_own(config["data"]["own"])
-    for dataset in config["weak_labels"]["datasets"]:
+    for dataset in config["weak_labels"]["datasets"] + config["splitting"]["datasets"]:
         CATALOG[dataset].require("multilabel")
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
@@ -33,6 +34,8 @@ except StudyError as error:
 wildcard_constraints:
     dataset="|".join(map(re.escape, CATALOG)),
     rate=r"\d{1,2}",
+    splitter="|".join(map(re.escape, METHOD_NAMES)),
+    repeats=r"\d+",
     model="|".join(map(re.escape, config["weak_labels"]["models"])),
 
 

@@ -14,6 +14,7 @@ rule write_config:
 
 rule render_report:
     input:
+        SPLITTING_RESULTS,
         WEAK_LABEL_RESULTS,
         config="results/config.yaml",
     output:
@@ -25,5 +26,5 @@ rule render_report:
         python=sys.executable,
         snakefile=workflow.main_snakefile,
     shell:
-        "{params.python:q} -m snakemake weak_labels --snakefile {params.snakefile:q} --configfile {input.config}"
+        "{params.python:q} -m snakemake splitting weak_labels --snakefile {params.snakefile:q} --configfile {input.config}"
         " --workflow-profile none --nolock --report {output} > {log} 2>&1"

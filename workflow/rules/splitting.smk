@@ -1,18 +1,193 @@
-# Folds of a dataset
+# Folds of a dataset, and how even the folds of different methods are
+
+SPLITTING = config["splitting"]
+SPLITTING_RESULTS = [
+    "results/tables/label_matrices.csv",
+    "results/tables/split_quality.csv",
+    "results/tables/split_summary.csv",
+    *expand(
+        "results/figures/{figure}.pdf",
+        figure=["metric_behaviour", "label_deviations"],
+    ),
+    "results/timings/quality_against_seconds.pdf",
+] * bool(SPLITTING["datasets"])
 
 
 rule split_dataset:
     input:
         "results/datasets/{dataset}.npz",
     output:
-        "results/folds/{dataset}.npz",
+        folds="results/folds/{dataset}/{splitter}/repeats-{repeats}.npz",
+        seconds="results/timings/folds/{dataset}_{splitter}_{repeats}.csv",
     log:
-        "results/logs/split_dataset/{dataset}.log",
+        "results/logs/split_dataset/{dataset}_{splitter}_{repeats}.log",
     benchmark:
-        "results/benchmarks/split_dataset/{dataset}.tsv"
+        "results/benchmarks/split_dataset/{dataset}_{splitter}_{repeats}.tsv"
     params:
         seed=config["seed"],
-        folds=config["folds"],
+        n_splits=config["folds"]["n_splits"],
         code=code_of("splitting"),
     script:
         "../scripts/split_dataset.py"
+
+
+rule measure_split:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=expand(
+            "results/folds/{{dataset}}/{splitter}/repeats-{repeats}.npz",
+            splitter=SPLITTING["methods"],
+            repeats=SPLITTING["repeats"],
+        ),
+    output:
+        quality="results/splitting/{dataset}.csv",
+        labels="results/splitting/{dataset}_labels.csv",
+    log:
+        "results/logs/measure_split/{dataset}.log",
+    params:
+        splitters=SPLITTING["methods"],
+        code=code_of("splitting"),
+    script:
+        "../scripts/measure_split.py"
+
+
+rule gather_split_quality:
+    input:
+        expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
+    output:
+        "results/tables/split_quality.csv",
+    log:
+        "results/logs/gather_split_quality.log",
+    script:
+        "../scripts/gather_tables.py"
+
+
+rule gather_label_deviations:
+    input:
+        expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
+    output:
+        "results/tables/label_deviations.csv",
+    log:
+        "results/logs/gather_label_deviations.log",
+    script:
+        "../scripts/gather_tables.py"
+
+
+rule summarise_splits:
+    input:
+        "results/tables/split_quality.csv",
+    output:
+        report(
+            "results/tables/split_summary.csv",
+            caption="../report/split_summary.rst",
+            category="2 Balanced folds",
+            labels={"table": "quality of splits"},
+        ),
+    log:
+        "results/logs/summarise_splits.log",
+    params:
+        code=code_of("splitting"),
+    script:
+        "../scripts/summarise_splits.py"
+
+
+rule describe_labels:
+    input:
+        expand("results/datasets/{dataset}.npz", dataset=SPLITTING["datasets"]),
+    output:
+        report(
+            "results/tables/label_matrices.csv",
+            caption="../report/label_matrices.rst",
+            category="2 Balanced folds",
+            labels={"table": "label matrices"},
+        ),
+    log:
+        "results/logs/describe_labels.log",
+    params:
+        code=code_of("splitting"),
+    script:
+        "../scripts/describe_labels.py"
+
+
+rule measure_metric_behaviour:
+    output:
+        "results/tables/metric_behaviour.csv",
+    log:
+        "results/logs/measure_metric_behaviour.log",
+    params:
+        code=code_of("splitting", "datasets"),
+    script:
+        "../scripts/measure_metric_behaviour.py"
+
+
+rule time_splits:
+    input:
+        summary="results/tables/split_summary.csv",
+        seconds=expand(
+            "results/timings/folds/{dataset}_{splitter}_{repeats}.csv",
+            dataset=SPLITTING["datasets"],
+            splitter=SPLITTING["methods"],
+            repeats=SPLITTING["repeats"],
+        ),
+    output:
+        "results/timings/quality_against_seconds.csv",
+    log:
+        "results/logs/time_splits.log",
+    script:
+        "../scripts/time_splits.py"
+
+
+rule plot_metric_behaviour:
+    input:
+        "results/tables/metric_behaviour.csv",
+    output:
+        "results/figures/metric_behaviour.pdf",
+        report(
+            "results/figures/metric_behaviour.png",
+            caption="../report/metric_behaviour.rst",
+            category="2 Balanced folds",
+            labels={"figure": "behaviour of the measures"},
+        ),
+    log:
+        "results/logs/plot_metric_behaviour.log",
+    params:
+        draw="splitting:plot_metric_behaviour",
+        code=code_of("figures"),
+    script:
+        "../scripts/plot_table.py"
+
+
+use rule plot_metric_behaviour as plot_label_deviations with:
+    input:
+        "results/tables/label_deviations.csv",
+    output:
+        "results/figures/label_deviations.pdf",
+        report(
+            "results/figures/label_deviations.png",
+            caption="../report/label_deviations.rst",
+            category="2 Balanced folds",
+            labels={"figure": "deviation of each label"},
+        ),
+    log:
+        "results/logs/plot_label_deviations.log",
+    params:
+        draw="splitting:plot_label_deviations",
+        code=code_of("figures"),
+
+
+use rule plot_metric_behaviour as plot_quality_against_seconds with:
+    input:
+        "results/timings/quality_against_seconds.csv",
+    output:
+        "results/timings/quality_against_seconds.pdf",
+        report(
+            "results/timings/quality_against_seconds.png",
+            caption="../report/quality_against_seconds.rst",
+            category="2 Balanced folds",
+            labels={"figure": "quality against seconds"},
+        ),
+    log:
+        "results/logs/plot_quality_against_seconds.log",
+    params:
+        draw="splitting:plot_quality_against_seconds",
+        code=code_of("figures"),

@@ -1,6 +1,7 @@
 # Hide labels, train, score on the true labels, rank the models
 
 STUDY = config["weak_labels"]
+FOLDS = f"results/folds/{{dataset}}/{config['folds']['method']}/repeats-1.npz"
 WEAK_LABEL_RESULTS = [
     "results/tables/datasets.csv",
     "results/tables/weak_label_scores.csv",
@@ -12,7 +13,7 @@ WEAK_LABEL_RESULTS = [
 rule mask_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds="results/folds/{dataset}.npz",
+        folds=FOLDS,
     output:
         "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     log:
@@ -27,7 +28,7 @@ rule mask_labels:
 rule train_model:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds="results/folds/{dataset}.npz",
+        folds=FOLDS,
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     output:
         "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
@@ -55,7 +56,7 @@ rule gather_scores:
         report(
             "results/tables/weak_label_scores.csv",
             caption="../report/weak_label_scores.rst",
-            category="2 Weak labels",
+            category="3 Weak labels",
             labels={"table": "scores"},
         ),
     log:
@@ -71,7 +72,7 @@ rule rank_models:
         report(
             "results/tables/percentile_ranks.csv",
             caption="../report/percentile_ranks.rst",
-            category="2 Weak labels",
+            category="3 Weak labels",
             labels={"table": "percentile ranks"},
         ),
     log:
@@ -82,20 +83,19 @@ rule rank_models:
         "../scripts/rank_models.py"
 
 
-rule plot_percentile_ranks:
+use rule plot_metric_behaviour as plot_percentile_ranks with:
     input:
         "results/tables/percentile_ranks.csv",
     output:
-        pdf="results/figures/percentile_ranks.pdf",
-        png=report(
+        "results/figures/percentile_ranks.pdf",
+        report(
             "results/figures/percentile_ranks.png",
             caption="../report/percentile_ranks.rst",
-            category="2 Weak labels",
+            category="3 Weak labels",
             labels={"figure": "percentile ranks"},
         ),
     log:
         "results/logs/plot_percentile_ranks.log",
     params:
+        draw="ranks:plot_percentile_ranks",
         code=code_of("figures"),
-    script:
-        "../scripts/plot_percentile_ranks.py"

@@ -1,14 +1,19 @@
-"""Deal the samples of a dataset to folds."""
+"""Deal the samples of a dataset to folds by one method, several times."""
+
+import numpy as np
+import pandas as pd
 
 from adapter import logged
-from fairfold import splitting
 from fairfold.datasets import Dataset
-from fairfold.files import write_arrays
-from fairfold.seeds import seed_for
+from fairfold.files import write_arrays, write_table
+from fairfold.splitting.comparison import repeated_splits
 
 with logged(snakemake.log):
-    folds = snakemake.params.folds
     data = Dataset.load(snakemake.input[0])
-    seed = seed_for(snakemake.params.seed, "folds", data.id, folds["method"])
-    splitter = getattr(splitting, folds["method"])(folds["n_splits"], random_state=seed)
-    write_arrays(snakemake.output[0], fold_of=splitter.assign(data.Y))
+    method, n_repeats = snakemake.wildcards.splitter, int(snakemake.wildcards.repeats)
+    folds, seconds = repeated_splits(
+        method, data.Y, snakemake.params.n_splits, n_repeats, seed=snakemake.params.seed, names=("folds", data.id)
+    )
+    write_arrays(snakemake.output.folds, fold_of=folds)
+    timing = {"dataset": data.id, "splitter": method, "repeat": np.arange(n_repeats), "seconds": seconds}
+    write_table(pd.DataFrame(timing), snakemake.output.seconds)

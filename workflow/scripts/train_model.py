@@ -19,7 +19,7 @@ with logged(snakemake.log):
         lambda fold: make_model(unit["model"], **forest, random_state=seed_for(seed, *unit.values(), fold)),
         data.X,
         data.Y,
-        fold_of=np.load(snakemake.input.folds)["fold_of"],
+        fold_of=np.load(snakemake.input.folds)["fold_of"][0],
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
         threshold=forest["threshold"],
     )

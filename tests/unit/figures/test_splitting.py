@@ -1,0 +1,50 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.figures.splitting import plot_label_deviations, plot_metric_behaviour, plot_quality_against_seconds
+
+
+@pytest.fixture
+def deviations():
+    rng = np.random.default_rng(0)
+    rows = [
+        (dataset, splitter, size, *rng.random(4))
+        for dataset in ("a", "b")
+        for splitter in ("random", "IS", "annealed")
+        for size in (5, 50, 500)
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "splitter", "positives", "LD", "DCP", "rLD", "rLD_bound"])
+
+
+def test_a_panel_per_measure_and_a_series_per_pattern(deviations):
+    figure = plot_metric_behaviour(deviations.rename(columns={"splitter": "pattern"}))
+    assert [axes.get_ylabel() for axes in figure.axes] == ["LD", "DCP", "rLD"]
+    line = figure.axes[2].lines[1]
+    assert line.get_label() == "IS"
+    part = deviations[deviations["splitter"] == "IS"]
+    np.testing.assert_array_equal(line.get_xydata(), part[["positives", "rLD"]])
+
+
+def test_a_panel_per_dataset_and_splitter(deviations):
+    figure = plot_label_deviations(deviations)
+    assert len(figure.axes) == 6
+    chosen = (deviations["dataset"] == "b") & (deviations["splitter"] == "IS")
+    points, bound = figure.axes[4].lines
+    np.testing.assert_array_equal(points.get_xydata(), deviations.loc[chosen, ["positives", "rLD"]])
+    np.testing.assert_array_equal(bound.get_ydata(), deviations.loc[chosen, "rLD_bound"])
+
+
+def test_a_marker_per_splitter():
+    summary = pd.DataFrame(
+        {
+            "dataset": list("aabb"),
+            "splitter": ["IS", "SS"] * 2,
+            "mean_over_bound": [1, 2, 3, 4],
+            "seconds": [5, 6, 7, 8],
+        }
+    )
+    figure = plot_quality_against_seconds(summary)
+    second = {line.get_label(): line.get_xydata().tolist() for line in figure.axes[1].lines}
+    assert second["IS"] == [[7, 3]]
+    assert second["SS"] == [[8, 4]]

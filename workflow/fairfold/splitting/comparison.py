@@ -1,0 +1,136 @@
+"""Tables for the comparison of splitters (Tiittanen, Holm & Törönen 2021, Tables 1 and 2, Figure 1)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.seeds import seed_for
+from fairfold.splitting.labels import check_labels
+from fairfold.splitting.measures import (
+    delta_class_proportion,
+    example_distribution,
+    label_distribution,
+    lower_bound,
+    relative_label_distribution,
+)
+from fairfold.splitting.methods import make_splitter
+
+Matrix = np.ndarray | sparse.csr_array
+
+MEASURES = {
+    "ED": example_distribution,
+    "LD": label_distribution,
+    "DCP": delta_class_proportion,
+    "rLD": relative_label_distribution,
+}
+_BOUNDED = ("ED", "DCP", "rLD")
+
+
+def describe_labels(Y: Matrix) -> dict[str, float]:
+    """Size, density and class sizes of a label matrix (Table 1).
+
+    Parameters
+    ----------
+    Y : (n_samples, n_labels) of 0/1.
+
+    Returns
+    -------
+    dict with ``n_samples, n_labels, density, min, q25, median, q75, max``; the last five are quantiles of the labels'
+    numbers of positives.
+    """
+    labels = check_labels(Y)
+    sizes = labels.sum(axis=0, dtype=np.int64)
+    quantiles = np.quantile(sizes, [0, 0.25, 0.5, 0.75, 1])
+    n_samples, n_labels = labels.shape
+    named = dict(zip(("min", "q25", "median", "q75", "max"), map(float, quantiles), strict=True))
+    return {"n_samples": n_samples, "n_labels": n_labels, "density": sizes.sum() / (n_samples * n_labels), **named}
+
+
+def repeated_splits(
+    method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple
+) -> tuple[np.ndarray, np.ndarray]:
+    """Several splits of the same samples by one method.
+
+    Parameters
+    ----------
+    method : one of ``fairfold.splitting.methods.METHOD_NAMES``.
+    Y : (n_samples, n_labels) of 0/1.
+    n_splits : number of folds.
+    n_repeats : number of splits; the first ones are the same for any number.
+    seed, names : the study's seed and the unit's names.
+
+    Returns
+    -------
+    folds : (n_repeats, n_samples) int64, test fold of each sample.
+    seconds : (n_repeats,) CPU seconds that each split took, compilation not counted.
+    """
+    make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # loads compiled code
+    folds, seconds = np.empty((n_repeats, Y.shape[0]), dtype=np.int64), np.empty(n_repeats)
+    for repeat in range(n_repeats):
+        splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
+        start = time.process_time()
+        folds[repeat] = splitter.assign(Y)
+        seconds[repeat] = time.process_time() - start
+    return folds, seconds
+
+
+def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
+    """The four measures of each of several splits, and the best that folds of equal size allow.
+
+    Parameters
+    ----------
+    folds : (n_repeats, n_samples) test fold of each sample, one row per split.
+    Y : (n_samples, n_labels) of 0/1.
+
+    Returns
+    -------
+    DataFrame with the columns ``repeat, measure, value, bound``; LD has no bound. ``measure`` is also
+    ``largest fold`` and ``smallest fold``, in rows, because rLD compares splits of equal fold sizes only.
+    """
+    n_splits = int(folds.max()) + 1
+    bounds = {name: lower_bound(Y, n_splits, name.lower()) for name in _BOUNDED}
+    rows = []
+    for repeat, fold_of in enumerate(folds):
+        sizes = np.bincount(fold_of, minlength=n_splits)
+        values = {name: measure(fold_of, Y) for name, measure in MEASURES.items()}
+        values |= {"largest fold": sizes.max(), "smallest fold": sizes.min()}
+        rows += [(repeat, name, float(value), bounds.get(name, np.nan)) for name, value in values.items()]
+    return pd.DataFrame(rows, columns=["repeat", "measure", "value", "bound"])
+
+
+def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
+    """How evenly each label is spread by one split.
+
+    Returns
+    -------
+    DataFrame with the columns ``label, positives, LD, DCP, rLD, rLD_bound``, without labels that have no positive.
+    """
+    positives = check_labels(Y).sum(axis=0, dtype=np.int64)
+    bound = lower_bound(Y, int(fold_of.max()) + 1, "rld", per_label=True)
+    values = {name: MEASURES[name](fold_of, Y, per_label=True) for name in ("LD", "DCP", "rLD")}
+    table = pd.DataFrame({"label": np.arange(positives.size), "positives": positives, **values, "rLD_bound": bound})
+    return table[table["positives"] > 0].reset_index(drop=True)
+
+
+def summarise_splits(quality: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over repeats (Table 2).
+
+    Parameters
+    ----------
+    quality : columns ``dataset, splitter, repeat, measure, value, bound``.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, splitter, measure, mean, sd, n_repeats, bound, mean_over_bound`` in order of
+    first appearance; ``sd`` is NaN for a single repeat, ``mean_over_bound`` where there is no bound above 0.
+    """
+    keys = ["dataset", "splitter", "measure"]
+    table = quality.groupby(keys, sort=False).agg(
+        mean=("value", "mean"), sd=("value", "std"), n_repeats=("value", "size"), bound=("bound", "first")
+    )
+    table["mean_over_bound"] = table["mean"] / table["bound"].where(table["bound"] > 0)
+    return table.reset_index()

@@ -1,0 +1,47 @@
+"""The splitters under the names that configurations, tables and figures use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from fairfold.errors import SplitError, unknown_name
+from fairfold.splitting.base import FoldSplitter
+
+# Name -> module, class, parameters. The first seven are those of Tiittanen, Holm & Törönen (2021), Table 2.
+_METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "random": ("random", "RandomSplit", {}),
+    "PMBSRS": ("partitioned", "PartitionedSampling", {}),
+    "SS": ("stratified_sampling", "StratifiedSampling", {}),
+    "IS-first-seen": ("iterative", "IterativeStratification", {"label_order": "first-seen"}),
+    "SOIS": ("iterative", "IterativeStratification", {"order": 2}),
+    "OptiSplit-DCP": ("optisplit", "OptiSplit", {"objective": "dcp"}),
+    "OptiSplit-rLD": ("optisplit", "OptiSplit", {"objective": "rld"}),
+    "IS": ("iterative", "IterativeStratification", {}),
+    "annealed": ("iterative", "IterativeStratification", {"refine": "anneal"}),
+}
+
+METHOD_NAMES = tuple(_METHODS)
+
+
+def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = None) -> FoldSplitter:
+    """Splitter by its name.
+
+    Parameters
+    ----------
+    name : one of ``METHOD_NAMES``: ``random``; ``PMBSRS`` and ``SS`` (partitioned and stratified sampling); ``IS`` and
+        ``SOIS`` (iterative stratification of first and second order), ``IS-first-seen`` (as the published comparison
+        ran it); ``OptiSplit-DCP`` and ``OptiSplit-rLD``; ``annealed`` (IS, then simulated annealing: the best of all).
+    n_splits : number of folds.
+    random_state : seed.
+
+    Raises
+    ------
+    SplitError
+        When there is no method of that name.
+    """
+    if name not in _METHODS:
+        raise SplitError(unknown_name("splitter", name, METHOD_NAMES))
+    module, class_name, parameters = _METHODS[name]
+    splitter = getattr(import_module(f"fairfold.splitting.{module}"), class_name)
+    return splitter(n_splits, random_state=random_state, **parameters)
