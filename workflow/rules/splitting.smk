@@ -1,6 +1,7 @@
 # Folds of a dataset, and how even the folds of different methods are
 
 SPLITTING = config["splitting"]
+FOLD_EFFECT = SPLITTING["fold_effect"]
 SPLITTING_RESULTS = [
     "results/tables/label_matrices.csv",
     "results/tables/split_quality.csv",
@@ -10,7 +11,9 @@ SPLITTING_RESULTS = [
         figure=["metric_behaviour", "label_deviations"],
     ),
     "results/timings/quality_against_seconds.pdf",
-] * bool(SPLITTING["datasets"])
+] * bool(SPLITTING["datasets"]) + ["results/figures/fold_effect.pdf"] * bool(
+    FOLD_EFFECT["datasets"]
+)
 
 
 rule split_dataset:
@@ -190,4 +193,62 @@ use rule plot_metric_behaviour as plot_quality_against_seconds with:
         "results/logs/plot_quality_against_seconds.log",
     params:
         draw="splitting:plot_quality_against_seconds",
+        code=code_of("figures"),
+
+
+rule estimate_fold_effect:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        estimates="results/splitting/fold_effect/{dataset}_estimates.csv",
+        summary="results/splitting/fold_effect/{dataset}.csv",
+    log:
+        "results/logs/estimate_fold_effect/{dataset}.log",
+    benchmark:
+        "results/benchmarks/estimate_fold_effect/{dataset}.tsv"
+    params:
+        seed=config["seed"],
+        n_splits=config["folds"]["n_splits"],
+        methods=sorted({"random", *SPLITTING["methods"]}, key=METHOD_NAMES.index),
+        effort={name: FOLD_EFFECT[name] for name in ("n_halvings", "n_repeats")},
+        code=code_of("splitting", "evaluation"),
+    script:
+        "../scripts/estimate_fold_effect.py"
+
+
+rule gather_fold_effect:
+    input:
+        expand(
+            "results/splitting/fold_effect/{dataset}.csv",
+            dataset=FOLD_EFFECT["datasets"],
+        ),
+    output:
+        report(
+            "results/tables/fold_effect.csv",
+            caption="../report/fold_effect.rst",
+            category="2 Balanced folds",
+            labels={"table": "what folds do to scores"},
+        ),
+    log:
+        "results/logs/gather_fold_effect.log",
+    script:
+        "../scripts/gather_tables.py"
+
+
+use rule plot_metric_behaviour as plot_fold_effect with:
+    input:
+        "results/tables/fold_effect.csv",
+    output:
+        "results/figures/fold_effect.pdf",
+        report(
+            "results/figures/fold_effect.png",
+            caption="../report/fold_effect.rst",
+            category="2 Balanced folds",
+            labels={"figure": "what folds do to scores"},
+        ),
+    log:
+        "results/logs/plot_fold_effect.log",
+    params:
+        draw="fold_effect:plot_fold_effect",
+        options={"n_halvings": FOLD_EFFECT["n_halvings"]},
         code=code_of("figures"),

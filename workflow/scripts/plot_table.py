@@ -3,11 +3,12 @@
 from importlib import import_module
 
 import pandas as pd
-
 from adapter import logged
+
 from fairfold.figures import save_figure
 
 with logged(snakemake.log):
     module, function = snakemake.params.draw.split(":")
     draw = getattr(import_module(f"fairfold.figures.{module}"), function)
-    save_figure(draw(pd.read_csv(snakemake.input[0])), snakemake.output)
+    options = snakemake.params.get("options", {})
+    save_figure(draw(pd.read_csv(snakemake.input[0]), **options), snakemake.output)
