@@ -112,7 +112,9 @@ def test_rows_without_labels_are_spread_evenly(make):
 
 def test_degenerate_labels_do_no_harm(make):
     Y = some_labels()
-    padded = np.column_stack([np.ones(len(Y), dtype=int), Y, np.zeros((len(Y), 2), dtype=int), np.eye(len(Y), 1, dtype=int)])
+    padded = np.column_stack(
+        [np.ones(len(Y), dtype=int), Y, np.zeros((len(Y), 2), dtype=int), np.eye(len(Y), 1, dtype=int)]
+    )
     with np.errstate(all="raise"):
         folds = make().assign(padded)
     assert np.unique(folds).tolist() == [0, 1, 2, 3]

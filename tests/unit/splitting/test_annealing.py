@@ -25,7 +25,7 @@ def some_rows(seed=0, n=200, q=20):
 def grouped_rows(seed=0, n=300, q=15):
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, q)) < 0.2).astype(int)
-    rows, row_of = collapse_groups(check_labels(Y), rng.integers(0, 60, n), FIFTHS)
+    rows, _ = collapse_groups(check_labels(Y), rng.integers(0, 60, n), FIFTHS)
     return rows, rng.permutation(np.arange(len(rows.weights)) % 5)
 
 

@@ -26,8 +26,6 @@ from fairfold.splitting.measures import best_counts
 if TYPE_CHECKING:
     from fairfold.splitting.base import Rows
 
-DEFAULT_POSITIVES_WEIGHED = 150_000_000
-DEFAULT_SWEEPS = (10, 300)
 START_TEMPERATURE = 0.4  # times the weight of the rarest label
 END_TEMPERATURE = 0.05  # times the mean weight of a positive
 COLD_SHARE = 0.05  # of the sweeps, at temperature zero
@@ -57,8 +55,7 @@ def anneal(
     rng : Generator
         Must not be the one that made ``fold_of``.
     sweeps : int or None
-        Passes over all rows; ``None`` for as many as weigh :data:`DEFAULT_POSITIVES_WEIGHED` positives, within
-        :data:`DEFAULT_SWEEPS`. Fewer are made when the loss can fall no further.
+        Passes over all rows, by default :func:`default_sweeps`. Fewer are made when the loss can fall no further.
     size_tolerance : float
         How many samples a fold's size may differ from its fair size.
     max_seconds : float or None
@@ -66,7 +63,7 @@ def anneal(
     """
     state = _State(rows, fold_of, proportions, size_tolerance)
     if sweeps is None:
-        sweeps = int(np.clip(DEFAULT_POSITIVES_WEIGHED // rows.labels.nnz, *DEFAULT_SWEEPS))
+        sweeps = default_sweeps(rows.labels.nnz)
     noise = rng.gumbel(size=NOISE_SIZE).astype(np.float32)
     started = time.monotonic()
     state.keep_if_best()
@@ -80,6 +77,11 @@ def anneal(
     while not state.sizes_fit() and state.size_weight < state.weights.sum():
         state.sweep(np.float32(0), noise, 0)
     return state.fold_of if state.best is None else state.best
+
+
+def default_sweeps(n_positives: int) -> int:
+    """As many sweeps as weigh 150 million positives, a second or so, but 10 at least and 300 at most."""
+    return int(np.clip(150_000_000 // n_positives, 10, 300))
 
 
 def _temperature(progress: float, weights: np.ndarray, n_positives: int) -> np.float32:

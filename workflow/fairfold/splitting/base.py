@@ -1,4 +1,4 @@
-"""What all splitters share: parameters checked once, folds as an array, scikit-learn's ``split``, groups, train/test."""
+"""What all splitters share: checked parameters, folds as an array, scikit-learn's ``split``, groups, train/test."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class FoldSplitter(ABC):
         ``"anneal"`` improves the folds by simulated annealing over moves of single rows
         (:func:`fairfold.splitting.annealing.anneal`) and brings their sizes within ``size_tolerance``.
     sweeps : int or None
-        Effort of the annealing: how often it passes over all rows. ``None`` chooses so that 10 million positives are
-        weighed, a second or so, but at least 10 sweeps. Ten times more gives a little better folds.
+        Effort of the annealing: how often it passes over all rows. ``None`` for a second's worth or so, see
+        :func:`fairfold.splitting.annealing.default_sweeps`; ten times more make the folds a little better.
     size_tolerance : float
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
         rounded either way at least. With ``groups``, at least half of the largest group.
@@ -76,7 +76,7 @@ class FoldSplitter(ABC):
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Fold of each row, shape (n_rows,), int64; ``proportions`` are the folds' shares of the samples."""
 
-    def assign(self, Y: Any, groups: ArrayLike | None = None) -> np.ndarray:  # noqa: ANN401
+    def assign(self, Y: Any, groups: ArrayLike | None = None) -> np.ndarray:
         """Test fold of each sample.
 
         Parameters
@@ -101,8 +101,8 @@ class FoldSplitter(ABC):
 
     def split(
         self,
-        X: Any,  # noqa: ANN401
-        y: Any = None,  # noqa: ANN401
+        X: Any,
+        y: Any = None,
         groups: ArrayLike | None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Training and test indices of each fold, as scikit-learn's splitters give them.
@@ -127,7 +127,7 @@ class FoldSplitter(ABC):
 
     def train_test(
         self,
-        Y: Any,  # noqa: ANN401
+        Y: Any,
         test_size: float,
         groups: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from fairfold.errors import SplitError
 _ALLOWED = "labels are 0 or 1 (bool, integer or float)"
 
 
-def check_labels(Y: Any) -> sp.csr_array:  # noqa: ANN401 - anything may be handed in; that is what is checked
+def check_labels(Y: Any) -> sp.csr_array:
     """Labels as a canonical boolean CSR array; the caller's matrix is not changed.
 
     Parameters
@@ -37,6 +37,13 @@ def check_labels(Y: Any) -> sp.csr_array:  # noqa: ANN401 - anything may be hand
         raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
     if not matrix.nnz:
         raise SplitError(f"Y, shape {matrix.shape}, has no positive label: there is nothing to balance; use KFold")
+    return with_small_indices(matrix)
+
+
+def with_small_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with 32-bit indices where they suffice, so that each kernel is compiled for one type."""
+    index_type = np.int32 if max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max else np.int64
+    matrix.indices, matrix.indptr = (array.astype(index_type, copy=False) for array in (matrix.indices, matrix.indptr))
     return matrix
 
 
