@@ -9,7 +9,8 @@ Rows are visited in turn, and each draws its fold from the Boltzmann distributio
 with the least cost after subtracting temperature times Gumbel noise is such a draw. The temperature falls from where
 the rarest labels move freely to where the common ones settle, and the last sweeps run at zero. The fold size counts
 as one more label that every row has. It is free to sway while it is hot, because a search within a narrow band finds
-worse folds; in the last sweeps its weight doubles until every fold lies within its band.
+worse folds; in the last sweeps its weight doubles until every fold lies within its band. Labels that weigh little
+beside the temperature are left out until it has fallen: their counts are random anyway, and they hold most positives.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from fairfold.splitting.labels import label_sizes
 from fairfold.splitting.measures import best_counts
 
 if TYPE_CHECKING:
@@ -55,7 +57,8 @@ def anneal(
     rng : Generator
         Must not be the one that made ``fold_of``.
     sweeps : int or None
-        Passes over all rows, by default :func:`default_sweeps`. Fewer are made when the loss can fall no further.
+        Effort, as the number of passes over all positives; by default :func:`default_sweeps`. Passes that leave labels
+        out count less, and none is made when the loss can fall no further.
     size_tolerance : float
         How many samples a fold's size may differ from its fair size.
     max_seconds : float or None
@@ -99,48 +102,52 @@ class _State:
 
     def __init__(self, rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, size_tolerance: float) -> None:
         self.fold_of = fold_of.copy()
-        labels = rows.labels
-        positives = np.bincount(labels.indices, rows.amounts, minlength=labels.shape[1]).astype(np.int64)
-        rarest_first = np.argsort(positives, kind="stable")
+        n_entries = label_sizes(rows.labels)
+        positives = n_entries if rows.amounts is None else label_sizes(rows.labels, rows.amounts)
+        rarest_first = np.argsort(positives, kind="stable")[np.count_nonzero(positives == 0) :]
         positives = positives[rarest_first]
+        weights = 1 / positives
         self._row_arrays = _sort_labels(rows, rarest_first)
+        self._entries_before = np.concatenate([[0], np.cumsum(n_entries[rarest_first])])
         self._fair = np.outer(positives, proportions)
-        weights = 1 / np.maximum(positives, 1)
         self.weights = weights.astype(np.float32)
         self.deviations = np.empty(self._fair.shape, dtype=np.float32)
         self._n_active = 0
         self._activate(len(weights))
-        n_entries = np.bincount(self._row_arrays[1], minlength=len(weights))
-        self._entries_before = np.concatenate([[0], np.cumsum(n_entries)])
-        tolerance = size_tolerance if rows.amounts is None else max(size_tolerance, rows.weights.max() / 2)
-        self.sizes = np.bincount(fold_of, rows.weights, minlength=len(proportions))
-        self._fair_sizes = proportions * rows.weights.sum()
-        self._smallest = np.minimum(np.ceil(self._fair_sizes - tolerance), np.floor(self._fair_sizes))
-        self._largest = np.maximum(np.floor(self._fair_sizes + tolerance), np.ceil(self._fair_sizes))
+        self._set_sizes(rows, proportions, size_tolerance)
+        self.size_weight = np.float32(END_TEMPERATURE * np.median(weights))
         best_sizes = best_counts(self.sizes.sum(keepdims=True), proportions)[:, 0]
         self._least_loss = float(weights @ np.abs(best_counts(positives, proportions).T - self._fair).sum(axis=1))
         self._least_loss += float(self.weights.min() * np.abs(best_sizes - self._fair_sizes).sum())
-        self.size_weight = np.float32(END_TEMPERATURE * np.median(weights))
         self.best: np.ndarray | None = None
         self._best_loss = np.inf
+
+    def _set_sizes(self, rows: Rows, proportions: np.ndarray, size_tolerance: float) -> None:
+        """Fold sizes, and the band that they are to end in."""
+        tolerance = size_tolerance if rows.amounts is None else max(size_tolerance, rows.weights.max() / 2)
+        self.sizes = np.bincount(self.fold_of, rows.weights, minlength=len(proportions))
+        self._fair_sizes = proportions * rows.weights.sum()
+        self._smallest = np.minimum(np.ceil(self._fair_sizes - tolerance), np.floor(self._fair_sizes))
+        self._largest = np.maximum(np.floor(self._fair_sizes + tolerance), np.ceil(self._fair_sizes))
 
     def sweep(self, temperature: np.float32, noise: np.ndarray, noise_from: int) -> None:
         """Let every row choose its fold once; at temperature zero, sizes are drawn into their band and kept there."""
         cold = temperature == 0
         if cold and not self.sizes_fit():
             self.size_weight *= np.float32(2)
-        n_heard = int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
-        # Counting takes a while, so only when many positives more are to be heard. Nobody is to be forgotten.
-        if (
-            n_heard < self._n_active
-            or self._entries_before[n_heard] > 1.3 * self._entries_before[self._n_active]
-            or cold
-        ):
-            self._activate(n_heard)
+        self._listen(temperature)
         size_arrays = (self.sizes, self._fair_sizes, self._smallest, self._largest)
         scales = (self.size_weight, temperature, cold, self._n_active)
         _sweep(self._row_arrays, self.fold_of, self.weights, self.deviations, size_arrays, scales, noise, noise_from)
         self.keep_if_best()
+
+    def _listen(self, temperature: np.float32) -> None:
+        """Choose the labels that have a say at this temperature."""
+        n_heard = int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
+        heard, active = self._entries_before[[n_heard, self._n_active]]
+        # Counting those that join takes a while, so only when they hold many positives; when it is cold, all count.
+        if heard < active or heard > 1.3 * active or temperature == 0:
+            self._activate(n_heard)
 
     def _activate(self, n_labels: int) -> None:
         """Weigh the rarest labels only; those that join are counted anew."""
@@ -177,8 +184,8 @@ class _State:
 def _sort_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
     """``(indptr, indices, amounts, weights)`` of the rows, with labels numbered and sorted by rarity."""
     labels = rows.labels
-    rank = np.empty(len(rarest_first), dtype=labels.indices.dtype)
-    rank[rarest_first] = np.arange(len(rank))
+    rank = np.zeros(labels.shape[1], dtype=labels.indices.dtype)
+    rank[rarest_first] = np.arange(len(rarest_first))
     indices, amounts = rank[labels.indices], None if rows.amounts is None else rows.amounts.copy()
     _sort_rows(labels.indptr, indices, amounts)
     return labels.indptr, indices, amounts, rows.weights
@@ -200,14 +207,14 @@ def _sort_rows(indptr, indices, amounts):  # noqa: ANN001, ANN202
 def _sweep(row_arrays, fold_of, weights, deviations, size_arrays, scales, noise, noise_from):  # noqa: ANN001, ANN202
     indptr, indices, _, row_weights = row_arrays
     sizes, _, smallest, largest = size_arrays
-    size_weight, temperature, hold_band, n_active = scales
+    _, temperature, hold_band, n_active = scales
     n_folds = len(sizes)
     cost = np.empty(n_folds, dtype=np.float32)
     for row in range(len(fold_of)):
         if indptr[row] == indptr[row + 1] or indices[indptr[row]] >= n_active:
             continue
         home, row_weight = fold_of[row], row_weights[row]
-        _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, size_weight, n_active, cost)
+        _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, scales, cost)
         if noise_from + n_folds > len(noise):
             noise_from = 0
         for fold in range(n_folds):
@@ -224,20 +231,11 @@ def _sweep(row_arrays, fold_of, weights, deviations, size_arrays, scales, noise,
 
 
 @numba.njit(cache=True, nogil=True)
-def _weigh_folds(  # noqa: ANN202
-    row,
-    home,
-    row_arrays,
-    weights,
-    deviations,
-    size_arrays,
-    size_weight,
-    n_active,
-    cost,  # noqa: ANN001
-):
+def _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, scales, cost):  # noqa: ANN001, ANN202
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
     indptr, indices, amounts, row_weights = row_arrays
     sizes, fair_sizes, _, _ = size_arrays
+    size_weight, _, _, n_active = scales
     for fold in range(len(cost)):
         excess = sizes[fold] - fair_sizes[fold]
         cost[fold] = size_weight * (abs(excess + row_weights[row]) - abs(excess))

@@ -45,7 +45,7 @@ class FoldSplitter(ABC):
         ``"anneal"`` improves the folds by simulated annealing over moves of single rows
         (:func:`fairfold.splitting.annealing.anneal`) and brings their sizes within ``size_tolerance``.
     sweeps : int or None
-        Effort of the annealing: how often it passes over all rows. ``None`` for a second's worth or so, see
+        Effort of the annealing, in passes over all positives. ``None`` for a second's worth or so, see
         :func:`fairfold.splitting.annealing.default_sweeps`; ten times more make the folds a little better.
     size_tolerance : float
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is

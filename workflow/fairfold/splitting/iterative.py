@@ -101,9 +101,9 @@ def stratify(
     """
     n_labels = labels.shape[1]
     given = np.flatnonzero(fold_of >= 0)
-    missing_positives = np.outer(label_sizes(labels), proportions)
-    missing_rows = weights.sum() * proportions
     remaining = label_sizes(labels)
+    missing_positives = np.outer(remaining, proportions)
+    missing_rows = weights.sum() * proportions
     if given.size:
         held = count_positives(labels[given], fold_of[given], len(proportions)).T
         missing_positives -= held

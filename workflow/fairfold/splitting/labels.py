@@ -118,9 +118,9 @@ def check_folds(fold_of: ArrayLike, n_samples: int, n_splits: int | None = None)
     return folds.astype(np.int64), n_folds
 
 
-def label_sizes(labels: sp.csr_array) -> np.ndarray:
-    """Positives of each label, shape (n_labels,), int64."""
-    return np.bincount(labels.indices, minlength=labels.shape[1])
+def label_sizes(labels: sp.csr_array, amounts: np.ndarray | None = None) -> np.ndarray:
+    """Positives of each label, shape (n_labels,), int64; ``amounts`` as for :func:`count_positives`."""
+    return np.bincount(labels.indices, amounts, minlength=labels.shape[1]).astype(np.int64, copy=False)
 
 
 def count_positives(
