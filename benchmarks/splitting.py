@@ -44,6 +44,7 @@ PEER_OF = {
     "IterativeStratification first-seen": "scikit_multilearn",
     "IterativeStratification pairs": "scikit_multilearn_pairs",
 }
+COLUMNS = ("data", "method", "cpu_seconds", "ED", "LD", "DCP", "rLD", "rLD/bound", "note")
 LONG = 12  # times the default sweeps
 PAIRS_AT_MOST = 20_000_000
 OPTISPLIT_CELLS_AT_MOST = 2_000_000_000  # labels squared times folds: the losses that its tries compute
@@ -177,7 +178,7 @@ def main() -> None:
     if "FAIRFOLD_MIRROR" not in os.environ and set(arguments.data) != {"go-like BP"}:
         parser.error("set FAIRFOLD_MIRROR to the folder with the data files, or ask for --data 'go-like BP' only")
     compile_kernels()
-    table = pd.DataFrame([line for name in arguments.data for line in compare(name, arguments)])
+    table = pd.DataFrame([line for name in arguments.data for line in compare(name, arguments)], columns=COLUMNS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     report = [table.to_string(index=False, na_rep="", float_format="{:.5g}".format)]
     ratios = speed_ups(table)
