@@ -112,8 +112,9 @@ def test_rows_without_labels_are_spread_evenly(make):
 
 def test_degenerate_labels_do_no_harm(make):
     Y = some_labels()
-    full, empty, single = np.ones(len(Y), dtype=int), np.zeros((len(Y), 2), dtype=int), np.eye(len(Y), 1, dtype=int)
-    padded = np.column_stack([full, Y, empty, single])
+    padded = np.column_stack(
+        [np.ones(len(Y), dtype=int), Y, np.zeros((len(Y), 2), dtype=int), np.eye(len(Y), 1, dtype=int)]
+    )
     with np.errstate(all="raise"):
         folds = make().assign(padded)
     assert np.unique(folds).tolist() == [0, 1, 2, 3]
@@ -122,7 +123,7 @@ def test_degenerate_labels_do_no_harm(make):
 
 
 def test_as_many_folds_as_rows(make):
-    assert sorted(make(4).assign(np.ones((4, 1), dtype=int))) == [0, 1, 2, 3] or "OptiSplit" in repr(make())
+    assert sorted(make(4).assign(np.ones((4, 1), dtype=int))) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """What the folds of each method do to the spread and bias of cross-validated scores on one dataset."""
 
-from adapter import logged
-
-from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_effect import fold_effect, summarise
+
+from adapter import logged
+from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.seeds import seed_for
 from fairfold.splitting.methods import make_splitter

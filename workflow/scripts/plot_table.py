@@ -3,8 +3,8 @@
 from importlib import import_module
 
 import pandas as pd
-from adapter import logged
 
+from adapter import logged
 from fairfold.figures import save_figure
 
 with logged(snakemake.log):

@@ -7,7 +7,7 @@ import pytest
 
 from fairfold.datasets import prepare
 from fairfold.splitting import IterativeStratification, RandomSplit
-from fairfold.splitting.annealing import _State, _temperature, _weigh_folds, anneal
+from fairfold.splitting.annealing import IGNORED, _State, _temperature, _weigh_folds, anneal
 from fairfold.splitting.base import Rows, collapse_groups
 from fairfold.splitting.labels import check_labels, count_positives
 from fairfold.splitting.measures import example_distribution, lower_bound, relative_label_distribution
@@ -42,12 +42,12 @@ def loss_from_scratch(rows, fold_of, size_weight):
 def test_costs_are_differences_of_the_loss(rows_and_folds):
     rows, fold_of = rows_and_folds()
     state = _State(rows, fold_of, FIFTHS, 1)
-    row_arrays = (rows.labels.indptr, rows.labels.indices, rows.amounts, rows.weights)
     size_arrays = (state.sizes, state._fair_sizes, state._smallest, state._largest)
+    scales = (state.size_weight, np.float32(0), False, len(state.weights))
     cost = np.empty(5, dtype=np.float32)
     for row in range(30):
         home = fold_of[row]
-        _weigh_folds(row, home, row_arrays, state.weights, state.deviations, size_arrays, state.size_weight, cost)
+        _weigh_folds(row, home, state._row_arrays, state.weights, state.deviations, size_arrays, scales, cost)
         losses = []
         for fold in range(5):
             moved = fold_of.copy()
@@ -63,7 +63,7 @@ def test_bookkeeping_equals_a_fresh_count_after_many_sweeps(rows_and_folds):
     state = _State(rows, fold_of, FIFTHS, 1)
     noise = np.random.default_rng(1).gumbel(size=1 << 10).astype(np.float32)
     for progress in np.linspace(0, 1, 50):
-        state.sweep(_temperature(progress, state.weights, rows.labels.nnz), noise, 3)
+        state.sweep(_temperature(progress, state.weights), noise, 3)
     fresh = _State(rows, state.fold_of, FIFTHS, 1)
     np.testing.assert_allclose(state.deviations, fresh.deviations, atol=1e-3)
     np.testing.assert_array_equal(state.sizes, fresh.sizes)
@@ -153,3 +153,24 @@ def test_real_data_reach_their_targets(mirror, name, worst):
     bound = lower_bound(Y, 5, "rld")
     assert relative_label_distribution(folds, Y) <= worst * bound * (1 + 1e-9)
     assert example_distribution(folds, Y) <= 1
+
+
+def test_empty_labels_change_nothing():
+    """They have no weight; counting them would set a wrong temperature."""
+    rows, fold_of = some_rows()
+    padded = Rows(check_labels(np.pad(rows.labels.toarray(), ((0, 0), (3, 2)))), rows.weights)
+    folds = [anneal(given, fold_of, FIFTHS, np.random.default_rng(0), sweeps=20) for given in (rows, padded)]
+    np.testing.assert_array_equal(*folds)
+
+
+def test_labels_out_of_earshot_are_counted_when_they_join():
+    rows, fold_of = some_rows()
+    state = _State(rows, fold_of, FIFTHS, 1)
+    noise = np.random.default_rng(1).gumbel(size=1 << 10).astype(np.float32)
+    hot = np.float32(np.median(state.weights) / IGNORED)
+    for temperature in (hot, hot / 3, np.float32(0)):
+        state.sweep(temperature, noise, 0)
+        if temperature == hot:
+            assert state._n_active < len(state.weights)
+    fresh = _State(rows, state.fold_of, FIFTHS, 1)
+    np.testing.assert_allclose(state.deviations, fresh.deviations, atol=1e-3)

@@ -25,8 +25,9 @@ def scores_by_loops(Y, is_in, share, labels_per_row):
         if inside < 0.001:
             value -= labels_per_row
         score.append(value if column.sum() > 1 else 0)
-    signed = [np.array(score) if mine else -np.array(score) for mine in is_in]
-    return [sum(s for s, y in zip(scores, row, strict=True) if y) for row, scores in zip(Y, signed, strict=True)]
+    return [
+        sum(s if mine else -s for s, y in zip(score, row, strict=True) if y) for row, mine in zip(Y, is_in, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -45,8 +45,8 @@ class FoldSplitter(ABC):
         ``"anneal"`` improves the folds by simulated annealing over moves of single rows
         (:func:`fairfold.splitting.annealing.anneal`) and brings their sizes within ``size_tolerance``.
     sweeps : int or None
-        Effort of the annealing: how often it passes over all rows. ``None`` chooses so that 10 million positives are
-        weighed, a second or so, but at least 10 sweeps. Ten times more gives a little better folds.
+        Effort of the annealing, in passes over all positives. ``None`` for a second's worth or so, see
+        :func:`fairfold.splitting.annealing.default_sweeps`; ten times more make the folds a little better.
     size_tolerance : float
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
         rounded either way at least. With ``groups``, at least half of the largest group.
