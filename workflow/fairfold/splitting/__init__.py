@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairfold.splitting.iterative import IterativeStratification
     from fairfold.splitting.optisplit import OptiSplit
+    from fairfold.splitting.partitioned import PartitionedSampling
     from fairfold.splitting.random import RandomSplit
+    from fairfold.splitting.stratified_sampling import StratifiedSampling
 
-__all__ = ["IterativeStratification", "OptiSplit", "RandomSplit"]
+__all__ = ["IterativeStratification", "OptiSplit", "PartitionedSampling", "RandomSplit", "StratifiedSampling"]
 
 _MODULE_OF = {
     "IterativeStratification": "iterative",
     "OptiSplit": "optisplit",
+    "PartitionedSampling": "partitioned",
     "RandomSplit": "random",
+    "StratifiedSampling": "stratified_sampling",
 }
 
 

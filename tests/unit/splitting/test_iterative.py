@@ -1,0 +1,132 @@
+"""The kernel deals rows exactly as a slow transcription of the published algorithm with the same random numbers."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fairfold.errors import SplitError
+from fairfold.splitting import IterativeStratification
+from fairfold.splitting.iterative import label_pairs, stratify
+from fairfold.splitting.labels import check_labels
+from fairfold.splitting.measures import relative_label_distribution
+
+
+def some_labels(seed, n=60, q=8):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, q)) < rng.uniform(0.03, 0.5, q)).astype(int)
+    Y[0, 0] = 1
+    return Y
+
+
+def deal_slowly(Y, proportions, fold_of, rng, rarest_first=True):
+    """Sechidis et al. (2011), Algorithm 1: every wish recomputed from the folds, every search over all candidates."""
+    n, q = Y.shape
+    k = len(proportions)
+    waiting = [i for i in (rng.permutation(q) if rarest_first else dict.fromkeys(np.nonzero(Y)[1].tolist()))]
+    if rarest_first:
+        waiting.reverse()  # the label put in last is met first
+    while True:
+        remaining = {i: sum(Y[row, i] for row in range(n) if fold_of[row] < 0) for i in waiting}
+        candidates = [i for i in waiting if remaining[i] > 0]
+        if not candidates:
+            return fold_of
+        label = min(candidates, key=remaining.get) if rarest_first else candidates[0]
+        touched = []
+        rows = np.flatnonzero(Y[:, label])
+        for row in rows if rarest_first else rows[::-1]:
+            if fold_of[row] >= 0:
+                continue
+            wish = [
+                (
+                    Y[:, label].sum() * proportions[j] - Y[fold_of == j, label].sum(),
+                    n * proportions[j] - (fold_of == j).sum() if rarest_first else 0,
+                )
+                for j in range(k)
+            ]
+            best, n_best = 0, 1
+            for j in range(1, k):
+                if wish[j] > wish[best]:
+                    best, n_best = j, 1
+                elif wish[j] == wish[best]:
+                    n_best += 1
+                    if rng.random() * n_best < 1:
+                        best = j
+            fold_of[row] = best
+            touched += [i for i in np.flatnonzero(Y[row]) if i not in touched]
+        if rarest_first:  # of labels equally rare, the one whose rows were dealt last is met first
+            waiting = touched[::-1] + [i for i in waiting if i not in touched]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rarest_first", [True, False])
+@pytest.mark.parametrize("proportions", [[0.25] * 4, [0.5, 0.25, 0.25]])
+def test_equals_the_slow_transcription(seed, rarest_first, proportions):
+    Y, proportions = some_labels(seed), np.array(proportions)
+    expected = deal_slowly(Y, proportions, np.full(len(Y), -1), np.random.default_rng(seed), rarest_first)
+    fold_of, ones = np.full(len(Y), -1), np.ones(len(Y), dtype=np.int64)
+    stratify(check_labels(Y), ones, proportions, fold_of, np.random.default_rng(seed), rarest_first=rarest_first)
+    np.testing.assert_array_equal(fold_of, expected)
+
+
+def test_rows_that_have_a_fold_keep_it_and_count():
+    Y = np.array([[1], [1], [1], [1]])
+    fold_of = np.array([0, 0, -1, -1])
+    stratify(check_labels(Y), np.ones(4, dtype=np.int64), np.array([0.5, 0.5]), fold_of, np.random.default_rng(0))
+    assert fold_of.tolist() == [0, 0, 1, 1]
+
+
+def test_pairs_are_the_pairs_of_each_row():
+    Y = np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0]])
+    pairs = label_pairs(check_labels(Y))
+    columns = list(itertools.combinations(range(4), 2))
+    expected = np.array([[Y[row, a] & Y[row, b] for a, b in columns] for row in range(4)])
+    np.testing.assert_array_equal(pairs.toarray(), expected[:, expected.any(axis=0)] == 1)
+
+
+def test_second_order_balances_pairs_better():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((600, 12)) < 0.2).astype(int)
+    pairs = label_pairs(check_labels(Y))
+    off = [
+        np.mean([relative_label_distribution(IterativeStratification(random_state=s, order=order).assign(Y), pairs)
+                 for s in range(5)])
+        for order in (1, 2)
+    ]  # fmt: skip
+    assert off[1] < off[0]
+
+
+def test_rarest_label_first_beats_the_published_comparisons_order():
+    # Common labels first spend the rows that the rare labels would need: labels sorted from common to rare, nested.
+    n = 500
+    Y = (np.random.default_rng(1).random((n, 30)) < np.geomspace(0.5, 0.02, 30)).astype(int)
+    right, published = (
+        relative_label_distribution(IterativeStratification(random_state=0, label_order=order).assign(Y), Y)
+        for order in ("rarest", "first-seen")
+    )
+    assert right < published / 2
+
+
+def test_an_all_positive_label_spoils_nothing():
+    """scikit-multilearn's implementation deals all rows by that label if it comes first, and the others at random."""
+    Y = some_labels(2, n=300)
+    with_full = np.column_stack([np.ones(300, dtype=int), Y])
+    folds = IterativeStratification(random_state=0).assign(with_full)
+    alone = IterativeStratification(random_state=0).assign(Y)
+    off = relative_label_distribution(folds, Y)
+    assert off < 1.5 * relative_label_distribution(alone, Y)
+    assert off < relative_label_distribution(np.arange(300) % 5, Y) / 2
+
+
+def test_sparse_input_and_a_single_column_work():
+    """iterative-stratification takes neither."""
+    folds = IterativeStratification(2, random_state=0).assign(sp.csr_matrix([[1], [1], [0], [0]]))
+    assert sorted(folds[:2]) == [0, 1]
+    assert sorted(folds[2:]) == [0, 1]
+
+
+@pytest.mark.parametrize(("setting", "message"), [({"order": 3}, "order is 3"), ({"label_order": "x"}, "label_order")])
+def test_unknown_settings_are_refused(setting, message):
+    with pytest.raises(SplitError, match=message):
+        IterativeStratification(2, **setting).assign([[1], [0]])

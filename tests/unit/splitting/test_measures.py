@@ -1,0 +1,115 @@
+"""Measures against hand-worked values, against plain loops over Equations 1-4, and bounds against all splits."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fairfold.errors import SplitError
+from fairfold.splitting.measures import (
+    delta_class_proportion,
+    equal_sizes,
+    example_distribution,
+    label_distribution,
+    lower_bound,
+    relative_label_distribution,
+)
+
+ALL = {
+    "ed": example_distribution,
+    "ld": label_distribution,
+    "dcp": delta_class_proportion,
+    "rld": relative_label_distribution,
+}
+
+
+def by_the_equations(fold_of, Y):
+    """ED, LD, DCP and rLD per label, in plain loops; labels have a positive and a negative in every fold's rest."""
+    n, q = Y.shape
+    folds = [Y[fold_of == j] for j in range(fold_of.max() + 1)]
+    k = len(folds)
+    ed = sum(abs(len(S) - n / k) for S in folds) / k
+    ld, dcp, rld = [], [], []
+    for i in range(q):
+        D = Y[:, i].sum()
+        parts = [(S[:, i].sum(), len(S)) for S in folds]
+        ld.append(sum(abs(p / (m - p) - D / (n - D)) for p, m in parts if p < m) / k)
+        dcp.append(max(p / D for p, m in parts) - 1 / k)
+        rld.append(sum(abs((D / n - p / m) / (D / n)) for p, m in parts) / k)
+    return {"ed": [ed] * q, "ld": ld, "dcp": dcp, "rld": rld}
+
+
+def test_values_worked_by_hand():
+    # Folds of 2 and 4 rows; the label has 1 of 2 and 1 of 4 positive, 2 of 6 over all.
+    Y, folds = [[1], [0], [1], [0], [0], [0]], [0, 0, 1, 1, 1, 1]
+    assert example_distribution(folds, Y) == 1.0  # |2 - 3| and |4 - 3|
+    assert label_distribution(folds, Y) == pytest.approx((abs(1 / 1 - 2 / 4) + abs(1 / 3 - 2 / 4)) / 2, abs=1e-15)
+    assert delta_class_proportion(folds, Y) == 0.0  # half of the positives in each fold
+    assert relative_label_distribution(folds, Y) == pytest.approx((abs(1 - 1.5) + abs(1 - 0.75)) / 2, abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_equals_plain_loops(seed, form):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((40, 6)) < rng.uniform(0.1, 0.9, 6)).astype(int)
+    Y[0], Y[1] = 1, 0
+    folds = rng.permutation(np.arange(40) % 4)
+    folds[:3] = 0
+    expected = by_the_equations(folds, Y)
+    for name, measure in ALL.items():
+        np.testing.assert_allclose(measure(folds, form(Y), per_label=True), expected[name], rtol=1e-12)
+        assert measure(folds, form(Y)) == pytest.approx(np.mean(expected[name]), rel=1e-12)
+
+
+def test_empty_labels_count_nothing_and_do_not_dilute_the_mean():
+    Y, folds = np.array([[1, 0], [1, 0], [0, 0], [0, 0]]), [0, 0, 1, 1]
+    for name in ("ld", "dcp", "rld"):
+        assert ALL[name](folds, Y, per_label=True)[1] == 0
+        assert ALL[name](folds, Y) == ALL[name](folds, Y[:, :1])
+
+
+def test_full_labels_and_folds_of_positives_only_are_finite():
+    Y, folds = np.array([[1, 1], [1, 1], [1, 1], [1, 0]]), [0, 0, 1, 1]
+    assert label_distribution(folds, Y, per_label=True).tolist() == [0.0, abs(1 / 1 - 3 / 1) / 2]
+    assert relative_label_distribution(folds, Y, per_label=True)[0] == 0
+    assert delta_class_proportion(folds, Y, per_label=True)[0] == 0
+
+
+@pytest.mark.parametrize(("n_rows", "n_splits"), [(6, 2), (6, 3), (7, 3), (8, 3)])
+def test_bound_is_the_least_over_all_splits_of_equal_sizes(n_rows, n_splits):
+    sizes = sorted(equal_sizes(n_rows, n_splits))
+    splits = [
+        np.array(split)
+        for split in itertools.product(range(n_splits), repeat=n_rows)
+        if sorted(np.bincount(split, minlength=n_splits)) == sizes
+    ]
+    Y = np.tril(np.ones((n_rows, n_rows), dtype=int))  # one label of each size
+    for name in ("ed", "dcp", "rld"):
+        best = np.min([by_the_equations(split, Y)[name] for split in splits], axis=0)
+        np.testing.assert_allclose(lower_bound(Y, n_splits, name, per_label=True), best, atol=1e-12)
+        assert lower_bound(Y, n_splits, name) == pytest.approx(best.mean(), abs=1e-12)
+
+
+def test_bound_leaves_empty_labels_out():
+    Y = np.array([[1, 0], [0, 0], [1, 0]])
+    assert lower_bound(Y, 2, "rld") == lower_bound(Y[:, :1], 2, "rld")
+
+
+@pytest.mark.parametrize(("measure", "message"), [("rLD", "did you mean 'rld'"), ("ld", "unknown measure 'ld'")])
+def test_unknown_bounds_are_refused(measure, message):
+    with pytest.raises(SplitError, match=message):
+        lower_bound([[1], [0]], 2, measure)
+
+
+@pytest.mark.parametrize("n_splits", [1, 4, 2.5, True, "two"])
+def test_bad_numbers_of_folds_are_refused(n_splits):
+    with pytest.raises(SplitError, match="n_splits is"):
+        lower_bound([[1], [0], [1]], n_splits, "rld")
+
+
+def test_folds_that_are_no_partition_are_refused():
+    for measure in ALL.values():
+        with pytest.raises(SplitError, match="fold 1 of 3 has no row"):
+            measure([0, 2, 2], [[1], [0], [1]])

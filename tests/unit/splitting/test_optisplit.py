@@ -1,0 +1,178 @@
+"""OptiSplit follows the published algorithm step by step, from whatever folds it starts."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fairfold.errors import SplitError
+from fairfold.splitting import OptiSplit, RandomSplit
+from fairfold.splitting import optisplit as module
+from fairfold.splitting.labels import check_labels
+from fairfold.splitting.measures import relative_label_distribution
+
+
+def some_labels(seed, n=80, q=12, low=0.05, high=0.45):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, q)) < rng.uniform(low, high, q)).astype(int)
+    Y[:2] = [[1] * q, [0] * q]
+    return Y
+
+
+def losses_from_scratch(Y, fold_of, k, objective):
+    counts = np.array([Y[fold_of == j].sum(axis=0) for j in range(k)])
+    sizes = np.array([(fold_of == j).sum() for j in range(k)])
+    positives = counts.sum(axis=0)
+    if objective == "rld":
+        return np.abs(1 - counts / (positives * (sizes / len(Y))[:, None])).mean(axis=0)
+    if objective == "dcp":
+        return (counts / positives).max(axis=0) - 1 / k
+    return np.abs(counts / (sizes[:, None] - counts) - positives / (len(Y) - positives)).mean(axis=0)
+
+
+def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
+    """Algorithm 1, literally: everything copied and recomputed at every try. Returns folds and the tries made."""
+    Y = Y.copy()
+    majority = Y.sum(axis=0) > len(Y) / 2
+    Y[:, majority] = 1 - Y[:, majority]
+    losses, tries = losses_from_scratch(Y, fold_of, k, objective), []
+    for _ in range(max_epochs):
+        offset = 0
+        for _ in range(Y.shape[1]):
+            label = np.argsort(losses, kind="stable")[::-1][offset]
+            candidate = balance(Y, label, fold_of.copy(), k, remainder)
+            new = losses_from_scratch(Y, candidate, k, objective)
+            accepted = bool(new.sum() < losses.sum() and (candidate != fold_of).any())
+            tries.append((int(label), accepted))
+            if accepted:
+                fold_of, losses = candidate, new
+            else:
+                offset += 1
+    return fold_of, tries
+
+
+def balance(Y, label, fold_of, k, remainder):
+    held = np.array([Y[fold_of == j, label].sum() for j in range(k)])
+    target = np.full(k, held.sum() // k)
+    order = range(k) if remainder == "first" else sorted(range(k), key=lambda j: -held[j])
+    for j in list(order)[: held.sum() % k]:
+        target[j] += 1
+    excess = []
+    for j in range(k):
+        positives = [row for row in range(len(Y)) if fold_of[row] == j and Y[row, label]]
+        positives.sort(key=lambda row: Y[row].sum())
+        excess += positives[: max(held[j] - target[j], 0)]
+    for j in range(k):
+        need = max(target[j] - held[j], 0)
+        fold_of[excess[:need]] = j
+        excess = sorted(excess[need:]) if need else excess
+    return fold_of
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("objective", ["rld", "dcp", "ld"])
+@pytest.mark.parametrize("remainder", ["fullest", "first"])
+def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, objective, remainder):
+    Y = some_labels(seed, high=0.45 if seed % 2 else 0.9)  # with labels that most rows have, and without
+    start = np.random.default_rng(seed).permutation(np.arange(len(Y)) % 4)
+    expected, tries = published_algorithm(Y, start, 4, objective, 3, remainder)
+    made = []
+    original = module._Search.try_label
+
+    def recorded(self, label):
+        made.append((int(label), original(self, label)))
+        return made[-1][1]
+
+    monkeypatch.setattr(module._Search, "try_label", recorded)
+    folds = OptiSplit(4, objective=objective, initial_folds=start, remainder=remainder).assign(Y)
+    assert any(accepted for _, accepted in made)
+    # An epoch in vain is the last here: the published algorithm would repeat it without effect.
+    assert made == tries[: len(made)]
+    assert not any(accepted for _, accepted in tries[len(made) :])
+    np.testing.assert_array_equal(folds, expected)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_majority_labels_are_balanced_on_their_negatives_in_a_copy(form):
+    """The published code turns column 0 instead, in the caller's matrix."""
+    Y = some_labels(1, high=0.95)
+    given = form(Y.copy())
+    majority = Y.sum(axis=0) > len(Y) / 2
+    assert majority.any()
+    flipped = module.minority_labels(check_labels(given))
+    np.testing.assert_array_equal(flipped.toarray(), np.where(majority, 1 - Y, Y) == 1)
+    OptiSplit(4, random_state=0).assign(given)
+    np.testing.assert_array_equal(given if form is np.asarray else given.toarray(), Y)
+
+
+def test_seeds_matter():
+    """The published code draws its initial folds with seed 42 whatever it is told."""
+    Y = some_labels(0)
+    assert (OptiSplit(4, random_state=0).assign(Y) != OptiSplit(4, random_state=1).assign(Y)).any()
+
+
+def test_an_empty_label_stops_nothing():
+    """The published code gets NaN for its loss and then accepts every move."""
+    Y = some_labels(3)
+    start = RandomSplit(4, random_state=0).assign(Y)
+    padded = np.column_stack([Y[:, :5], np.zeros(len(Y), dtype=int), Y[:, 5:]])
+    np.testing.assert_array_equal(
+        OptiSplit(4, initial_folds=start).assign(padded), OptiSplit(4, initial_folds=start).assign(Y)
+    )
+
+
+def test_balanced_folds_are_left_alone():
+    """The published code crashes."""
+    Y, start = np.tile(np.eye(3, dtype=int), (4, 1)), np.repeat(np.arange(4), 3)
+    np.testing.assert_array_equal(OptiSplit(4, initial_folds=start).assign(Y), start)
+
+
+def test_left_over_positives_do_not_all_go_to_the_first_folds():
+    """One label per row, two rows per label: the published code fills folds 0 and 1 and empties the others."""
+    Y = np.repeat(np.eye(40, dtype=int), 2, axis=0)
+    sizes = [
+        np.bincount(OptiSplit(5, random_state=0, remainder=remainder).assign(Y), minlength=5)
+        for remainder in ("fullest", "first")
+    ]
+    assert np.ptp(sizes[0]) < np.ptp(sizes[1])
+
+
+def test_any_loss_per_label_can_be_minimised():
+    Y = some_labels(4)
+    start = RandomSplit(4, random_state=0).assign(Y)
+
+    def only_label_2(counts, fold_sizes):
+        assert counts.shape == (4, Y.shape[1])
+        assert fold_sizes.sum() == len(Y)
+        spread = counts.max(axis=0) - counts.min(axis=0)
+        return np.where(np.arange(Y.shape[1]) == 2, spread, 0.0)
+
+    folds = OptiSplit(4, objective=only_label_2, initial_folds=start).assign(Y)
+    assert np.ptp(np.bincount(folds, weights=Y[:, 2])) <= 1
+
+
+def test_objectives_are_improved():
+    Y = some_labels(5, n=300)
+    start = RandomSplit(4, random_state=0).assign(Y)
+    folds = OptiSplit(4, initial_folds=start).assign(Y)
+    assert relative_label_distribution(folds, Y) < relative_label_distribution(start, Y) / 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"objective": "rLD"}, "did you mean 'rld'"),
+        ({"max_epochs": 0}, "max_epochs is 0"),
+        ({"remainder": "last"}, "unknown remainder"),
+        ({"initial_folds": [0, 1]}, "shape"),
+        ({"initial_folds": [0, 0, 0]}, "fold 1 of 2 has no row"),
+        ({"initial_folds": [0, 1, 2]}, "fold number 2"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(SplitError, match=message):
+        OptiSplit(2, **settings).assign([[1], [0], [1]])
+
+
+def test_initial_folds_and_groups_exclude_each_other():
+    with pytest.raises(SplitError, match="leave one of them out"):
+        OptiSplit(2, initial_folds=[0, 1, 0]).assign([[1], [0], [1]], groups=[0, 0, 1])

@@ -1,0 +1,137 @@
+"""Stratified sampling for extreme multilabel data: swap the rows whose labels are most out of proportion."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairfold.errors import SplitError
+from fairfold.splitting.base import FoldSplitter, Rows
+from fairfold.splitting.random import spread
+
+# Rows with a label that lies on one side only are swapped more eagerly, as in the authors' implementation.
+URGENT_PROBABILITY, URGENT_DECAY = 0.25, 0.05
+
+
+class StratifiedSampling(FoldSplitter):
+    """Stratified sampling (Merrillees & Du 2021), made into folds by peeling off one after another.
+
+    A random part is drawn; then, epoch after epoch, rows whose labels are out of proportion on their side are swapped
+    to the other side at random. What remains is peeled again. Unlike in the published comparison each fold is brought
+    to its fair size before it is peeled off, by further such rows, so that the last fold does not absorb all drift.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    random_state : int or None
+        Seed; ``None`` draws a fresh one at each call.
+    n_epochs : int
+        Rounds of swaps per fold.
+    swap_probability : float
+        Chance that a row with a score above the threshold is swapped in the first epoch.
+    threshold_proportion : float
+        Share of the rows whose score lies above the threshold in the first epoch.
+    decay : float
+        Both shrink by the factor ``1 / (1 + decay)`` from epoch to epoch.
+    refine, sweeps, size_tolerance, max_seconds
+        As for :class:`~fairfold.splitting.base.FoldSplitter`.
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        random_state: int | None = None,
+        n_epochs: int = 50,
+        swap_probability: float = 0.1,
+        threshold_proportion: float = 0.1,
+        decay: float = 0.1,
+        refine: str | None = None,
+        sweeps: int | None = None,
+        size_tolerance: float = 1,
+        max_seconds: float | None = None,
+    ) -> None:
+        super().__init__(
+            n_splits,
+            random_state=random_state,
+            refine=refine,
+            sweeps=sweeps,
+            size_tolerance=size_tolerance,
+            max_seconds=max_seconds,
+        )
+        self.n_epochs = n_epochs
+        self.swap_probability = swap_probability
+        self.threshold_proportion = threshold_proportion
+        self.decay = decay
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not isinstance(self.n_epochs, Integral) or self.n_epochs < 0:
+            raise SplitError(f"n_epochs is {self.n_epochs!r}: give a number of 0 or more")
+        for name in ("swap_probability", "threshold_proportion"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 <= value <= 1:
+                raise SplitError(f"{name} is {value!r}: give a share between 0 and 1")
+        if not isinstance(self.decay, Real) or not self.decay >= 0:
+            raise SplitError(f"decay is {self.decay!r}: give a number of 0 or more")
+
+    def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        fold_of = np.full(rows.labels.shape[0], -1, dtype=np.int64)
+        remaining = np.flatnonzero(np.diff(rows.labels.indptr))
+        for fold in range(len(proportions) - 1):
+            share = proportions[fold] / proportions[fold:].sum()
+            is_in = self._draw(rows.labels[remaining], rows.weights[remaining], share, rng)
+            fold_of[remaining[is_in]] = fold
+            remaining = remaining[~is_in]
+        fold_of[remaining] = len(proportions) - 1
+        return spread(fold_of, rows.weights, proportions, rng)
+
+    def _draw(self, labels: sp.csr_array, weights: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+        """Whether each row is in the part that holds ``share`` of them."""
+        n_rows = labels.shape[0]
+        labels_per_row = labels.nnz / max(n_rows, 1)
+        positive = labels.astype(np.float32)
+        label_sizes = labels.sum(axis=0, dtype=np.int64)
+        is_in = rng.random(n_rows) <= share
+        for epoch in range(self.n_epochs):
+            scores = row_scores(positive, label_sizes, is_in, share, labels_per_row)
+            cooling = (1 + self.decay) ** epoch
+            threshold = _threshold(scores, labels_per_row, self.threshold_proportion / cooling)
+            chance = np.where(scores > threshold, self.swap_probability / cooling, 0.0)
+            chance[scores >= labels_per_row] = URGENT_PROBABILITY / (1 + URGENT_DECAY) ** epoch
+            is_in ^= rng.random(n_rows) < chance
+        scores = row_scores(positive, label_sizes, is_in, share, labels_per_row)
+        return _settle_size(is_in, scores, weights, share)
+
+
+def row_scores(
+    positive: sp.csr_array, label_sizes: np.ndarray, is_in: np.ndarray, share: float, labels_per_row: float
+) -> np.ndarray:
+    """How much each row's labels are over-represented on the row's side, shape (n_rows,) (the paper's Section 3).
+
+    A label scores 0 in proportion, 1 or -1 when all of it is in or out; ``labels_per_row`` more in these cases.
+    """
+    inside = (positive.T @ is_in.astype(np.float32)) / np.maximum(label_sizes, 1)
+    excess = inside - share
+    score = np.where(excess >= 0, excess / (1 - share), excess / share)
+    score += labels_per_row * ((inside > 0.999).astype(float) - (inside < 0.001))
+    score[label_sizes < 2] = 0.0
+    return np.where(is_in, 1, -1) * (positive @ score.astype(np.float32))
+
+
+def _threshold(scores: np.ndarray, labels_per_row: float, proportion: float) -> float:
+    usual = scores[scores < labels_per_row]
+    return max(0.0, float(np.quantile(usual, 1 - proportion))) if usual.size else 0.0
+
+
+def _settle_size(is_in: np.ndarray, scores: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
+    """Swap rows of the side that is too large, the most over-represented first, until the part has its size."""
+    surplus = weights[is_in].sum() - round(share * weights.sum())
+    candidates = np.flatnonzero(is_in == (surplus > 0))
+    candidates = candidates[np.argsort(-scores[candidates], kind="stable")]
+    swapped = candidates[np.cumsum(weights[candidates]) <= abs(surplus)]
+    is_in[swapped] ^= True
+    return is_in
