@@ -24,7 +24,7 @@ def deal_slowly(Y, proportions, fold_of, rng, rarest_first=True):
     """Sechidis et al. (2011), Algorithm 1: every wish recomputed from the folds, every search over all candidates."""
     n, q = Y.shape
     k = len(proportions)
-    waiting = [i for i in (rng.permutation(q) if rarest_first else dict.fromkeys(np.nonzero(Y)[1].tolist()))]
+    waiting = list(rng.permutation(q)) if rarest_first else list(dict.fromkeys(np.nonzero(Y)[1]))
     if rarest_first:
         waiting.reverse()  # the label put in last is met first
     while True:

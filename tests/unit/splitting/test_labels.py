@@ -11,7 +11,9 @@ Y = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 0]])
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint8, float, np.float32])
-@pytest.mark.parametrize("form", [np.asarray, list, sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix, sp.lil_array])
+@pytest.mark.parametrize(
+    "form", [np.asarray, list, sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix, sp.lil_array]
+)
 def test_all_forms_give_the_same_canonical_matrix(dtype, form):
     labels = check_labels(form(Y.astype(dtype)))
     assert labels.format == "csr"

@@ -31,7 +31,7 @@ def losses_from_scratch(Y, fold_of, k, objective):
 
 def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
     """Algorithm 1, literally: everything copied and recomputed at every try. Returns folds and the tries made."""
-    Y = Y.copy()
+    Y, has_labels = Y.copy(), Y.any(axis=1)
     majority = Y.sum(axis=0) > len(Y) / 2
     Y[:, majority] = 1 - Y[:, majority]
     losses, tries = losses_from_scratch(Y, fold_of, k, objective), []
@@ -39,7 +39,7 @@ def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
         offset = 0
         for _ in range(Y.shape[1]):
             label = np.argsort(losses, kind="stable")[::-1][offset]
-            candidate = balance(Y, label, fold_of.copy(), k, remainder)
+            candidate = balance(Y, label, fold_of.copy(), k, remainder, has_labels)
             new = losses_from_scratch(Y, candidate, k, objective)
             accepted = bool(new.sum() < losses.sum() and (candidate != fold_of).any())
             tries.append((int(label), accepted))
@@ -50,7 +50,7 @@ def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
     return fold_of, tries
 
 
-def balance(Y, label, fold_of, k, remainder):
+def balance(Y, label, fold_of, k, remainder, has_labels):
     held = np.array([Y[fold_of == j, label].sum() for j in range(k)])
     target = np.full(k, held.sum() // k)
     order = range(k) if remainder == "first" else sorted(range(k), key=lambda j: -held[j])
@@ -58,7 +58,7 @@ def balance(Y, label, fold_of, k, remainder):
         target[j] += 1
     excess = []
     for j in range(k):
-        positives = [row for row in range(len(Y)) if fold_of[row] == j and Y[row, label]]
+        positives = [row for row in range(len(Y)) if fold_of[row] == j and Y[row, label] and has_labels[row]]
         positives.sort(key=lambda row: Y[row].sum())
         excess += positives[: max(held[j] - target[j], 0)]
     for j in range(k):

@@ -26,10 +26,8 @@ from fairfold.splitting.measures import best_counts
 if TYPE_CHECKING:
     from fairfold.splitting.base import Rows
 
-DEFAULT_POSITIVES_WEIGHED = 150_000_000
-DEFAULT_SWEEPS = (10, 300)
-START_TEMPERATURE = 0.2  # times the weight of the rarest label
-END_TEMPERATURE = 0.07  # times the mean weight of a positive
+START_TEMPERATURE = 0.4  # times the weight of the rarest label
+END_TEMPERATURE = 0.05  # times the mean weight of a positive
 COLD_SHARE = 0.05  # of the sweeps, at temperature zero
 NOISE_SIZE = 1 << 16
 
@@ -44,7 +42,7 @@ def anneal(
     size_tolerance: float = 1,
     max_seconds: float | None = None,
 ) -> np.ndarray:
-    """Folds with a smaller loss and sizes within their band; those given, if they were as good.
+    """The best folds met on the way, those given included, of all whose sizes lie within their band.
 
     Parameters
     ----------
@@ -57,34 +55,42 @@ def anneal(
     rng : Generator
         Must not be the one that made ``fold_of``.
     sweeps : int or None
-        Passes over all rows; ``None`` for as many as weigh :data:`DEFAULT_POSITIVES_WEIGHED` positives, within
-        :data:`DEFAULT_SWEEPS`. Fewer are made when the loss can fall no further.
+        Passes over all rows, by default :func:`default_sweeps`. Fewer are made when the loss can fall no further.
     size_tolerance : float
         How many samples a fold's size may differ from its fair size.
     max_seconds : float or None
-        Time after which no further warm sweep is started.
+        Time for all sweeps; where it is too short for them, the temperature falls faster.
     """
     state = _State(rows, fold_of, proportions, size_tolerance)
     if sweeps is None:
-        sweeps = int(np.clip(DEFAULT_POSITIVES_WEIGHED // rows.labels.nnz, *DEFAULT_SWEEPS))
+        sweeps = default_sweeps(rows.labels.nnz)
     noise = rng.gumbel(size=NOISE_SIZE).astype(np.float32)
-    loss_before, fitted_before = state.loss(), state.sizes_fit()
-    stop_at = np.inf if max_seconds is None else time.monotonic() + max_seconds
-    for temperature in _temperatures(state.weights, rows.labels.nnz, sweeps):
-        if state.at_best() or time.monotonic() > stop_at:
+    started = time.monotonic()
+    state.keep_if_best()
+    for sweep in range(sweeps):
+        progress = sweep / sweeps
+        if max_seconds is not None:
+            progress = max(progress, (time.monotonic() - started) / max_seconds)
+        if progress >= 1 or state.cannot_improve():
             break
-        state.sweep(temperature, noise, rng.integers(NOISE_SIZE))
+        state.sweep(_temperature(progress, state.weights, rows.labels.nnz), noise, rng.integers(NOISE_SIZE))
     while not state.sizes_fit() and state.size_weight < state.weights.sum():
         state.sweep(np.float32(0), noise, 0)
-    return fold_of if fitted_before and loss_before <= state.loss() else state.fold_of
+    return state.fold_of if state.best is None else state.best
 
 
-def _temperatures(weights: np.ndarray, n_positives: int, sweeps: int) -> np.ndarray:
-    """Temperature of each sweep: geometric, then zero."""
+def default_sweeps(n_positives: int) -> int:
+    """As many sweeps as weigh 150 million positives, a second or so, but 10 at least and 300 at most."""
+    return int(np.clip(150_000_000 // n_positives, 10, 300))
+
+
+def _temperature(progress: float, weights: np.ndarray, n_positives: int) -> np.float32:
+    """Falls geometrically with progress from 0 to 1, and is zero in the last part."""
+    if progress >= 1 - COLD_SHARE:
+        return np.float32(0)
     start = START_TEMPERATURE * weights.max()
     end = min(start, END_TEMPERATURE * len(weights) / n_positives)
-    n_cold = int(np.ceil(COLD_SHARE * sweeps))
-    return np.append(np.geomspace(start, end, sweeps - n_cold), np.zeros(n_cold)).astype(np.float32)
+    return np.float32(start * (end / start) ** (progress / (1 - COLD_SHARE)))
 
 
 class _State:
@@ -99,13 +105,17 @@ class _State:
         weights = 1 / np.maximum(positives, 1)
         self.weights = weights.astype(np.float32)
         self.deviations = np.ascontiguousarray((counts - fair).T, dtype=np.float32)
-        self._least_loss = float((np.abs(best_counts(positives, proportions) - fair) * weights).sum())
         tolerance = size_tolerance if rows.amounts is None else max(size_tolerance, rows.weights.max() / 2)
         self.sizes = np.bincount(fold_of, rows.weights, minlength=len(proportions))
         self._fair_sizes = proportions * rows.weights.sum()
         self._smallest = np.minimum(np.ceil(self._fair_sizes - tolerance), np.floor(self._fair_sizes))
         self._largest = np.maximum(np.floor(self._fair_sizes + tolerance), np.ceil(self._fair_sizes))
+        best_sizes = best_counts(self.sizes.sum(keepdims=True), proportions)[:, 0]
+        self._least_loss = float((np.abs(best_counts(positives, proportions) - fair) * weights).sum())
+        self._least_loss += float(self.weights.min() * np.abs(best_sizes - self._fair_sizes).sum())
         self.size_weight = np.float32(END_TEMPERATURE * len(weights) / rows.labels.nnz)
+        self.best: np.ndarray | None = None
+        self._best_loss = np.inf
 
     def sweep(self, temperature: np.float32, noise: np.ndarray, noise_from: int) -> None:
         """Let every row choose its fold once; at temperature zero, sizes are drawn into their band and kept there."""
@@ -117,19 +127,26 @@ class _State:
         size_arrays = (self.sizes, self._fair_sizes, self._smallest, self._largest)
         scales = (self.size_weight, temperature, cold)
         _sweep(row_arrays, self.fold_of, self.weights, self.deviations, size_arrays, scales, noise, noise_from)
+        self.keep_if_best()
 
     def loss(self) -> float:
-        return float((self.weights @ np.abs(self.deviations)).sum())
+        """Loss of the labels and of the sizes, which weigh as much as the most common label."""
+        of_sizes = self.weights.min() * np.abs(self.sizes - self._fair_sizes).sum()
+        return float((self.weights @ np.abs(self.deviations)).sum() + of_sizes)
 
     def sizes_fit(self) -> bool:
         return bool(np.all((self._smallest <= self.sizes) & (self.sizes <= self._largest)))
 
-    def at_best(self) -> bool:
-        """Whether neither a label nor the samples can be spread better."""
+    def keep_if_best(self) -> None:
+        """Keep a copy of the folds if their sizes fit and no folds before had a smaller loss."""
+        if self.sizes_fit() and self.loss() < self._best_loss:
+            self.best, self._best_loss = self.fold_of.copy(), self.loss()
+
+    def cannot_improve(self) -> bool:
+        """Whether the best folds spread every label as evenly as can be."""
         # A tenth of the least step of the loss: more than single precision loses on the way.
         least_step = 0.1 * self.weights.min() / len(self.sizes)
-        even = np.abs(self.sizes - self._fair_sizes).max() < 1
-        return bool(even and self.loss() < self._least_loss + least_step)
+        return self._best_loss < self._least_loss + least_step
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""What all splitters share: parameters checked once, folds as an array, scikit-learn's ``split``, groups, train/test."""
+"""What all splitters share: checked parameters, folds as an array, scikit-learn's ``split``, groups, train/test."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ class FoldSplitter(ABC):
         ``"anneal"`` improves the folds by simulated annealing over moves of single rows
         (:func:`fairfold.splitting.annealing.anneal`) and brings their sizes within ``size_tolerance``.
     sweeps : int or None
-        Effort of the annealing: how often it passes over all rows. ``None`` chooses so that 10 million positives are
-        weighed, a second or so, but at least 10 sweeps. Ten times more gives a little better folds.
+        Effort of the annealing: how often it passes over all rows. ``None`` for a second's worth or so, see
+        :func:`fairfold.splitting.annealing.default_sweeps`; ten times more make the folds a little better.
     size_tolerance : float
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
         rounded either way at least. With ``groups``, at least half of the largest group.
     max_seconds : float or None
-        Stop the annealing early after this time. The only parameter that makes results depend on the machine.
+        Time for the annealing, which is sped up to finish within it. The only parameter that makes results depend on
+        the machine.
     """
 
     def __init__(
@@ -222,7 +223,7 @@ def collapse_groups(labels: sp.csr_array, groups: ArrayLike, proportions: np.nda
     room = int(np.ceil(proportions.max() * n_samples))
     if weights.max() > room:
         raise SplitError(
-            f"group {names[weights.argmax()]!r} has {weights.max()} rows, a fold only {room}: "
+            f"group {names[weights.argmax()]} has {weights.max()} rows, a fold only {room}: "
             "balance is impossible; use fewer folds or split the group"
         )
     membership = sp.csr_array((np.ones(n_samples, dtype=np.int64), (row_of, np.arange(n_samples))))

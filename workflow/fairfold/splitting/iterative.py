@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import count_positives
+from fairfold.splitting.labels import count_positives, with_small_indices
 from fairfold.splitting.random import spread
 
 LABEL_ORDERS = ("rarest", "first-seen")
@@ -99,7 +99,7 @@ def stratify(
     rng : source of the random order of equal labels and folds.
     rarest_first : take the rarest remaining label (or the first seen), fold size breaks ties (or chance does).
     """
-    n_rows, n_labels = labels.shape
+    n_labels = labels.shape[1]
     given = np.flatnonzero(fold_of >= 0)
     missing_positives = np.outer(labels.sum(axis=0, dtype=np.int64), proportions)
     missing_rows = weights.sum() * proportions
@@ -109,28 +109,15 @@ def stratify(
         missing_positives -= held
         remaining -= held.sum(axis=1)
         missing_rows -= np.bincount(fold_of[given], weights[given], minlength=len(proportions))
-    by_label = labels.tocsc()
+    columns = labels.tocsc()
+    by_row, by_label = (labels.indptr, labels.indices), (columns.indptr, columns.indices)
+    missing = (missing_positives, missing_rows)
     if rarest_first:
-        first_seen = np.empty(0, dtype=np.int64)
-        shuffled = rng.permutation(n_labels)
+        order = rng.permutation(n_labels)
+        _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng)
     else:
         seen, position = np.unique(labels.indices, return_index=True)
-        first_seen = seen[np.argsort(position)].astype(np.int64)
-        shuffled = np.empty(0, dtype=np.int64)
-    _stratify(
-        labels.indptr,
-        labels.indices,
-        by_label.indptr,
-        by_label.indices,
-        weights,
-        remaining,
-        missing_positives,
-        missing_rows,
-        shuffled,
-        first_seen,
-        fold_of,
-        rng,
-    )
+        _as_first_seen(by_row, by_label, weights, missing, seen[np.argsort(position)], fold_of, rng)
 
 
 def label_pairs(labels: sp.csr_array) -> sp.csr_array:
@@ -139,7 +126,8 @@ def label_pairs(labels: sp.csr_array) -> sp.csr_array:
     indptr = np.concatenate([[0], np.cumsum(lengths * (lengths - 1) // 2)])
     pairs = _pairs(labels.indptr, labels.indices, indptr, labels.shape[1])
     found, columns = np.unique(pairs, return_inverse=True)
-    return sp.csr_array((np.ones(len(pairs), dtype=bool), columns, indptr), shape=(len(lengths), max(len(found), 1)))
+    ones = np.ones(len(pairs), dtype=bool)
+    return with_small_indices(sp.csr_array((ones, columns, indptr), shape=(len(lengths), max(len(found), 1))))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -155,63 +143,58 @@ def _pairs(indptr, indices, pair_indptr, n_labels):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True)
-def _stratify(  # noqa: ANN202
-    indptr,  # noqa: ANN001
-    indices,  # noqa: ANN001
-    label_indptr,  # noqa: ANN001
-    label_rows,  # noqa: ANN001
-    weights,  # noqa: ANN001
-    remaining,  # noqa: ANN001
-    missing_positives,  # noqa: ANN001
-    missing_rows,  # noqa: ANN001
-    shuffled,  # noqa: ANN001
-    first_seen,  # noqa: ANN001
-    fold_of,  # noqa: ANN001
-    rng,  # noqa: ANN001
-):
-    """Rarest label first through a list of labels for each number of remaining rows; or labels as first seen."""
-    rarest_first = len(first_seen) == 0
-    buckets = _fill_buckets(remaining, shuffled)
+def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
+    """Deal the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
+    indptr, indices = by_row
+    label_indptr, label_rows = by_label
+    buckets = _fill_buckets(remaining, order)
+    head = buckets[0]
     touched = np.empty(len(remaining), dtype=np.int64)
     is_touched = np.zeros(len(remaining), dtype=np.bool_)
-    rarity, seen = 1, 0
+    rarity = 1
     while True:
-        if rarest_first:
-            while rarity < len(buckets[0]) and buckets[0][rarity] < 0:
-                rarity += 1
-            if rarity == len(buckets[0]):
-                break
-            label = buckets[0][rarity]
-        else:
-            if seen == len(first_seen):
-                break
-            label = first_seen[seen]
-            seen += 1
+        while rarity < len(head) and head[rarity] < 0:
+            rarity += 1
+        if rarity == len(head):
+            return
+        label = head[rarity]
         n_touched = 0
-        start, stop = label_indptr[label], label_indptr[label + 1]
-        for offset in range(stop - start):
-            row = label_rows[start + offset] if rarest_first else label_rows[stop - 1 - offset]
+        for row in label_rows[label_indptr[label] : label_indptr[label + 1]]:
             if fold_of[row] >= 0:
                 continue
-            fold = _neediest_fold(missing_positives[label], missing_rows, rarest_first, rng)
-            fold_of[row] = fold
-            missing_rows[fold] -= weights[row]
-            for entry in range(indptr[row], indptr[row + 1]):
-                other = indices[entry]
-                missing_positives[other, fold] -= 1
+            _give(row, _neediest_fold(label, missing, True, rng), by_row, weights, missing, fold_of)
+            for other in indices[indptr[row] : indptr[row + 1]]:
                 if not is_touched[other]:
                     is_touched[other] = True
                     touched[n_touched] = other
                     n_touched += 1
-                    if rarest_first:
-                        _take_out(buckets, other, remaining[other])
+                    _take_out(buckets, other, remaining[other])
                 remaining[other] -= 1
         for other in touched[:n_touched]:
             is_touched[other] = False
-            if rarest_first:
-                _put_in(buckets, other, remaining[other])
-                if 0 < remaining[other] < rarity:
-                    rarity = remaining[other]
+            _put_in(buckets, other, remaining[other])
+            if 0 < remaining[other] < rarity:
+                rarity = remaining[other]
+
+
+@numba.njit(cache=True, nogil=True)
+def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
+    """Deal the rows of one label after another in the given order, the last row of each first."""
+    label_indptr, label_rows = by_label
+    for label in order:
+        for row in label_rows[label_indptr[label] : label_indptr[label + 1]][::-1]:
+            if fold_of[row] < 0:
+                _give(row, _neediest_fold(label, missing, False, rng), by_row, weights, missing, fold_of)
+
+
+@numba.njit(cache=True, nogil=True)
+def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
+    indptr, indices = by_row
+    missing_positives, missing_rows = missing
+    fold_of[row] = fold
+    missing_rows[fold] -= weights[row]
+    for label in indices[indptr[row] : indptr[row + 1]]:
+        missing_positives[label, fold] -= 1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -248,11 +231,12 @@ def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True)
-def _neediest_fold(missing_positives, missing_rows, size_breaks_ties, rng):  # noqa: ANN001, ANN202
-    """Fold that lacks most positives; then, if asked, most rows; then any of the best at random."""
+def _neediest_fold(label, missing, size_breaks_ties, rng):  # noqa: ANN001, ANN202
+    """Fold that lacks most positives of the label; then, if asked, most rows; then any of the best at random."""
+    missing_positives, missing_rows = missing
     best, n_best = 0, 1
     for fold in range(1, len(missing_rows)):
-        lead = missing_positives[fold] - missing_positives[best]
+        lead = missing_positives[label, fold] - missing_positives[label, best]
         if lead == 0 and size_breaks_ties:
             lead = missing_rows[fold] - missing_rows[best]
         if lead > 0:

@@ -37,6 +37,13 @@ def check_labels(Y: Any) -> sp.csr_array:
         raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
     if not matrix.nnz:
         raise SplitError(f"Y, shape {matrix.shape}, has no positive label: there is nothing to balance; use KFold")
+    return with_small_indices(matrix)
+
+
+def with_small_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with 32-bit indices where they suffice, so that each kernel is compiled for one type."""
+    index_type = np.int32 if max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max else np.int64
+    matrix.indices, matrix.indptr = (array.astype(index_type, copy=False) for array in (matrix.indices, matrix.indptr))
     return matrix
 
 

@@ -26,7 +26,8 @@ class OptiSplit(FoldSplitter):
     its positives to those with too few, rows with the fewest labels first. The label tried is the one with the
     greatest loss, after as many as have been tried in vain. A try counts only if the sum of all labels' losses falls.
 
-    A label that most rows have is balanced on its negatives, and its loss is theirs.
+    A label that most rows have is balanced on its negatives, and its loss is theirs. Rows without any label stay where
+    they are, so that they remain evenly spread.
 
     Parameters
     ----------
@@ -99,7 +100,8 @@ class OptiSplit(FoldSplitter):
         if self.refine:
             return start
         objective = self.objective if callable(self.objective) else OBJECTIVES[self.objective]
-        search = _Search(minority_labels(rows.labels), start, proportions, objective, self.remainder == "first")
+        labels, has_labels = minority_labels(rows.labels), np.diff(rows.labels.indptr) > 0
+        search = _Search(labels, has_labels, start, proportions, objective, self.remainder == "first")
         for _ in range(self.max_epochs):
             if not search.epoch():
                 break
@@ -130,6 +132,7 @@ class _Search:
     def __init__(
         self,
         labels: sp.csr_array,
+        movable: np.ndarray,
         fold_of: np.ndarray,
         proportions: np.ndarray,
         objective: Objective,
@@ -146,6 +149,7 @@ class _Search:
         self._loss = self._losses.sum()
         # Rows of each label in the order in which they are given away: fewest labels first.
         by_size = np.argsort(np.diff(labels.indptr), kind="stable")
+        by_size = by_size[movable[by_size]]
         columns = labels[by_size].tocsc()
         columns.sort_indices()
         self._label_indptr, self._label_rows = columns.indptr, by_size[columns.indices]
@@ -198,25 +202,25 @@ def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
 @numba.njit(cache=True, nogil=True)
 def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
     """Rows that leave the folds with a surplus, and the folds that they go to."""
-    next_place = np.empty(len(surplus), dtype=np.int64)
-    n_moved = 0
-    for fold in range(len(surplus)):
-        next_place[fold] = n_moved
-        n_moved += max(surplus[fold], 0)
-    left = surplus.copy()
-    rows = np.empty(n_moved, dtype=np.int64)
+    held = np.zeros(len(surplus), dtype=np.int64)
+    for row in label_rows:
+        held[fold_of[row]] += 1
+    leaving = np.minimum(np.maximum(surplus, 0), held)
+    next_place = np.cumsum(leaving) - leaving
+    rows = np.empty(leaving.sum(), dtype=np.int64)
     for row in label_rows:
         fold = fold_of[row]
-        if left[fold] > 0:
-            left[fold] -= 1
+        if leaving[fold] > 0:
+            leaving[fold] -= 1
             rows[next_place[fold]] = row
             next_place[fold] += 1
-    to = np.empty(n_moved, dtype=np.int64)
+    to = np.empty(len(rows), dtype=np.int64)
     given = 0
     for fold in range(len(surplus)):
         if surplus[fold] < 0:
-            to[given : given - surplus[fold]] = fold
-            given -= surplus[fold]
+            until = min(given - surplus[fold], len(rows))
+            to[given:until] = fold
+            given = until
             rows[given:].sort()  # the published code hands on what is left in the order of the rows
     return rows, to
 

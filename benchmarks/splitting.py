@@ -1,0 +1,193 @@
+"""Our splitters and public ones on the same matrices, in one run: CPU seconds, four measures, bounds and ratios.
+
+    FAIRFOLD_MIRROR=... python benchmarks/splitting.py [--peers PYTHON] [--data bibtex delicious ...]
+
+FAIRFOLD_MIRROR names a folder with the data files (bibtex/bibtex.arff, bibtex/bibtex.xml, ...); the GO-like matrix is
+generated. Peers need old versions of NumPy, so they run in the interpreter given by --peers (how to make it stands in
+requirements-splitting.txt). A peer that is missing, fails or exceeds --peer-seconds becomes a line with its reason.
+Seconds are CPU time of one thread, without the compilation of our kernels, which are cached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from fairfold.datasets.formats import read_arff, read_label_names
+from fairfold.datasets.generate import GO_SHAPES, go_like
+from fairfold.splitting import (
+    IterativeStratification,
+    OptiSplit,
+    PartitionedSampling,
+    RandomSplit,
+    StratifiedSampling,
+    measures,
+)
+from fairfold.splitting.annealing import default_sweeps
+
+DATA = ("bibtex", "delicious", "wiki10_31k", "go-like BP")
+PEER_SCRIPT = Path(__file__).with_name("splitting_peer.py")
+PEERS = ("optisplit", "iterative_stratification", "scikit_multilearn", "scikit_multilearn_pairs")
+PEER_OF = {
+    "OptiSplit": "optisplit",
+    "IterativeStratification": "iterative_stratification",
+    "IterativeStratification first-seen": "scikit_multilearn",
+    "IterativeStratification pairs": "scikit_multilearn_pairs",
+}
+LONG = 12  # times the default sweeps
+PAIRS_AT_MOST = 20_000_000
+OPTISPLIT_CELLS_AT_MOST = 2_000_000_000  # labels squared times folds: the losses that its tries compute
+
+
+def load(name: str) -> sp.csr_array:
+    """The labels of a dataset, without labels that never occur."""
+    if name == "go-like BP":
+        return go_like(**GO_SHAPES["BP"], random_state=0)
+    folder = Path(os.environ["FAIRFOLD_MIRROR"].split(os.pathsep)[0]) / name
+    if name == "wiki10_31k":
+        Y = sp.csr_array(sp.load_npz(folder / f"{name}.npz"))
+    else:
+        table = read_arff(folder / f"{name}.arff", allow_duplicate_columns=True)
+        position = {column: at for at, column in enumerate(table.columns)}
+        Y = sp.csr_array(table.values[:, [position[label] for label in read_label_names(folder / f"{name}.xml")]])
+    return sp.csr_array(Y[:, np.flatnonzero(Y.sum(axis=0))], dtype=np.int8)
+
+
+def our_methods(Y: sp.csr_array, n_splits: int) -> dict:
+    """Splitters by name; those that would take hours or more memory than this machine has are left out."""
+    sweeps = LONG * default_sweeps(Y.nnz)
+    methods = {
+        "RandomSplit": RandomSplit(n_splits),
+        "PartitionedSampling": PartitionedSampling(n_splits),
+        "StratifiedSampling": StratifiedSampling(n_splits),
+        "IterativeStratification": IterativeStratification(n_splits),
+        "IterativeStratification first-seen": IterativeStratification(n_splits, label_order="first-seen"),
+        "IterativeStratification pairs": IterativeStratification(n_splits, order=2),
+        "OptiSplit": OptiSplit(n_splits),
+        "anneal": IterativeStratification(n_splits, refine="anneal"),
+        f"anneal, {LONG} times longer": IterativeStratification(n_splits, refine="anneal", sweeps=sweeps),
+    }
+    lengths = np.diff(Y.indptr).astype(np.int64)
+    if (lengths * (lengths - 1) // 2).sum() > PAIRS_AT_MOST:
+        del methods["IterativeStratification pairs"]
+    if Y.shape[1] ** 2 * n_splits > OPTISPLIT_CELLS_AT_MOST:
+        del methods["OptiSplit"]
+    return methods
+
+
+def run_ours(splitter: object, Y: sp.csr_array, seed: int) -> tuple[float, np.ndarray]:
+    splitter.random_state = seed
+    started = time.process_time()
+    fold_of = splitter.assign(Y)
+    return time.process_time() - started, fold_of
+
+
+def run_peer(python: str, peer: str, Y: sp.csr_array, n_splits: int, seed: int, limit: float) -> tuple:
+    """CPU seconds and folds, or NaN and the reason why there are none."""
+    with tempfile.TemporaryDirectory() as folder:
+        labels, folds = Path(folder) / "labels.npz", Path(folder) / "folds.npy"
+        sp.save_npz(labels, sp.csr_matrix(Y))
+        command = [python, str(PEER_SCRIPT), peer, str(labels), str(n_splits), str(seed), str(folds)]
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return np.nan, f"stopped after {limit:g} s"
+        except OSError as error:
+            return np.nan, f"not run: {error}"
+        if result.returncode:
+            return np.nan, result.stderr.strip().splitlines()[-1] if result.stderr else f"exit {result.returncode}"
+        return float(result.stdout.split()[-1]), np.load(folds)
+
+
+def row(name: str, method: str, seconds: float, outcome: np.ndarray | str, Y: sp.csr_array, bounds: dict) -> dict:
+    line = {"data": name, "method": method, "cpu_seconds": seconds}
+    if isinstance(outcome, str):
+        return {**line, "note": outcome}
+    rld = measures.relative_label_distribution(outcome, Y)
+    return {
+        **line,
+        "ED": measures.example_distribution(outcome, Y),
+        "LD": measures.label_distribution(outcome, Y),
+        "DCP": measures.delta_class_proportion(outcome, Y),
+        "rLD": rld,
+        "rLD/bound": rld / bounds["rLD"],
+        "note": "",
+    }
+
+
+def compare(name: str, arguments: argparse.Namespace) -> list[dict]:
+    Y = load(name)
+    k, seed = arguments.n_splits, arguments.seed
+    bounds = {key: measures.lower_bound(Y, k, key.lower()) for key in ("ED", "DCP", "rLD")}
+    lines = [{"data": name, "method": f"bound, {Y.shape[0]} x {Y.shape[1]}", **bounds, "rLD/bound": 1.0, "note": ""}]
+    for method, splitter in our_methods(Y, k).items():
+        lines.append(row(name, method, *run_ours(splitter, Y, seed), Y, bounds))
+    for peer in PEERS:
+        if arguments.peers is None:
+            seconds, outcome = np.nan, "skipped: no interpreter with the peers, see --peers"
+        else:
+            seconds, outcome = run_peer(arguments.peers, peer, Y, k, seed, arguments.peer_seconds)
+        lines.append(row(name, f"peer {peer}", seconds, outcome, Y, bounds))
+    return lines
+
+
+def speed_ups(table: pd.DataFrame) -> pd.DataFrame:
+    """How many times faster ours is than the peer with the same method, where both finished."""
+    seconds = table.set_index(["data", "method"])["cpu_seconds"]
+    found = [
+        {
+            "data": name,
+            "method": ours,
+            "peer": peer,
+            "times_faster": seconds[name, f"peer {peer}"] / seconds[name, ours],
+        }
+        for name in table["data"].unique()
+        for ours, peer in PEER_OF.items()
+        if (name, ours) in seconds and seconds.get((name, f"peer {peer}"), np.nan) > 0
+    ]
+    return pd.DataFrame(found)
+
+
+def compile_kernels() -> None:
+    """One small run of each splitter, so that no measured time holds a compilation."""
+    Y = sp.csr_array((np.random.default_rng(0).random((60, 8)) < 0.3).astype(np.int8))
+    for splitter in our_methods(Y, 2).values():
+        splitter.assign(Y)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", choices=DATA, default=DATA)
+    parser.add_argument("--n-splits", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--peers", metavar="PYTHON", help="interpreter of the environment that has the peers")
+    parser.add_argument("--peer-seconds", type=float, default=300, help="time limit for each peer")
+    parser.add_argument("--output", type=Path, help="write the table to this CSV file too")
+    arguments = parser.parse_args()
+    if "FAIRFOLD_MIRROR" not in os.environ and set(arguments.data) != {"go-like BP"}:
+        parser.error("set FAIRFOLD_MIRROR to the folder with the data files, or ask for --data 'go-like BP' only")
+    compile_kernels()
+    table = pd.DataFrame([line for name in arguments.data for line in compare(name, arguments)])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    report = [table.to_string(index=False, na_rep="", float_format="{:.5g}".format)]
+    ratios = speed_ups(table)
+    if len(ratios):
+        report.append(ratios.to_string(index=False, float_format="{:.0f}".format))
+    report.append(f"peak memory {peak:.2f} GB")
+    sys.stdout.write("\n\n".join(report) + "\n")
+    if arguments.output:
+        table.to_csv(arguments.output, index=False)
+
+
+if __name__ == "__main__":
+    main()

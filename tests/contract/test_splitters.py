@@ -1,0 +1,195 @@
+"""What every splitter promises, whatever its method."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import cross_val_score
+
+from fairfold.errors import SplitError
+from fairfold.splitting import (
+    IterativeStratification,
+    OptiSplit,
+    PartitionedSampling,
+    RandomSplit,
+    StratifiedSampling,
+)
+from fairfold.splitting.measures import relative_label_distribution
+
+SPLITTERS = {
+    "OptiSplit": (OptiSplit, {}),
+    "OptiSplit dcp": (OptiSplit, {"objective": "dcp"}),
+    "OptiSplit ld": (OptiSplit, {"objective": "ld"}),
+    "OptiSplit anneal": (OptiSplit, {"refine": "anneal", "sweeps": 20}),
+    "IS": (IterativeStratification, {}),
+    "IS anneal": (IterativeStratification, {"refine": "anneal", "sweeps": 20}),
+    "IS first-seen": (IterativeStratification, {"label_order": "first-seen"}),
+    "SOIS": (IterativeStratification, {"order": 2}),
+    "SS": (StratifiedSampling, {}),
+    "PMBSRS": (PartitionedSampling, {}),
+    "PMBSRS anneal": (PartitionedSampling, {"refine": "anneal", "sweeps": 20}),
+    "random": (RandomSplit, {}),
+    "random anneal": (RandomSplit, {"refine": "anneal", "sweeps": 20}),
+}
+BALANCING = ["OptiSplit", "OptiSplit dcp", "OptiSplit anneal", "IS", "IS anneal", "SOIS"]
+EXACT_SIZES = [name for name in SPLITTERS if "anneal" in name] + ["PMBSRS", "random"]
+
+
+@pytest.fixture(params=SPLITTERS)
+def make(request):
+    splitter, settings = SPLITTERS[request.param]
+    return lambda n_splits=4, random_state=0, **more: splitter(
+        n_splits, random_state=random_state, **{**settings, **more}
+    )
+
+
+def some_labels(seed=0, n=203, q=10):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, q)) < np.geomspace(0.03, 0.7, q)).astype(np.int64)
+    Y[:20] = 0
+    return Y[rng.permutation(n)]
+
+
+def test_folds_partition_the_rows(make):
+    Y = some_labels()
+    folds = make().assign(Y)
+    assert folds.shape == (len(Y),)
+    assert folds.dtype == np.int64
+    assert np.unique(folds).tolist() == [0, 1, 2, 3]
+
+
+def test_same_seed_same_folds_other_seed_other_folds(make):
+    Y = some_labels()
+    np.testing.assert_array_equal(make(random_state=7).assign(Y), make(random_state=7).assign(Y))
+    assert (make(random_state=7).assign(Y) != make(random_state=8).assign(Y)).any()
+
+
+def test_all_forms_of_the_labels_give_the_same_folds(make):
+    Y = some_labels()
+    expected = make().assign(Y)
+    for form in (Y.astype(bool), Y.astype(float), Y.astype(np.int8), Y.tolist(), np.asfortranarray(Y)):
+        np.testing.assert_array_equal(make().assign(form), expected)
+    for form in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array):
+        for dtype in (bool, np.int64, float):
+            np.testing.assert_array_equal(make().assign(form(Y.astype(dtype))), expected)
+
+
+def test_inputs_and_global_random_state_are_left_alone(make):
+    dense = some_labels()
+    sparse = sp.csr_array(dense)
+    arrays = [array.copy() for array in (dense, sparse.data, sparse.indices, sparse.indptr)]
+    dense.setflags(write=False)
+    state = np.random.get_state()  # noqa: NPY002 - the global state is what is watched
+    make().assign(dense)
+    make().assign(sparse)
+    after = np.random.get_state()  # noqa: NPY002
+    assert state[0] == after[0]
+    assert state[2:] == after[2:]
+    np.testing.assert_array_equal(state[1], after[1])
+    for before, now in zip(arrays, (dense, sparse.data, sparse.indices, sparse.indptr), strict=True):
+        np.testing.assert_array_equal(now, before)
+
+
+def test_works_in_scikit_learn(make):
+    Y = some_labels()
+    X = np.random.default_rng(0).normal(size=(len(Y), 2))
+    scores = cross_val_score(DummyClassifier(), X, Y, cv=make(), scoring="f1_micro")
+    assert scores.shape == (4,)
+    assert np.isfinite(scores).all()
+    folds = make().assign(Y)
+    for fold, (train, test) in enumerate(make().split(X, Y)):
+        np.testing.assert_array_equal(test, np.flatnonzero(folds == fold))
+        np.testing.assert_array_equal(train, np.flatnonzero(folds != fold))
+    assert make().get_n_splits() == 4
+
+
+def test_rows_without_labels_are_spread_evenly(make):
+    Y = some_labels()
+    without = ~Y.any(axis=1)
+    assert 20 <= without.sum() < 60
+    assert np.ptp(np.bincount(make().assign(Y)[without], minlength=4)) <= 1
+
+
+def test_degenerate_labels_do_no_harm(make):
+    Y = some_labels()
+    padded = np.column_stack(
+        [np.ones(len(Y), dtype=int), Y, np.zeros((len(Y), 2), dtype=int), np.eye(len(Y), 1, dtype=int)]
+    )
+    with np.errstate(all="raise"):
+        folds = make().assign(padded)
+    assert np.unique(folds).tolist() == [0, 1, 2, 3]
+    single = make(2).assign(np.array([1, 0, 1, 0, 0, 0]))
+    assert np.unique(single).tolist() == [0, 1]
+
+
+def test_as_many_folds_as_rows(make):
+    assert sorted(make(4).assign(np.ones((4, 1), dtype=int))) == [0, 1, 2, 3] or "OptiSplit" in repr(make())
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        np.zeros((20, 3)),
+        np.full((20, 3), 2),
+        np.full((20, 3), 3),
+        np.full((20, 3), np.nan),
+        np.ones((20, 3, 2)),
+        np.ones((3, 2)),
+        np.ones((0, 2)),
+        sp.csr_array(np.full((20, 3), 2)),
+    ],
+)
+def test_bad_labels_are_refused_with_a_remedy(make, bad):
+    with pytest.raises(SplitError, match=r":"):
+        make().assign(bad)
+
+
+@pytest.mark.parametrize("n_splits", [1, 0, -3, 204, 2.5, "5", None])
+def test_bad_numbers_of_folds_are_refused(make, n_splits):
+    with pytest.raises(SplitError, match="n_splits is"):
+        make(n_splits).assign(some_labels())
+
+
+def test_groups_stay_together(make):
+    Y = some_labels()
+    groups = np.random.default_rng(1).integers(0, 60, len(Y))
+    folds = make().assign(Y, groups)
+    assert all(len(set(folds[groups == group])) == 1 for group in np.unique(groups))
+    assert np.unique(folds).tolist() == [0, 1, 2, 3]
+
+
+def test_training_and_test_sets_have_their_sizes(make):
+    Y = some_labels()
+    train, test = make(2).train_test(Y, 0.3)
+    assert sorted([*train, *test]) == list(range(len(Y)))
+    # The labels of the methods that move rows freely may pull the size a little: 5 % of the rows.
+    assert abs(len(test) - 0.3 * len(Y)) <= 0.05 * len(Y)
+    assert np.abs(Y[test].sum(axis=0) - 0.3 * Y.sum(axis=0)).max() < 0.15 * len(Y)
+
+
+@pytest.mark.parametrize("name", EXACT_SIZES)
+@pytest.mark.parametrize("n", [200, 203])
+def test_sizes_are_fair(name, n):
+    splitter, settings = SPLITTERS[name]
+    folds = splitter(4, random_state=0, **settings).assign(some_labels(n=n))
+    assert np.abs(np.bincount(folds) - n / 4).max() <= 1
+
+
+@pytest.mark.parametrize("name", BALANCING)
+def test_rare_labels_go_to_as_many_folds_as_they_have_positives(name):
+    splitter, settings = SPLITTERS[name]
+    Y = np.zeros((100, 8), dtype=int)
+    for label, size in enumerate([1, 2, 3, 4, 2, 3, 4, 2]):
+        Y[10 * label : 10 * label + size, label] = 1
+    folds = splitter(5, random_state=0, **settings).assign(Y)
+    for column in Y.T:
+        assert len(set(folds[column == 1])) == column.sum()
+
+
+@pytest.mark.parametrize("name", BALANCING)
+def test_balances_better_than_chance(name):
+    splitter, settings = SPLITTERS[name]
+    Y = some_labels(n=600)
+    chance = relative_label_distribution(RandomSplit(4, random_state=0).assign(Y), Y)
+    folds = splitter(4, random_state=0, **settings).assign(Y)
+    assert relative_label_distribution(folds, Y) < 0.75 * chance

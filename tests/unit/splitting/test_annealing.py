@@ -1,0 +1,159 @@
+"""Annealing: its costs are differences of the loss, its bookkeeping never drifts, its result is never worse."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from fairfold.datasets.formats import read_arff, read_label_names
+from fairfold.splitting import IterativeStratification, RandomSplit
+from fairfold.splitting.annealing import _State, _temperature, _weigh_folds, anneal
+from fairfold.splitting.base import Rows, collapse_groups
+from fairfold.splitting.labels import check_labels, count_positives
+from fairfold.splitting.measures import example_distribution, lower_bound, relative_label_distribution
+
+FIFTHS = np.full(5, 0.2)
+
+
+def some_rows(seed=0, n=200, q=20):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, q)) < np.geomspace(0.02, 0.6, q)).astype(int)
+    Y[0] = 1
+    return Rows(check_labels(Y), np.ones(n, dtype=np.int64)), rng.permutation(np.arange(n) % 5)
+
+
+def grouped_rows(seed=0, n=300, q=15):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, q)) < 0.2).astype(int)
+    rows, _ = collapse_groups(check_labels(Y), rng.integers(0, 60, n), FIFTHS)
+    return rows, rng.permutation(np.arange(len(rows.weights)) % 5)
+
+
+def loss_from_scratch(rows, fold_of, size_weight):
+    """Loss of labels and sizes, in double precision from the folds alone."""
+    counts = count_positives(rows.labels, fold_of, 5, rows.amounts)
+    positives = counts.sum(axis=0)
+    sizes = np.bincount(fold_of, rows.weights, minlength=5)
+    of_labels = (np.abs(counts - positives / 5) / np.maximum(positives, 1)).sum()
+    return of_labels + size_weight * np.abs(sizes - sizes.sum() / 5).sum()
+
+
+@pytest.mark.parametrize("rows_and_folds", [some_rows, grouped_rows])
+def test_costs_are_differences_of_the_loss(rows_and_folds):
+    rows, fold_of = rows_and_folds()
+    state = _State(rows, fold_of, FIFTHS, 1)
+    row_arrays = (rows.labels.indptr, rows.labels.indices, rows.amounts, rows.weights)
+    size_arrays = (state.sizes, state._fair_sizes, state._smallest, state._largest)
+    cost = np.empty(5, dtype=np.float32)
+    for row in range(30):
+        home = fold_of[row]
+        _weigh_folds(row, home, row_arrays, state.weights, state.deviations, size_arrays, state.size_weight, cost)
+        losses = []
+        for fold in range(5):
+            moved = fold_of.copy()
+            moved[row] = fold
+            losses.append(loss_from_scratch(rows, moved, state.size_weight))
+        # Single precision: about 1e-7 of terms of up to 1, a few for each of up to 20 labels.
+        np.testing.assert_allclose(cost - cost[home], np.subtract(losses, losses[home]), atol=1e-5)
+
+
+@pytest.mark.parametrize("rows_and_folds", [some_rows, grouped_rows])
+def test_bookkeeping_equals_a_fresh_count_after_many_sweeps(rows_and_folds):
+    rows, fold_of = rows_and_folds()
+    state = _State(rows, fold_of, FIFTHS, 1)
+    noise = np.random.default_rng(1).gumbel(size=1 << 10).astype(np.float32)
+    for progress in np.linspace(0, 1, 50):
+        state.sweep(_temperature(progress, state.weights, rows.labels.nnz), noise, 3)
+    fresh = _State(rows, state.fold_of, FIFTHS, 1)
+    np.testing.assert_allclose(state.deviations, fresh.deviations, atol=1e-3)
+    np.testing.assert_array_equal(state.sizes, fresh.sizes)
+    assert (state.fold_of != fold_of).any()
+
+
+def test_finds_the_best_of_all_splits_of_a_small_matrix():
+    rng = np.random.default_rng(3)
+    Y = (rng.random((9, 4)) < 0.5).astype(int)
+    best = min(
+        relative_label_distribution(np.array(folds), Y)
+        for folds in itertools.product(range(3), repeat=9)
+        if np.bincount(folds, minlength=3).tolist() == [3, 3, 3]
+    )
+    folds = IterativeStratification(3, random_state=0, refine="anneal", size_tolerance=0).assign(Y)
+    assert np.bincount(folds).tolist() == [3, 3, 3]
+    assert relative_label_distribution(folds, Y) == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_never_worse_than_the_start(seed):
+    rows, fold_of = some_rows(seed)
+    good = anneal(rows, fold_of, FIFTHS, np.random.default_rng(seed), sweeps=100)
+    for sweeps in (1, 2, 5):
+        again = anneal(rows, good, FIFTHS, np.random.default_rng(seed), sweeps=sweeps)
+        assert loss_from_scratch(rows, again, 0) <= loss_from_scratch(rows, good, 0) + 1e-6
+
+
+def test_the_start_is_not_changed():
+    rows, fold_of = some_rows()
+    before = fold_of.copy()
+    anneal(rows, fold_of, FIFTHS, np.random.default_rng(0), sweeps=3)
+    np.testing.assert_array_equal(fold_of, before)
+
+
+@pytest.mark.parametrize("n", [200, 203])
+@pytest.mark.parametrize("tolerance", [0, 1, 4.5])
+@pytest.mark.parametrize("sweeps", [1, 30])
+def test_sizes_are_brought_into_their_band(n, tolerance, sweeps):
+    rows, _ = some_rows(n=n)
+    skewed = np.minimum(np.arange(n) // 10, 4)
+    folds = anneal(rows, skewed, FIFTHS, np.random.default_rng(0), sweeps=sweeps, size_tolerance=tolerance)
+    off = np.abs(np.bincount(folds) - n / 5).max()
+    assert off <= tolerance or off < 1  # a fair size that is not whole is rounded
+
+
+def test_rows_without_labels_stay():
+    rows, fold_of = some_rows()
+    Y = rows.labels.toarray()
+    Y[50:100] = False
+    rows = Rows(check_labels(Y), rows.weights)
+    folds = anneal(rows, fold_of, FIFTHS, np.random.default_rng(0), sweeps=20)
+    np.testing.assert_array_equal(folds[50:100], fold_of[50:100])
+
+
+def test_groups_are_weighed_by_their_positives():
+    rows, fold_of = grouped_rows()
+    folds = anneal(rows, fold_of, FIFTHS, np.random.default_rng(0), sweeps=200)
+    assert loss_from_scratch(rows, folds, 0) < loss_from_scratch(rows, fold_of, 0) / 2
+    sizes = np.bincount(folds, rows.weights)
+    assert np.abs(sizes - 60).max() <= rows.weights.max() / 2
+
+
+def test_time_limit_stops_it():
+    rows, fold_of = some_rows()
+    folds = anneal(rows, fold_of, FIFTHS, np.random.default_rng(0), sweeps=10**9, max_seconds=0.1)
+    assert loss_from_scratch(rows, folds, 0) < loss_from_scratch(rows, fold_of, 0)
+
+
+def test_more_effort_is_better():
+    rng = np.random.default_rng(0)
+    Y = rng.random((1000, 100)) < 0.03
+    quick, long = (
+        np.mean([
+            relative_label_distribution(RandomSplit(random_state=seed, refine="anneal", sweeps=sweeps).assign(Y), Y)
+            for seed in range(3)
+        ])
+        for sweeps in (3, 100)
+    )  # fmt: skip
+    assert long < quick
+
+
+@pytest.mark.parametrize(("name", "worst"), [("bibtex", 1.0), ("delicious", 0.0190 / 0.018016)])
+def test_real_data_reach_their_targets(mirror, name, worst):
+    folder = mirror / name
+    if not folder.is_dir():
+        pytest.skip(f"no {name} here")
+    table = read_arff(folder / f"{name}.arff", allow_duplicate_columns=True)
+    Y = table.values[:, [table.columns.index(label) for label in read_label_names(folder / f"{name}.xml")]]
+    folds = IterativeStratification(5, random_state=0, refine="anneal").assign(Y)
+    bound = lower_bound(Y, 5, "rld")
+    assert relative_label_distribution(folds, Y) <= worst * bound * (1 + 1e-9)
+    assert example_distribution(folds, Y) <= 1

@@ -1,0 +1,93 @@
+"""Groups, training and test sets, and parameters, which all splitters share."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fairfold.errors import SplitError
+from fairfold.splitting import IterativeStratification, RandomSplit
+from fairfold.splitting.base import collapse_groups
+from fairfold.splitting.labels import check_labels
+
+Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1]])
+
+
+def test_groups_become_rows_with_weights_and_amounts():
+    rows, row_of = collapse_groups(check_labels(Y), ["b", "a", "a", "b", "c", "c"], np.array([0.5, 0.5]))
+    assert row_of.tolist() == [1, 0, 0, 1, 2, 2]
+    assert rows.weights.tolist() == [2, 2, 2]
+    assert rows.labels.toarray().tolist() == [[True, True], [True, False], [False, True]]
+    assert rows.amounts.tolist() == [1, 2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([0, 1], "groups have shape"),
+        ([0, 0, 0, 0, 0, 0], "number of groups, here 1"),
+        ([0, 0, 0, 0, 0, 1], "group 0 has 5 rows, a fold only 3: balance is impossible; use fewer folds"),
+    ],
+)
+def test_groups_that_make_balance_impossible_are_refused(groups, message):
+    with pytest.raises(SplitError, match=message):
+        RandomSplit(2).assign(Y, groups)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"random_state": "x"}, "random_state is 'x'"),
+        ({"random_state": np.random.default_rng()}, "give an integer seed"),
+        ({"refine": "polish"}, "refine is 'polish'"),
+        ({"sweeps": 0}, "sweeps is 0"),
+        ({"size_tolerance": -1}, "size_tolerance is -1"),
+        ({"size_tolerance": float("nan")}, "size_tolerance is nan"),
+        ({"max_seconds": 0}, "max_seconds is 0"),
+        ({"n_splits": 1}, "n_splits is 1"),
+        ({"n_splits": 7}, "between 2 and the number of rows, here 6"),
+        ({"n_splits": 2.0}, "n_splits is 2.0"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(SplitError, match=message):
+        RandomSplit(**settings).assign(Y)
+
+
+@pytest.mark.parametrize("test_size", [0, 1, 1.5, -0.1, "half", None, 0.01])
+def test_bad_test_sizes_are_refused(test_size):
+    with pytest.raises(SplitError, match="test_size"):
+        RandomSplit().train_test(Y, test_size)
+
+
+def test_split_without_labels_says_what_to_do():
+    with pytest.raises(SplitError, match=r"split\(X, Y\)"):
+        next(RandomSplit(2).split(Y))
+
+
+def test_without_a_seed_folds_differ_from_call_to_call():
+    splitter, many = RandomSplit(), np.ones((1000, 1))
+    assert (splitter.assign(many) != splitter.assign(many)).any()
+
+
+def test_annealing_draws_other_numbers_than_the_folds_it_starts_from(monkeypatch):
+    """Noise from the stream that made the start would be correlated with it."""
+    from fairfold.splitting import annealing
+
+    drawn = {}
+    monkeypatch.setattr(
+        RandomSplit, "_partition", lambda self, rows, proportions, rng: drawn.setdefault("start", rng.random(5)) > 2
+    )
+    monkeypatch.setattr(annealing, "anneal", lambda rows, folds, p, rng, **_: drawn.setdefault("noise", rng.random(5)))
+    RandomSplit(2, random_state=0, refine="anneal").assign(Y)
+    assert not np.isin(drawn["start"], drawn["noise"]).any()
+
+
+def test_repr_tells_the_settings():
+    assert repr(IterativeStratification(3, order=2)).startswith("IterativeStratification(n_splits=3, random_state=None")
+
+
+def test_measures_load_without_numba():
+    code = "import sys, fairfold.splitting, fairfold.splitting.measures; sys.exit('numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,37 @@
+"""Partitioned sampling deals each stratum of equally common labels evenly."""
+
+import numpy as np
+
+from fairfold.splitting import PartitionedSampling
+
+
+def test_each_stratum_is_spread_evenly():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((200, 6)) < np.geomspace(0.05, 0.6, 6)).astype(int)
+    Y = Y[Y.any(axis=1)]
+    folds = PartitionedSampling(4, random_state=0).assign(Y)
+    product = np.prod(np.where(Y == 1, Y.mean(axis=0), 1.0), axis=1)
+    order = np.argsort(np.log(product).round(9), kind="stable")
+    sums = np.log(product)[order]
+    for stratum in np.array_split(order, 4):
+        # Rows of equal product at the border of two strata may belong to either: count those inside only.
+        values = np.log(product)[stratum]
+        inside = stratum[(values > values.min() + 1e-6) & (values < values.max() - 1e-6)]
+        border = len(stratum) - len(inside)
+        assert np.ptp(np.bincount(folds[inside], minlength=4)) <= 1 + border
+    assert np.all(np.diff(sums) > -1e-6)
+
+
+def test_products_of_many_frequencies_do_not_underflow():
+    Y = np.zeros((40, 400), dtype=int)
+    Y[:20] = 1  # frequency 1/2 each: the product is 2 ** -400
+    Y[20:, 0] = 1
+    Y[:20, 1:] &= np.random.default_rng(0).random((20, 399)) < 0.9
+    folds = PartitionedSampling(2, random_state=0).assign(Y)
+    assert np.bincount(folds[:20]).tolist() == [10, 10]
+
+
+def test_left_over_rows_go_to_the_smallest_folds():
+    Y = np.eye(29, dtype=int)
+    folds = PartitionedSampling(5, random_state=0).assign(Y)
+    assert np.ptp(np.bincount(folds)) == 1

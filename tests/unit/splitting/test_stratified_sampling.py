@@ -1,0 +1,78 @@
+"""Stratified sampling: scores as published, and folds whose sizes do not drift."""
+
+import numpy as np
+import pytest
+
+from fairfold.errors import SplitError
+from fairfold.splitting import RandomSplit, StratifiedSampling
+from fairfold.splitting.labels import check_labels
+from fairfold.splitting.measures import relative_label_distribution
+from fairfold.splitting.stratified_sampling import _threshold, row_scores
+
+
+def some_labels(seed=0, n=400, q=15):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, q)) < np.geomspace(0.02, 0.4, q)).astype(int)
+
+
+def scores_by_loops(Y, is_in, share, labels_per_row):
+    score = []
+    for column in Y.T:
+        inside = column[is_in].sum() / column.sum() if column.sum() else 0
+        value = (inside - share) / (1 - share) if inside >= share else (inside - share) / share
+        if inside > 0.999:
+            value += labels_per_row
+        if inside < 0.001:
+            value -= labels_per_row
+        score.append(value if column.sum() > 1 else 0)
+    return [
+        sum(s if mine else -s for s, y in zip(score, row, strict=True) if y) for row, mine in zip(Y, is_in, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_equal_plain_loops(seed):
+    Y = some_labels(seed, n=60)
+    Y[:, 0] = 0
+    Y[3, 0] = 1  # a single positive scores nothing
+    is_in = np.random.default_rng(seed).random(60) < 0.2
+    Y[:, 1] = is_in  # all in
+    Y[:, 2] = ~is_in  # all out
+    labels = check_labels(Y)
+    got = row_scores(labels.astype(np.float32), Y.sum(axis=0), is_in, 0.2, 2.5)
+    np.testing.assert_allclose(got, scores_by_loops(Y, is_in, 0.2, 2.5), atol=1e-5)
+
+
+def test_threshold_is_the_published_quantile_and_never_negative():
+    scores = np.array([0.0, 1.0, 2.0, 3.0, 50.0])
+    assert _threshold(scores, 10.0, 0.25) == pytest.approx(2.25)  # of the four below 10
+    assert _threshold(-scores - 1, 10.0, 0.1) == 0
+
+
+@pytest.mark.parametrize("n", [400, 403])
+def test_the_last_fold_does_not_absorb_the_drift(n):
+    sizes = np.bincount(StratifiedSampling(random_state=0).assign(some_labels(n=n)))
+    assert np.ptp(sizes) <= 2
+
+
+def test_better_than_random():
+    Y = some_labels(n=2000)
+    stratified, random = (
+        relative_label_distribution(splitter(random_state=0).assign(Y), Y)
+        for splitter in (StratifiedSampling, RandomSplit)
+    )
+    assert stratified < random / 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"n_epochs": -1}, "n_epochs is -1"),
+        ({"swap_probability": 1.5}, "swap_probability is 1.5"),
+        ({"threshold_proportion": "x"}, "threshold_proportion is 'x'"),
+        ({"decay": -0.1}, "decay is -0.1"),
+    ],
+)
+def test_bad_settings_are_refused(setting, message):
+    with pytest.raises(SplitError, match=message):
+        StratifiedSampling(2, **setting).assign([[1], [0]])
