@@ -169,13 +169,13 @@ class TestFoldEffect:
             pools.append(row_numbers(labels))
             return np.arange(120) % 5
 
-        table = fold_effect({"random": folds}, X, Y, n_halvings=1, n_repeats=2, shuffle=False, seed=1)
+        table = fold_effect({"random": folds}, X, Y, n_halvings=2, n_repeats=2, shuffle=False, seed=1)
         assert sorted([*pools[0], *pools[2]]) == list(range(240))
         np.testing.assert_array_equal(pools[0], pools[1])
         assert (np.diff(pools[0]) > 0).all()  # file order
         for pool, rows, held_out in ((0, pools[0], pools[2]), (1, pools[2], pools[0])):
             model = LeaveOutRidge(X[rows], Y[rows], X[held_out], DEFAULT_PENALTY)
-            cells = table[(table["pool"] == pool) & (table["repeat"] == 1)]
+            cells = table[(table["halving"] == 0) & (table["pool"] == pool) & (table["repeat"] == 1)]
             expected, unscored = cross_validated_scores(model, Y[rows], np.arange(120) % 5)
             np.testing.assert_allclose(cells["estimate"], expected.ravel(), rtol=1e-12)
             assert (cells["unscored"] == unscored).all()
@@ -187,13 +187,13 @@ class TestFoldEffect:
 
     def test_folds_follow_their_samples_through_the_shuffling(self, numbered):
         methods = {"random": lambda labels, seed: row_numbers(labels) % 5}
-        options = {"n_halvings": 1, "n_repeats": 2}
+        options = {"n_halvings": 2, "n_repeats": 2}
         shuffled, in_order = (fold_effect(methods, *numbered, **options, shuffle=shuffle) for shuffle in (True, False))
         pd.testing.assert_frame_equal(shuffled, in_order)
 
     def test_same_seed_same_table_and_methods_do_not_disturb_each_other(self, data):
         X, Y = data
-        options = {"n_halvings": 1, "n_repeats": 2, "seed": 9}
+        options = {"n_halvings": 2, "n_repeats": 2, "seed": 9}
         alone = fold_effect({"random": random_folds}, X, Y, **options)
         both = fold_effect({"balanced": balanced_folds, "random": random_folds}, X, Y, **options)
         np.random.seed(3)  # noqa: NPY002
@@ -209,14 +209,14 @@ class TestFoldEffect:
             ({"X": np.full((240, 2), np.nan)}, DataError, "480 of 480 feature values are not finite"),
             ({"Y": np.full((240, 2), 2)}, DataError, "other than 0 and 1"),
             ({"Y": np.zeros((240, 2))}, DataError, "no label has a positive and a negative"),
-            ({"n_repeats": 1}, DataError, "at least 2 splits, 1 halving, 2 repeats"),
+            ({"n_repeats": 1}, DataError, "at least 2 splits, 2 halvings, 2 repeats"),
             ({"make_folds": {"bad": lambda Y, seed: np.zeros(len(Y), dtype=int)}}, SplitError, "'bad' gave folds"),
             ({"make_folds": {"bad": lambda Y, seed: np.arange(5)}}, SplitError, "each of the 120 samples, 0 to 4"),
         ],
     )
     def test_bad_input(self, data, change, error, sentence):
         X, Y = data
-        arguments = {"make_folds": {"random": random_folds}, "X": X, "Y": Y, "n_halvings": 1, "n_repeats": 2} | change
+        arguments = {"make_folds": {"random": random_folds}, "X": X, "Y": Y, "n_halvings": 2, "n_repeats": 2} | change
         with pytest.raises(error, match=sentence):
             fold_effect(**arguments)
 
@@ -247,6 +247,7 @@ class TestSummarise:
         other = np.array([[[0.1, 0.1], [0.1, 0.2]], [[0.3, 0.4], [0.5, 0.5]]])
         table = pd.concat([errors_table(base, "random"), errors_table(other, "other")])
         first, second = summarise(table).to_dict("records")
+        assert summarise(table, truth="truth_pool")["bias"][0] == pytest.approx(first["bias"] + 0.75 - 0.8)
         assert [first["method"], second["method"]] == ["random", "other"]
         # means of the halvings are 0.15 and 0.5
         assert first["bias"] == pytest.approx(0.325)
@@ -261,9 +262,12 @@ class TestSummarise:
         assert first["rmse"] == pytest.approx(np.sqrt((base**2).mean()))
         assert first["split_share"] == pytest.approx(0.03 / (base**2).mean())
         assert first["unscored"] == 0.5
-        # F with 4 and 4 degrees of freedom: 9.604 is its 97.5 % point, and the inverse of that its 2.5 % point
-        assert second["ratio_high"] == pytest.approx(9.6045 * 0.0025 / 0.03, rel=1e-4)
-        assert second["ratio_low"] == pytest.approx(0.0025 / 0.03 / 9.6045, rel=1e-4)
+        # leaving out one halving turns the ratio to 0.0025 / 0.04 and 0.0025 / 0.02, a factor of 2 apart; t is 12.706
+        factor = np.exp(12.7062 * np.log(2) / 2)
+        assert second["ratio_low"] == pytest.approx(0.0025 / 0.03 / factor, rel=1e-4)
+        assert second["ratio_high"] == pytest.approx(0.0025 / 0.03 * factor, rel=1e-4)
+        assert first["sd_low"] == pytest.approx(np.sqrt(0.03 / factor), rel=1e-4)
+        assert first["sd_high"] == pytest.approx(np.sqrt(0.03 * factor), rel=1e-4)
         assert (first["variance_ratio"], first["ratio_low"], first["ratio_high"]) == (1, 1, 1)
 
     def test_recovers_known_bias_and_variances_with_honest_intervals(self):
@@ -271,8 +275,8 @@ class TestSummarise:
         rng = np.random.default_rng(8)
         tables = []
         for study in range(300):
-            pools = rng.normal(0, 0.05, size=(8, 2, 1))
-            base, other = (pools + rng.normal(0, sd, size=(8, 2, 6)) for sd in (0.03, 0.015))
+            pools, scale = rng.normal(0, 0.05, size=(8, 2, 1)), np.sqrt(rng.uniform(0.5, 1.5, size=(8, 2, 1)))
+            base, other = (pools + scale * rng.laplace(0, sd, size=(8, 2, 6)) / 2**0.5 for sd in (0.03, 0.015))
             both = pd.concat([errors_table(base, "random"), errors_table(other - 0.01, "other")])
             tables.append(both.assign(metric=study))
         rows = summarise(pd.concat(tables)).query("method == 'other'")
@@ -286,8 +290,8 @@ class TestSummarise:
     def test_folds_that_never_vary(self):
         still = errors_table(np.zeros((2, 2, 3)), "random")
         row = summarise(still).iloc[0]
-        assert row["sd"] == row["sd_high"] == row["rmse"] == 0
-        assert np.isnan(row["variance_ratio"])
+        assert row["sd"] == row["rmse"] == 0
+        assert row[["sd_low", "sd_high", "variance_ratio", "ratio_low", "ratio_high", "split_share"]].isna().all()
 
     def test_baseline_must_exist(self):
         with pytest.raises(DataError, match="no method 'random' to compare with; there are other"):

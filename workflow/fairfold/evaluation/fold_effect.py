@@ -50,7 +50,7 @@ from fairfold.seeds import seed_for, seed_sequence
 METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")
 AGGREGATIONS = ("per-fold", "pooled")
-CELL = ["aggregation", "average", "metric"]
+_CELL = ["aggregation", "average", "metric"]
 DEFAULT_PENALTY = 0.5  # near the best held-out average precision of the study's data, micro and macro
 N_TRAININGS = 20  # random training sets behind the truth of a pool
 
@@ -211,7 +211,7 @@ def fold_effect(
     X : (n_samples, n_features) finite features, dense or CSR; made dense.
     Y : (n_samples, n_labels) 0/1, dense or CSR.
     n_splits : number of folds.
-    n_halvings : how often the samples are halved; each gives two pools.
+    n_halvings : how often the samples are halved, at least 2; each gives two pools.
     n_repeats : how often each method splits each pool, at least 2.
     penalty : of :class:`LeaveOutRidge`.
     threshold : see :func:`label_scores`.
@@ -231,10 +231,10 @@ def fold_effect(
         When a method's folds are not a partition into ``n_splits`` folds.
     """
     X, Y = _check_data(X, Y)
-    if n_splits < 2 or n_halvings < 1 or n_repeats < 2 or not penalty > 0:
+    if n_splits < 2 or n_halvings < 2 or n_repeats < 2 or not penalty > 0:
         raise DataError(
             f"n_splits is {n_splits}, n_halvings {n_halvings}, n_repeats {n_repeats} and penalty {penalty}; "
-            "there must be at least 2 splits, 1 halving, 2 repeats, and a penalty above 0."
+            "there must be at least 2 splits, 2 halvings, 2 repeats, and a penalty above 0."
         )
     parts = []
     for halving, pool, rows, held_out in _pools(len(Y), n_halvings, seed):
@@ -256,26 +256,28 @@ def fold_effect(
     return _tidy(parts)
 
 
-def summarise(table: pd.DataFrame, baseline: str = "random") -> pd.DataFrame:
+def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "truth") -> pd.DataFrame:
     """Bias, standard deviation and root mean squared error of each method, and its variance beside a baseline's.
 
-    The errors are estimate − truth. ``sd`` is their standard deviation over splits of one pool, the variances of all
-    pools averaged; its 95 % interval is the χ² one. ``variance_ratio`` is this variance over the baseline's, with the
-    95 % interval of the F distribution: both hold for errors that are nearly normal, as means over hundreds of samples
-    are. Standard errors of means are over halvings, since the two pools of one halving depend on each other; all are
-    conditional on the dataset.
+    The errors are estimate − truth. ``sd`` is their standard deviation over splits of one pool (root of the mean
+    variance of all pools), and ``variance_ratio`` is its square over the baseline's. All standard errors and intervals
+    come from the scatter between halvings, because the two pools of one halving depend on each other: those of means
+    directly, those of variances by jackknifing their logarithm, with Student's t. No normal errors are assumed; near
+    the best possible score they are skewed, and the F interval for a ratio of variances would be too short. All hold
+    for the dataset at hand.
 
     Parameters
     ----------
     table : what :func:`fold_effect` gives, for one dataset.
     baseline : the method to compare with.
+    truth : column to measure errors from, ``"truth"`` or ``"truth_pool"``.
 
     Returns
     -------
     DataFrame, a row per aggregation, average, metric and method, with the columns
         ``bias, bias_se`` : mean error.
         ``bias_difference, bias_difference_se`` : mean estimate minus the baseline's, in pairs of the same pools.
-        ``sd, sd_low, sd_high``, ``variance_ratio, ratio_low, ratio_high`` : as above; the baseline's own ratio is 1.
+        ``sd, sd_low, sd_high``, ``variance_ratio, ratio_low, ratio_high`` : as above, with 95 % intervals.
         ``rmse, rmse_se`` : of the single estimate, with everything that goes wrong.
         ``split_share`` : sd² / rmse², the share of the squared error that comes from chance in making folds.
         ``unscored`` : mean number of (fold, label) cells per split that cannot be scored.
@@ -288,14 +290,14 @@ def summarise(table: pd.DataFrame, baseline: str = "random") -> pd.DataFrame:
     if baseline not in set(table["method"]):
         raise DataError(f"no method {baseline!r} to compare with; there are {', '.join(table['method'].unique())}.")
     rows = []
-    for cell, part in table.assign(error=table["estimate"] - table["truth"]).groupby(CELL, sort=False):
+    for cell, part in table.assign(error=table["estimate"] - table[truth]).groupby(_CELL, sort=False):
         wide = part.pivot(index=["halving", "pool"], columns=["method", "repeat"], values="error")
         errors = {
             method: wide[method].to_numpy().reshape(-1, 2, wide[method].shape[1]) for method in part["method"].unique()
         }
         for method, unscored in part.groupby("method", sort=False)["unscored"].mean().items():
             row = {"method": method, **_summarise_errors(errors[method], errors[baseline]), "unscored": unscored}
-            rows.append(dict(zip(CELL, cell, strict=True)) | row)
+            rows.append(dict(zip(_CELL, cell, strict=True)) | row)
     return pd.DataFrame(rows)
 
 
@@ -304,36 +306,50 @@ def _summarise_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, flo
     bias, bias_se = _mean_and_error(errors)
     difference, difference_se = _mean_and_error(errors.mean(axis=2) - baseline.mean(axis=2))
     squared, squared_se = _mean_and_error(errors**2)
-    variance, freedom = _variance_within_pools(errors)
-    reference, reference_freedom = _variance_within_pools(baseline)
-    chi2 = stats.chi2.ppf([0.975, 0.025], freedom) / freedom
-    ratio = variance / reference if reference > 0 else np.nan
-    f = stats.f.ppf([0.975, 0.025], freedom, reference_freedom) if errors is not baseline else np.ones(2)
+    variances = _variances_within_pools(errors)
+    ratio, ratio_low, ratio_high = _ratio_interval(variances, _variances_within_pools(baseline))
+    sd, sd_low, sd_high = np.sqrt(_ratio_interval(variances, np.ones(len(variances))))
     return {
         "bias": bias,
         "bias_se": bias_se,
         "bias_difference": difference,
         "bias_difference_se": difference_se,
-        "sd": np.sqrt(variance),
-        **dict(zip(("sd_low", "sd_high"), np.sqrt(variance / chi2), strict=True)),
+        "sd": sd,
+        "sd_low": sd_low,
+        "sd_high": sd_high,
         "variance_ratio": ratio,
-        **dict(zip(("ratio_low", "ratio_high"), ratio / f, strict=True)),
+        "ratio_low": ratio_low,
+        "ratio_high": ratio_high,
         "rmse": np.sqrt(squared),
         "rmse_se": squared_se / (2 * np.sqrt(squared)) if squared > 0 else 0.0,
-        "split_share": variance / squared if squared > 0 else np.nan,
+        "split_share": variances.mean() / squared if squared > 0 else np.nan,
     }
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean, and its standard error over halvings (the first axis); NaN when there is one halving only."""
+    """Mean, and its standard error over halvings (the first axis)."""
     means = values.reshape(len(values), -1).mean(axis=1)
-    return means.mean(), stats.sem(means) if len(means) > 1 else np.nan
+    return means.mean(), stats.sem(means)
 
 
-def _variance_within_pools(errors: np.ndarray) -> tuple[float, int]:
-    """Variance over splits of one pool, averaged over pools, and its degrees of freedom."""
-    n_halvings, n_pools, n_repeats = errors.shape
-    return errors.var(axis=2, ddof=1).mean(), n_halvings * n_pools * (n_repeats - 1)
+def _variances_within_pools(errors: np.ndarray) -> np.ndarray:
+    """Variance over splits of one pool, averaged over the two pools of each halving, shape (n_halvings,)."""
+    return errors.var(axis=2, ddof=1).mean(axis=1)
+
+
+def _ratio_interval(numerators: np.ndarray, denominators: np.ndarray) -> tuple[float, float, float]:
+    """Ratio of two sums over halvings, and its 95 % interval by jackknifing its logarithm; NaN where there is none."""
+    without = np.array([part.sum() - part for part in (numerators, denominators)])  # one halving
+    if not denominators.sum() > 0:
+        return np.nan, np.nan, np.nan
+    ratio = numerators.sum() / denominators.sum()
+    if not (without > 0).all():
+        return ratio, np.nan, np.nan
+    logarithms = np.log(without[0] / without[1])
+    n_halvings = len(numerators)
+    error = np.sqrt((n_halvings - 1) * logarithms.var())
+    factor = np.exp(stats.t.ppf(0.975, n_halvings - 1) * error)
+    return ratio, ratio / factor, ratio * factor
 
 
 def _mean_of_scored(scores: np.ndarray) -> np.ndarray:
@@ -375,7 +391,7 @@ def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray, np.
             cells, estimates.ravel(), np.tile(truths.ravel(), 2), np.tile(truths_pool.ravel(), 2), strict=True
         )
     ]
-    columns = ["method", "halving", "pool", "repeat", *CELL, "estimate", "truth", "truth_pool", "unscored"]
+    columns = ["method", "halving", "pool", "repeat", *_CELL, "estimate", "truth", "truth_pool", "unscored"]
     return pd.DataFrame(rows, columns=columns)
 
 
