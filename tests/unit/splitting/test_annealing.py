@@ -42,12 +42,13 @@ def loss_from_scratch(rows, fold_of, size_weight):
 def test_costs_are_differences_of_the_loss(rows_and_folds):
     rows, fold_of = rows_and_folds()
     state = _State(rows, fold_of, FIFTHS, 1)
-    row_arrays = (rows.labels.indptr, rows.labels.indices, rows.amounts, rows.weights)
     size_arrays = (state.sizes, state._fair_sizes, state._smallest, state._largest)
     cost = np.empty(5, dtype=np.float32)
     for row in range(30):
         home = fold_of[row]
-        _weigh_folds(row, home, row_arrays, state.weights, state.deviations, size_arrays, state.size_weight, cost)
+        _weigh_folds(
+            row, home, state._row_arrays, state.weights, state.deviations, size_arrays, state.size_weight, 99, cost
+        )
         losses = []
         for fold in range(5):
             moved = fold_of.copy()
@@ -63,7 +64,7 @@ def test_bookkeeping_equals_a_fresh_count_after_many_sweeps(rows_and_folds):
     state = _State(rows, fold_of, FIFTHS, 1)
     noise = np.random.default_rng(1).gumbel(size=1 << 10).astype(np.float32)
     for progress in np.linspace(0, 1, 50):
-        state.sweep(_temperature(progress, state.weights, rows.labels.nnz), noise, 3)
+        state.sweep(_temperature(progress, state.weights), noise, 3)
     fresh = _State(rows, state.fold_of, FIFTHS, 1)
     np.testing.assert_allclose(state.deviations, fresh.deviations, atol=1e-3)
     np.testing.assert_array_equal(state.sizes, fresh.sizes)

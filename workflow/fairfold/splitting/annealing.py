@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
-from fairfold.splitting.labels import count_positives
 from fairfold.splitting.measures import best_counts
 
 if TYPE_CHECKING:
     from fairfold.splitting.base import Rows
 
 START_TEMPERATURE = 0.4  # times the weight of the rarest label
-END_TEMPERATURE = 0.05  # times the mean weight of a positive
+END_TEMPERATURE = 0.02  # times the median weight of the labels
 COLD_SHARE = 0.05  # of the sweeps, at temperature zero
+IGNORED = 0.05  # times the temperature: labels that weigh less have no say yet
 NOISE_SIZE = 1 << 16
 
 
@@ -62,18 +62,16 @@ def anneal(
         Time for all sweeps; where it is too short for them, the temperature falls faster.
     """
     state = _State(rows, fold_of, proportions, size_tolerance)
-    if sweeps is None:
-        sweeps = default_sweeps(rows.labels.nnz)
+    state.keep_if_best()
+    effort = (default_sweeps(rows.labels.nnz) if sweeps is None else sweeps) * rows.labels.nnz
     noise = rng.gumbel(size=NOISE_SIZE).astype(np.float32)
     started = time.monotonic()
-    state.keep_if_best()
-    for sweep in range(sweeps):
-        progress = sweep / sweeps
+    progress = 0.0
+    while progress < 1 and not state.cannot_improve():
+        state.sweep(_temperature(progress, state.weights), noise, rng.integers(NOISE_SIZE))
+        progress += state.positives_weighed() / effort
         if max_seconds is not None:
             progress = max(progress, (time.monotonic() - started) / max_seconds)
-        if progress >= 1 or state.cannot_improve():
-            break
-        state.sweep(_temperature(progress, state.weights, rows.labels.nnz), noise, rng.integers(NOISE_SIZE))
     while not state.sizes_fit() and state.size_weight < state.weights.sum():
         state.sweep(np.float32(0), noise, 0)
     return state.fold_of if state.best is None else state.best
@@ -84,36 +82,45 @@ def default_sweeps(n_positives: int) -> int:
     return int(np.clip(150_000_000 // n_positives, 10, 300))
 
 
-def _temperature(progress: float, weights: np.ndarray, n_positives: int) -> np.float32:
+def _temperature(progress: float, weights: np.ndarray) -> np.float32:
     """Falls geometrically with progress from 0 to 1, and is zero in the last part."""
     if progress >= 1 - COLD_SHARE:
         return np.float32(0)
-    start = START_TEMPERATURE * weights.max()
-    end = min(start, END_TEMPERATURE * len(weights) / n_positives)
+    start, end = START_TEMPERATURE * weights.max(), END_TEMPERATURE * np.median(weights)
     return np.float32(start * (end / start) ** (progress / (1 - COLD_SHARE)))
 
 
 class _State:
-    """Folds, and how far each is from its fair number of samples and of each label's positives."""
+    """Folds, and how far each is from its fair number of samples and of each label's positives.
+
+    Labels are numbered by rarity here, and the labels of a row sorted by it. Only the first ``n_active`` are weighed
+    and kept up to date.
+    """
 
     def __init__(self, rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, size_tolerance: float) -> None:
-        self.rows = rows
         self.fold_of = fold_of.copy()
-        counts = count_positives(rows.labels, fold_of, len(proportions), rows.amounts)
-        positives = counts.sum(axis=0)
-        fair = np.outer(proportions, positives)
+        labels = rows.labels
+        positives = np.bincount(labels.indices, rows.amounts, minlength=labels.shape[1]).astype(np.int64)
+        rarest_first = np.argsort(positives, kind="stable")
+        positives = positives[rarest_first]
+        self._row_arrays = _sort_labels(rows, rarest_first)
+        self._fair = np.outer(positives, proportions)
         weights = 1 / np.maximum(positives, 1)
         self.weights = weights.astype(np.float32)
-        self.deviations = np.ascontiguousarray((counts - fair).T, dtype=np.float32)
+        self.deviations = np.empty(self._fair.shape, dtype=np.float32)
+        self._n_active = 0
+        self._activate(len(weights))
+        n_entries = np.bincount(self._row_arrays[1], minlength=len(weights))
+        self._entries_before = np.concatenate([[0], np.cumsum(n_entries)])
         tolerance = size_tolerance if rows.amounts is None else max(size_tolerance, rows.weights.max() / 2)
         self.sizes = np.bincount(fold_of, rows.weights, minlength=len(proportions))
         self._fair_sizes = proportions * rows.weights.sum()
         self._smallest = np.minimum(np.ceil(self._fair_sizes - tolerance), np.floor(self._fair_sizes))
         self._largest = np.maximum(np.floor(self._fair_sizes + tolerance), np.ceil(self._fair_sizes))
         best_sizes = best_counts(self.sizes.sum(keepdims=True), proportions)[:, 0]
-        self._least_loss = float((np.abs(best_counts(positives, proportions) - fair) * weights).sum())
+        self._least_loss = float(weights @ np.abs(best_counts(positives, proportions).T - self._fair).sum(axis=1))
         self._least_loss += float(self.weights.min() * np.abs(best_sizes - self._fair_sizes).sum())
-        self.size_weight = np.float32(END_TEMPERATURE * len(weights) / rows.labels.nnz)
+        self.size_weight = np.float32(END_TEMPERATURE * np.median(weights))
         self.best: np.ndarray | None = None
         self._best_loss = np.inf
 
@@ -122,12 +129,30 @@ class _State:
         cold = temperature == 0
         if cold and not self.sizes_fit():
             self.size_weight *= np.float32(2)
-        labels, rows = self.rows.labels, self.rows
-        row_arrays = (labels.indptr, labels.indices, rows.amounts, rows.weights)
+        n_heard = int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
+        # Counting takes a while, so only when many positives more are to be heard. Nobody is to be forgotten.
+        if (
+            n_heard < self._n_active
+            or self._entries_before[n_heard] > 1.3 * self._entries_before[self._n_active]
+            or cold
+        ):
+            self._activate(n_heard)
         size_arrays = (self.sizes, self._fair_sizes, self._smallest, self._largest)
-        scales = (self.size_weight, temperature, cold)
-        _sweep(row_arrays, self.fold_of, self.weights, self.deviations, size_arrays, scales, noise, noise_from)
+        scales = (self.size_weight, temperature, cold, self._n_active)
+        _sweep(self._row_arrays, self.fold_of, self.weights, self.deviations, size_arrays, scales, noise, noise_from)
         self.keep_if_best()
+
+    def _activate(self, n_labels: int) -> None:
+        """Weigh the rarest labels only; those that join are counted anew."""
+        if n_labels > self._n_active:
+            joining = slice(self._n_active, n_labels)
+            self.deviations[joining] = -self._fair[joining]
+            _count(self._row_arrays, self.fold_of, joining.start, joining.stop, self.deviations)
+        self._n_active = n_labels
+
+    def positives_weighed(self) -> int:
+        """Work of the last sweep: the positives of active labels, and a look at each row."""
+        return int(self._entries_before[self._n_active]) + len(self.fold_of)
 
     def loss(self) -> float:
         """Loss of the labels and of the sizes, which weigh as much as the most common label."""
@@ -139,7 +164,7 @@ class _State:
 
     def keep_if_best(self) -> None:
         """Keep a copy of the folds if their sizes fit and no folds before had a smaller loss."""
-        if self.sizes_fit() and self.loss() < self._best_loss:
+        if self._n_active == len(self.weights) and self.sizes_fit() and self.loss() < self._best_loss:
             self.best, self._best_loss = self.fold_of.copy(), self.loss()
 
     def cannot_improve(self) -> bool:
@@ -149,18 +174,40 @@ class _State:
         return self._best_loss < self._least_loss + least_step
 
 
+def _sort_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
+    """``(indptr, indices, amounts, weights)`` of the rows, with labels numbered and sorted by rarity."""
+    labels = rows.labels
+    rank = np.empty(len(rarest_first), dtype=labels.indices.dtype)
+    rank[rarest_first] = np.arange(len(rank))
+    indices, amounts = rank[labels.indices], None if rows.amounts is None else rows.amounts.copy()
+    _sort_rows(labels.indptr, indices, amounts)
+    return labels.indptr, indices, amounts, rows.weights
+
+
+@numba.njit(cache=True, nogil=True)
+def _sort_rows(indptr, indices, amounts):  # noqa: ANN001, ANN202
+    for row in range(len(indptr) - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        if amounts is None:
+            indices[start:stop].sort()
+        else:
+            order = np.argsort(indices[start:stop])
+            indices[start:stop] = indices[start:stop][order]
+            amounts[start:stop] = amounts[start:stop][order]
+
+
 @numba.njit(cache=True, nogil=True)
 def _sweep(row_arrays, fold_of, weights, deviations, size_arrays, scales, noise, noise_from):  # noqa: ANN001, ANN202
-    indptr, _, _, row_weights = row_arrays
+    indptr, indices, _, row_weights = row_arrays
     sizes, _, smallest, largest = size_arrays
-    size_weight, temperature, hold_band = scales
+    size_weight, temperature, hold_band, n_active = scales
     n_folds = len(sizes)
     cost = np.empty(n_folds, dtype=np.float32)
     for row in range(len(fold_of)):
-        if indptr[row] == indptr[row + 1]:
+        if indptr[row] == indptr[row + 1] or indices[indptr[row]] >= n_active:
             continue
         home, row_weight = fold_of[row], row_weights[row]
-        _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, size_weight, cost)
+        _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, size_weight, n_active, cost)
         if noise_from + n_folds > len(noise):
             noise_from = 0
         for fold in range(n_folds):
@@ -173,11 +220,21 @@ def _sweep(row_arrays, fold_of, weights, deviations, size_arrays, scales, noise,
                 if has_room and cost[fold] < cost[best]:
                     best = fold
         if best != home:
-            _move(row, home, best, row_arrays, fold_of, deviations, sizes)
+            _move(row, home, best, row_arrays, n_active, fold_of, deviations, sizes)
 
 
 @numba.njit(cache=True, nogil=True)
-def _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
+def _weigh_folds(  # noqa: ANN202
+    row,
+    home,
+    row_arrays,
+    weights,
+    deviations,
+    size_arrays,
+    size_weight,
+    n_active,
+    cost,  # noqa: ANN001
+):
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
     indptr, indices, amounts, row_weights = row_arrays
     sizes, fair_sizes, _, _ = size_arrays
@@ -188,6 +245,8 @@ def _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, size_w
     at_home = np.float32(size_weight * (abs(excess) - abs(excess - row_weights[row])))
     for entry in range(indptr[row], indptr[row + 1]):
         label = indices[entry]
+        if label >= n_active:
+            break
         amount = _amount(amounts, entry)
         weight, deviation = weights[label], deviations[label]
         at_home += weight * (abs(deviation[home]) - abs(deviation[home] - amount))
@@ -197,19 +256,35 @@ def _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, size_w
 
 
 @numba.njit(cache=True, nogil=True)
-def _amount(amounts, entry):  # noqa: ANN001, ANN202
-    if amounts is None:
-        return np.float32(1)
-    return np.float32(amounts[entry])
-
-
-@numba.njit(cache=True, nogil=True)
-def _move(row, home, fold, row_arrays, fold_of, deviations, sizes):  # noqa: ANN001, ANN202
+def _move(row, home, fold, row_arrays, n_active, fold_of, deviations, sizes):  # noqa: ANN001, ANN202
     indptr, indices, amounts, row_weights = row_arrays
     fold_of[row] = fold
     sizes[home] -= row_weights[row]
     sizes[fold] += row_weights[row]
     for entry in range(indptr[row], indptr[row + 1]):
+        label = indices[entry]
+        if label >= n_active:
+            break
         amount = _amount(amounts, entry)
-        deviations[indices[entry], home] -= amount
-        deviations[indices[entry], fold] += amount
+        deviations[label, home] -= amount
+        deviations[label, fold] += amount
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(row_arrays, fold_of, start, stop, deviations):  # noqa: ANN001, ANN202
+    """Add the positives of the labels from ``start`` to ``stop`` to the folds that hold them."""
+    indptr, indices, amounts, _ = row_arrays
+    for row in range(len(fold_of)):
+        for entry in range(indptr[row], indptr[row + 1]):
+            label = indices[entry]
+            if label >= stop:
+                break
+            if label >= start:
+                deviations[label, fold_of[row]] += _amount(amounts, entry)
+
+
+@numba.njit(cache=True, nogil=True)
+def _amount(amounts, entry):  # noqa: ANN001, ANN202
+    if amounts is None:
+        return np.float32(1)
+    return np.float32(amounts[entry])

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import count_positives, with_small_indices
+from fairfold.splitting.labels import count_positives, label_sizes, with_small_indices
 from fairfold.splitting.random import spread
 
 LABEL_ORDERS = ("rarest", "first-seen")
@@ -101,9 +101,9 @@ def stratify(
     """
     n_labels = labels.shape[1]
     given = np.flatnonzero(fold_of >= 0)
-    missing_positives = np.outer(labels.sum(axis=0, dtype=np.int64), proportions)
+    missing_positives = np.outer(label_sizes(labels), proportions)
     missing_rows = weights.sum() * proportions
-    remaining = labels.sum(axis=0, dtype=np.int64)
+    remaining = label_sizes(labels)
     if given.size:
         held = count_positives(labels[given], fold_of[given], len(proportions)).T
         missing_positives -= held

@@ -118,6 +118,11 @@ def check_folds(fold_of: ArrayLike, n_samples: int, n_splits: int | None = None)
     return folds.astype(np.int64), n_folds
 
 
+def label_sizes(labels: sp.csr_array) -> np.ndarray:
+    """Positives of each label, shape (n_labels,), int64."""
+    return np.bincount(labels.indices, minlength=labels.shape[1])
+
+
 def count_positives(
     labels: sp.csr_array, fold_of: np.ndarray, n_splits: int, amounts: np.ndarray | None = None
 ) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, unknown_name
-from fairfold.splitting.labels import check_folds, check_labels, count_positives
+from fairfold.splitting.labels import check_folds, check_labels, count_positives, label_sizes
 
 
 def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
@@ -95,7 +95,7 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     """
     labels = check_labels(Y)
     fold_sizes = equal_sizes(labels.shape[0], n_splits)
-    positives = labels.sum(axis=0, dtype=np.int64)
+    positives = label_sizes(labels)
     if measure == "ed":
         bounds = np.full(len(positives), np.abs(fold_sizes - fold_sizes.mean()).mean())
     elif measure == "dcp":

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.base import FoldSplitter, Rows
 from fairfold.splitting.iterative import IterativeStratification
-from fairfold.splitting.labels import check_folds, count_positives
+from fairfold.splitting.labels import check_folds, count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -111,7 +111,7 @@ class OptiSplit(FoldSplitter):
 def minority_labels(labels: sp.csr_array) -> sp.csr_array:
     """Labels with those that more than half of the rows have turned into their negatives."""
     n_rows, n_labels = labels.shape
-    majority = np.flatnonzero(labels.sum(axis=0, dtype=np.int64) > n_rows / 2)
+    majority = np.flatnonzero(label_sizes(labels) > n_rows / 2)
     if not majority.size:
         return labels
     kept = np.ones(n_labels, dtype=bool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfold.splitting.base import FoldSplitter, Rows
+from fairfold.splitting.labels import label_sizes
 from fairfold.splitting.random import spread
 
 
@@ -22,7 +23,7 @@ class PartitionedSampling(FoldSplitter):
 
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         labels = rows.labels
-        frequency = np.maximum(labels.sum(axis=0, dtype=np.int64), 1) / labels.shape[0]
+        frequency = np.maximum(label_sizes(labels), 1) / labels.shape[0]
         # Logarithms, because the product of many frequencies underflows.
         commonness = labels.astype(np.float64) @ np.log(frequency)
         with_labels = np.flatnonzero(np.diff(labels.indptr))

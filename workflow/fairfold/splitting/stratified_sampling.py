@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter, Rows
+from fairfold.splitting.labels import label_sizes
 from fairfold.splitting.random import spread
 
 # Rows with a label that lies on one side only are swapped more eagerly, as in the authors' implementation.
@@ -94,31 +95,31 @@ class StratifiedSampling(FoldSplitter):
         n_rows = labels.shape[0]
         labels_per_row = labels.nnz / max(n_rows, 1)
         positive = labels.astype(np.float32)
-        label_sizes = labels.sum(axis=0, dtype=np.int64)
+        sizes = label_sizes(labels)
         is_in = rng.random(n_rows) <= share
         for epoch in range(self.n_epochs):
-            scores = row_scores(positive, label_sizes, is_in, share, labels_per_row)
+            scores = row_scores(positive, sizes, is_in, share, labels_per_row)
             cooling = (1 + self.decay) ** epoch
             threshold = _threshold(scores, labels_per_row, self.threshold_proportion / cooling)
             chance = np.where(scores > threshold, self.swap_probability / cooling, 0.0)
             chance[scores >= labels_per_row] = URGENT_PROBABILITY / (1 + URGENT_DECAY) ** epoch
             is_in ^= rng.random(n_rows) < chance
-        scores = row_scores(positive, label_sizes, is_in, share, labels_per_row)
+        scores = row_scores(positive, sizes, is_in, share, labels_per_row)
         return _settle_size(is_in, scores, weights, share)
 
 
 def row_scores(
-    positive: sp.csr_array, label_sizes: np.ndarray, is_in: np.ndarray, share: float, labels_per_row: float
+    positive: sp.csr_array, sizes: np.ndarray, is_in: np.ndarray, share: float, labels_per_row: float
 ) -> np.ndarray:
     """How much each row's labels are over-represented on the row's side, shape (n_rows,) (the paper's Section 3).
 
     A label scores 0 in proportion, 1 or -1 when all of it is in or out; ``labels_per_row`` more in these cases.
     """
-    inside = (positive.T @ is_in.astype(np.float32)) / np.maximum(label_sizes, 1)
+    inside = (positive.T @ is_in.astype(np.float32)) / np.maximum(sizes, 1)
     excess = inside - share
     score = np.where(excess >= 0, excess / (1 - share), excess / share)
     score += labels_per_row * ((inside > 0.999).astype(float) - (inside < 0.001))
-    score[label_sizes < 2] = 0.0
+    score[sizes < 2] = 0.0
     return np.where(is_in, 1, -1) * (positive @ score.astype(np.float32))
 
 
