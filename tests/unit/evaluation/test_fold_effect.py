@@ -172,6 +172,7 @@ class TestFoldEffect:
         table = fold_effect({"random": folds}, X, Y, n_halvings=2, n_repeats=2, shuffle=False, seed=1)
         assert sorted([*pools[0], *pools[2]]) == list(range(240))
         np.testing.assert_array_equal(pools[0], pools[1])
+        assert set(pools[4]) not in (set(pools[0]), set(pools[2]))  # another halving
         assert (np.diff(pools[0]) > 0).all()  # file order
         for pool, rows, held_out in ((0, pools[0], pools[2]), (1, pools[2], pools[0])):
             model = LeaveOutRidge(X[rows], Y[rows], X[held_out], DEFAULT_PENALTY)
@@ -184,6 +185,14 @@ class TestFoldEffect:
             # the truth is a mean over trainings on a little less
             np.testing.assert_allclose(cells["truth"], cells["truth_pool"], atol=0.05)
             assert (cells["truth"] != cells["truth_pool"]).all()
+
+    def test_truth_is_that_of_training_sets_as_large_as_those_of_cross_validation(self, data):
+        gaps = []
+        for n_splits in (2, 10):
+            methods = {"random": lambda labels, seed, k=n_splits: np.arange(len(labels)) % k}
+            table = fold_effect(methods, *data, n_splits=n_splits, n_halvings=4, n_repeats=2)
+            gaps.append((table["truth_pool"] - table["truth"]).mean())
+        assert gaps[0] > 3 * gaps[1] > 0  # a tenth less costs less than half less
 
     def test_folds_follow_their_samples_through_the_shuffling(self, numbered):
         methods = {"random": lambda labels, seed: row_numbers(labels) % 5}
@@ -260,6 +269,7 @@ class TestSummarise:
         assert second["bias_difference"] == pytest.approx(-0.05)
         assert second["bias_difference_se"] == pytest.approx(0.05 / 2)
         assert first["rmse"] == pytest.approx(np.sqrt((base**2).mean()))
+        assert first["rmse_se"] == pytest.approx((0.28 - 0.035) / 2 / (2 * first["rmse"]))  # mean squares 0.035, 0.28
         assert first["split_share"] == pytest.approx(0.03 / (base**2).mean())
         assert first["unscored"] == 0.5
         # leaving out one halving turns the ratio to 0.0025 / 0.04 and 0.0025 / 0.02, a factor of 2 apart; t is 12.706

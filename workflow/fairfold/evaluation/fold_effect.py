@@ -195,8 +195,8 @@ def fold_effect(
     Y: Matrix,
     *,
     n_splits: int = 5,
-    n_halvings: int = 5,
-    n_repeats: int = 10,
+    n_halvings: int = 10,
+    n_repeats: int = 5,
     penalty: float = DEFAULT_PENALTY,
     threshold: float = 0.5,
     shuffle: bool = True,
@@ -211,7 +211,8 @@ def fold_effect(
     X : (n_samples, n_features) finite features, dense or CSR; made dense.
     Y : (n_samples, n_labels) 0/1, dense or CSR.
     n_splits : number of folds.
-    n_halvings : how often the samples are halved, at least 2; each gives two pools.
+    n_halvings : how often the samples are halved, at least 2; each gives two pools. More halvings shorten all
+        intervals, more repeats those of variances only.
     n_repeats : how often each method splits each pool, at least 2.
     penalty : of :class:`LeaveOutRidge`.
     threshold : see :func:`label_scores`.
@@ -220,8 +221,8 @@ def fold_effect(
 
     Returns
     -------
-    DataFrame with the columns ``method, halving, pool`` (0 or 1)\\ ``, repeat, aggregation, average, metric, estimate,
-    truth, truth_pool, unscored``; see the module's description.
+    DataFrame with the columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth,
+    truth_pool, unscored``; ``pool`` says which half, 0 or 1, and the module's description says what the scores are.
 
     Raises
     ------
