@@ -58,7 +58,7 @@ def load(name: str) -> sp.csr_array:
     if name == "wiki10_31k":
         Y = sp.csr_array(sp.load_npz(folder / f"{name}.npz"))
     else:
-        table = read_arff(folder / f"{name}.arff", allow_duplicate_columns=True)
+        table = read_arff(folder / f"{name}.arff")
         position = {column: at for at, column in enumerate(table.columns)}
         Y = sp.csr_array(table.values[:, [position[label] for label in read_label_names(folder / f"{name}.xml")]])
     return sp.csr_array(Y[:, np.flatnonzero(Y.sum(axis=0))], dtype=np.int8)

@@ -1,8 +1,9 @@
+import numpy as np
 import pytest
 
 from fairfold.errors import SplitError
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
-from fairfold.splitting.methods import METHOD_NAMES, make_splitter
+from fairfold.splitting.methods import METHOD_NAMES, folds_by, make_splitter
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
@@ -19,6 +20,12 @@ def test_names_stand_for_the_published_methods():
     assert make_splitter("IS-first-seen").label_order == "first-seen"
     assert isinstance(make_splitter("annealed"), IterativeStratification)
     assert make_splitter("annealed").refine == "anneal"
+
+
+def test_a_method_as_a_function():
+    Y = np.random.default_rng(0).integers(0, 2, (40, 3))
+    folds = folds_by("IS", 4)(Y, 9)
+    np.testing.assert_array_equal(folds, IterativeStratification(4, random_state=9).assign(Y))
 
 
 def test_unknown_name():

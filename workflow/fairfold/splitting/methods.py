@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.base import FoldSplitter
+
+Matrix = np.ndarray | sparse.csr_array
 
 # Name -> module, class, parameters. The first seven are those of Tiittanen, Holm & Törönen (2021), Table 2.
 _METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -45,3 +51,8 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     module, class_name, parameters = _METHODS[name]
     splitter = getattr(import_module(f"fairfold.splitting.{module}"), class_name)
     return splitter(n_splits, random_state=random_state, **parameters)
+
+
+def folds_by(name: str, n_splits: int) -> Callable[[Matrix, int], np.ndarray]:
+    """A method as a function of labels and seed that gives the test fold of each sample."""
+    return lambda Y, seed: make_splitter(name, n_splits, random_state=seed).assign(Y)
