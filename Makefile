@@ -27,7 +27,7 @@ test: $(ENVIRONMENT)
 	@$(BIN)/python -m pytest $(ARGS)
 
 bench: $(ENVIRONMENT)
-	@for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+	@for benchmark in benchmarks/[a-z]*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
 
 lint: $(ENVIRONMENT)
 	@$(BIN)/ruff check .

@@ -1,17 +1,16 @@
 """Our splitters and public ones on the same matrices, in one run: CPU seconds, four measures, bounds and ratios.
 
-    FAIRFOLD_MIRROR=... python benchmarks/splitting.py [--peers PYTHON] [--data bibtex delicious ...]
+    python benchmarks/splitting.py [--peers PYTHON] [--data bibtex delicious ...]
 
-FAIRFOLD_MIRROR names a folder with the data files (bibtex/bibtex.arff, bibtex/bibtex.xml, ...); the GO-like matrix is
-generated. Peers need old versions of NumPy, so they run in the interpreter given by --peers (how to make it stands in
-requirements-splitting.txt). A peer that is missing, fails or exceeds --peer-seconds becomes a line with its reason.
-Seconds are CPU time of one thread, without the compilation of our kernels, which are cached.
+Data come from the mirror in FAIRFOLD_MIRROR or are downloaded; the GO-like matrix is generated. Peers need old versions
+of NumPy, so they run in the interpreter given by --peers (how to make it stands in requirements-splitting.txt). Data or
+peers that are missing, fail or exceed --peer-seconds become a line with the reason. Seconds are CPU time of one thread,
+without the compilation of our kernels, which are cached.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import subprocess
 import sys
@@ -23,8 +22,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from fairfold.datasets.formats import read_arff, read_label_names
-from fairfold.datasets.generate import GO_SHAPES, go_like
+from fairfold.datasets import prepare
+from fairfold.errors import DataError
 from fairfold.splitting import (
     IterativeStratification,
     OptiSplit,
@@ -35,8 +34,8 @@ from fairfold.splitting import (
 )
 from fairfold.splitting.annealing import default_sweeps
 
-DATA = ("bibtex", "delicious", "wiki10_31k", "go-like BP")
-PEER_SCRIPT = Path(__file__).with_name("splitting_peer.py")
+DATA = ("bibtex", "delicious", "wiki10_31k", "go-like-bp")
+PEER_SCRIPT = Path(__file__).with_name("_splitting_peer.py")
 PEERS = ("optisplit", "iterative_stratification", "scikit_multilearn", "scikit_multilearn_pairs")
 PEER_OF = {
     "OptiSplit": "optisplit",
@@ -52,15 +51,7 @@ OPTISPLIT_CELLS_AT_MOST = 2_000_000_000  # labels squared times folds: the losse
 
 def load(name: str) -> sp.csr_array:
     """The labels of a dataset, without labels that never occur."""
-    if name == "go-like BP":
-        return go_like(**GO_SHAPES["BP"], random_state=0)
-    folder = Path(os.environ["FAIRFOLD_MIRROR"].split(os.pathsep)[0]) / name
-    if name == "wiki10_31k":
-        Y = sp.csr_array(sp.load_npz(folder / f"{name}.npz"))
-    else:
-        table = read_arff(folder / f"{name}.arff")
-        position = {column: at for at, column in enumerate(table.columns)}
-        Y = sp.csr_array(table.values[:, [position[label] for label in read_label_names(folder / f"{name}.xml")]])
+    Y = sp.csr_array(prepare(name).Y)
     return sp.csr_array(Y[:, np.flatnonzero(Y.sum(axis=0))], dtype=np.int8)
 
 
@@ -127,7 +118,10 @@ def row(name: str, method: str, seconds: float, outcome: np.ndarray | str, Y: sp
 
 
 def compare(name: str, arguments: argparse.Namespace) -> list[dict]:
-    Y = load(name)
+    try:
+        Y = load(name)
+    except DataError as error:
+        return [{"data": name, "method": "none", "note": str(error).splitlines()[0]}]
     k, seed = arguments.n_splits, arguments.seed
     bounds = {key: measures.lower_bound(Y, k, key.lower()) for key in ("ED", "DCP", "rLD")}
     lines = [{"data": name, "method": f"bound, {Y.shape[0]} x {Y.shape[1]}", **bounds, "rLD/bound": 1.0, "note": ""}]
@@ -175,8 +169,6 @@ def main() -> None:
     parser.add_argument("--peer-seconds", type=float, default=300, help="time limit for each peer")
     parser.add_argument("--output", type=Path, help="write the table to this CSV file too")
     arguments = parser.parse_args()
-    if "FAIRFOLD_MIRROR" not in os.environ and set(arguments.data) != {"go-like BP"}:
-        parser.error("set FAIRFOLD_MIRROR to the folder with the data files, or ask for --data 'go-like BP' only")
     compile_kernels()
     table = pd.DataFrame([line for name in arguments.data for line in compare(name, arguments)], columns=COLUMNS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

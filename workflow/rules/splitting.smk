@@ -79,6 +79,7 @@ rule gather_label_deviations:
 rule summarise_splits:
     input:
         "results/tables/split_quality.csv",
+        workflow.source_path("../../resources/published/split_quality.csv"),
     output:
         report(
             "results/tables/split_summary.csv",

@@ -7,4 +7,4 @@ from fairfold.files import write_table
 from fairfold.splitting.comparison import summarise_splits
 
 with logged(snakemake.log):
-    write_table(summarise_splits(pd.read_csv(snakemake.input[0])), snakemake.output[0])
+    write_table(summarise_splits(*map(pd.read_csv, snakemake.input)), snakemake.output[0])

@@ -66,3 +66,7 @@ def test_mean_and_sd_over_repeats():
     assert summary.loc[0, ["mean", "n_repeats", "bound", "mean_over_bound"]].tolist() == [3, 2, 1, 3]
     assert summary.loc[0, "sd"] == pytest.approx(np.sqrt(2))
     assert summary.loc[1, ["sd", "mean_over_bound"]].isna().all()
+    other = pd.DataFrame({"dataset": ["b", "c"], "splitter": "IS", "measure": "rLD", "value": [2.5, 9.0]})
+    beside = summarise_splits(quality, other)
+    assert beside["public_code"].fillna(-1).tolist() == [2.5, -1]
+    pd.testing.assert_frame_equal(beside.drop(columns="public_code"), summary)

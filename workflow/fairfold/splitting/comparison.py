@@ -116,21 +116,25 @@ def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
     return table[table["positives"] > 0].reset_index(drop=True)
 
 
-def summarise_splits(quality: pd.DataFrame) -> pd.DataFrame:
+def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = None) -> pd.DataFrame:
     """Mean and standard deviation over repeats (Table 2).
 
     Parameters
     ----------
     quality : columns ``dataset, splitter, repeat, measure, value, bound``.
+    public_code : columns ``dataset, splitter, measure, value``, what a public implementation of the same method gives.
 
     Returns
     -------
     DataFrame with the columns ``dataset, splitter, measure, mean, sd, n_repeats, bound, mean_over_bound`` in order of
-    first appearance; ``sd`` is NaN for a single repeat, ``mean_over_bound`` where there is no bound above 0.
+    first appearance, and ``public_code`` when given; ``sd`` is NaN for a single repeat, ``mean_over_bound`` where there
+    is no bound above 0.
     """
     keys = ["dataset", "splitter", "measure"]
     table = quality.groupby(keys, sort=False).agg(
         mean=("value", "mean"), sd=("value", "std"), n_repeats=("value", "size"), bound=("bound", "first")
     )
     table["mean_over_bound"] = table["mean"] / table["bound"].where(table["bound"] > 0)
+    if public_code is not None:
+        table = table.join(public_code.set_index(keys)["value"].rename("public_code"))
     return table.reset_index()
