@@ -1,6 +1,6 @@
 """Runs one public splitter in its own environment; called by splitting.py. Keeps to Python 3.8.
 
-Usage: python splitting_peer.py PEER LABELS.npz N_SPLITS SEED FOLDS.npy
+Usage: python _splitting_peer.py PEER LABELS.npz N_SPLITS SEED FOLDS.npy
 
 Writes the test fold of each row, and prints the CPU seconds of the call as the last line.
 """

@@ -92,7 +92,7 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
     ``largest fold`` and ``smallest fold``, in rows, because rLD compares splits of equal fold sizes only.
     """
     n_splits = int(folds.max()) + 1
-    bounds = {name: lower_bound(Y, n_splits, name.lower()) for name in _BOUNDED}
+    bounds = {name: lower_bound(Y, n_splits, name) for name in _BOUNDED}
     rows = []
     for repeat, fold_of in enumerate(folds):
         sizes = np.bincount(fold_of, minlength=n_splits)

@@ -83,7 +83,7 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
         Labels, 0 or 1.
     n_splits : int
         Number of folds.
-    measure : {"ed", "dcp", "rld"}
+    measure : {"ED", "DCP", "rLD"}, in any case
         LD has no such bound, because a fold of positives only counts as perfect.
     per_label : bool
         Return one bound per label.
@@ -96,6 +96,7 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     labels = check_labels(Y)
     fold_sizes = equal_sizes(labels.shape[0], n_splits)
     positives = label_sizes(labels)
+    measure = str(measure).lower()
     if measure == "ed":
         bounds = np.full(len(positives), np.abs(fold_sizes - fold_sizes.mean()).mean())
     elif measure == "dcp":
@@ -103,7 +104,7 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     elif measure == "rld":
         bounds = _relative_label_distribution(best_counts(positives, fold_sizes), fold_sizes)
     else:
-        raise SplitError(f"no bound: {unknown_name('measure', measure, ['ed', 'dcp', 'rld'])}")
+        raise SplitError(f"no bound: {unknown_name('measure', measure, ['ED', 'DCP', 'rLD'])}")
     bounds = np.where(positives > 0, bounds, 0.0)
     return bounds if per_label else float(bounds[positives > 0].mean())
 
