@@ -92,12 +92,17 @@ def test_bound_is_the_least_over_all_splits_of_equal_sizes(n_rows, n_splits):
         assert lower_bound(Y, n_splits, name) == pytest.approx(best.mean(), abs=1e-12)
 
 
+def test_bounds_are_asked_for_in_any_case():
+    Y = np.eye(7, dtype=int)
+    assert lower_bound(Y, 3, "rLD") == lower_bound(Y, 3, "rld")
+
+
 def test_bound_leaves_empty_labels_out():
     Y = np.array([[1, 0], [0, 0], [1, 0]])
     assert lower_bound(Y, 2, "rld") == lower_bound(Y[:, :1], 2, "rld")
 
 
-@pytest.mark.parametrize(("measure", "message"), [("rLD", "did you mean 'rld'"), ("ld", "unknown measure 'ld'")])
+@pytest.mark.parametrize(("measure", "message"), [("rLDs", "did you mean 'rLD'"), ("ld", "unknown measure 'ld'")])
 def test_unknown_bounds_are_refused(measure, message):
     with pytest.raises(SplitError, match=message):
         lower_bound([[1], [0]], 2, measure)
