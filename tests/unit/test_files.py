@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.files import atomic_open, atomic_path, write_arrays, write_table
+from fairfold.files import atomic_open, atomic_path, remove_leftovers, write_arrays, write_table
 
 
 def names(folder):
@@ -32,6 +32,18 @@ def test_temporary_name_keeps_the_suffix(tmp_path):
         assert temporary.suffix == ".pdf"
         assert temporary.parent == tmp_path
         temporary.write_text("x")
+
+
+def test_leftovers_of_killed_processes_are_removed(tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "whole.tmp.pdf").write_text("a result of that name")
+    keeper = atomic_path(tmp_path / "figures" / "a.b.pdf")
+    temporary = keeper.__enter__()  # and never left, as when the process is killed
+    temporary.write_text("half")
+    remove_leftovers(tmp_path)
+    assert names(tmp_path / "figures") == ["whole.tmp.pdf"]
+    temporary.touch()
+    keeper.__exit__(None, None, None)
 
 
 def test_tables_keep_all_digits(tmp_path):

@@ -30,6 +30,15 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def remove_leftovers(folder: str | os.PathLike[str]) -> None:
+    """Delete the temporary files that killed processes left anywhere under ``folder``.
+
+    Only while nobody else writes there: a process that loses its temporary file fails, without harm to the target.
+    """
+    for temporary in Path(folder).rglob(".*.tmp*"):
+        temporary.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def atomic_open(path: str | os.PathLike[str], mode: str = "wb", **options: Any) -> Iterator[IO[Any]]:
     """Like :func:`open` for writing, with the guarantee of :func:`atomic_path`."""

@@ -20,6 +20,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 from fairfold.config import check  # noqa: E402
 from fairfold.datasets import load_catalog  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
+from fairfold.files import remove_leftovers  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 try:
