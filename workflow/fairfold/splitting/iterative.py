@@ -35,6 +35,12 @@ class IterativeStratification(FoldSplitter):
         name of iterative stratification.
     refine, sweeps, size_tolerance, max_seconds
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
+
+    Notes
+    -----
+    Rows that share a label are dealt in the order of Y, as the public implementations do. Neighbours in a file that
+    resemble each other (the digits of one writer) are thereby spread over folds, and folds of different seeds resemble
+    each other a little; shuffle the rows first where that matters.
     """
 
     def __init__(
