@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from fairfold.splitting.base import Rows
 
 START_TEMPERATURE = 0.4  # times the weight of the rarest label
-END_TEMPERATURE = 0.02  # times the median weight of the labels
-COLD_SHARE = 0.05  # of the sweeps, at temperature zero
+END_TEMPERATURE = 0.05  # times the median weight of the labels
+COLD_SHARE = 0.06  # of the effort: half of it to cool on to zero, half at zero
 IGNORED = 0.05  # times the temperature: labels that weigh less have no say yet
 SIZE_WEIGHT = 0.02  # times the median weight, before the last sweeps
 NOISE_SIZE = 1 << 16
@@ -84,15 +84,15 @@ def anneal(
 
 
 def default_sweeps(n_positives: int) -> int:
-    """As many sweeps as weigh 200 million positives, a second or so, but 14 at least and 600 at most."""
-    return int(np.clip(200_000_000 // n_positives, 14, 600))
+    """As many sweeps as weigh 200 million positives, a second or so, but 15 at least and 600 at most."""
+    return int(np.clip(200_000_000 // n_positives, 15, 600))
 
 
 def _temperature(progress: float, weights: np.ndarray) -> np.float32:
-    """Falls geometrically with progress from 0 to 1, and is zero in the last part."""
-    if progress >= 1 - COLD_SHARE:
-        return np.float32(0)
+    """Falls with progress from 0 to 1: geometrically, in the end linearly, and the last part is zero."""
     start, end = START_TEMPERATURE * weights.max(), END_TEMPERATURE * np.median(weights)
+    if progress >= 1 - COLD_SHARE:
+        return np.float32(end * max(0, 2 * (1 - progress) / COLD_SHARE - 1))
     return np.float32(start * (end / start) ** (progress / (1 - COLD_SHARE)))
 
 
