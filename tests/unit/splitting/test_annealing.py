@@ -7,7 +7,7 @@ import pytest
 
 from fairfold.datasets.formats import read_arff, read_label_names
 from fairfold.splitting import IterativeStratification, RandomSplit
-from fairfold.splitting.annealing import IGNORED, _State, _temperature, _weigh_folds, anneal
+from fairfold.splitting.annealing import END_TEMPERATURE, IGNORED, _State, _temperature, _weigh_folds, anneal
 from fairfold.splitting.base import Rows, collapse_groups
 from fairfold.splitting.labels import check_labels, count_positives
 from fairfold.splitting.measures import example_distribution, lower_bound, relative_label_distribution
@@ -178,3 +178,12 @@ def test_labels_out_of_earshot_are_counted_when_they_join():
             assert state._n_active < len(state.weights)
     fresh = _State(rows, state.fold_of, FIFTHS, 1)
     np.testing.assert_allclose(state.deviations, fresh.deviations, atol=1e-3)
+
+
+def test_temperature_falls_without_a_jump_and_ends_at_zero():
+    """A jump from what common labels feel to zero freezes them unbalanced."""
+    weights = 1 / np.geomspace(5, 1000, 50)
+    temperatures = np.array([_temperature(progress, weights) for progress in np.linspace(0, 1, 2001)])
+    assert (np.diff(temperatures) <= 0).all()
+    assert temperatures[-1] == 0
+    assert temperatures[temperatures > 0].min() < 0.1 * END_TEMPERATURE * np.median(weights)

@@ -84,8 +84,8 @@ def anneal(
 
 
 def default_sweeps(n_positives: int) -> int:
-    """As many sweeps as weigh 200 million positives, a second or so, but 15 at least and 600 at most."""
-    return int(np.clip(200_000_000 // n_positives, 15, 600))
+    """As many sweeps as weigh 200 million positives, a second or so, but 14 at least and 600 at most."""
+    return int(np.clip(200_000_000 // n_positives, 14, 600))
 
 
 def _temperature(progress: float, weights: np.ndarray) -> np.float32:
