@@ -7,7 +7,7 @@ import pytest
 
 from fairfold.datasets import prepare
 from fairfold.splitting import IterativeStratification, RandomSplit
-from fairfold.splitting.annealing import IGNORED, _State, _temperature, _weigh_folds, anneal
+from fairfold.splitting.annealing import END_TEMPERATURE, IGNORED, _State, _temperature, _weigh_folds, anneal
 from fairfold.splitting.base import Rows, collapse_groups
 from fairfold.splitting.labels import check_labels, count_positives
 from fairfold.splitting.measures import example_distribution, lower_bound, relative_label_distribution
@@ -43,18 +43,18 @@ def test_costs_are_differences_of_the_loss(rows_and_folds):
     rows, fold_of = rows_and_folds()
     state = _State(rows, fold_of, FIFTHS, 1)
     size_arrays = (state.sizes, state._fair_sizes, state._smallest, state._largest)
-    scales = (state.size_weight, np.float32(0), False, len(state.weights))
-    cost = np.empty(5, dtype=np.float32)
-    for row in range(30):
+    cost = np.empty(8, dtype=np.float32)
+    for row in range(30):  # each has a label, so that its place among those visited is its number
         home = fold_of[row]
-        _weigh_folds(row, home, state._row_arrays, state.weights, state.deviations, size_arrays, scales, cost)
+        weight = rows.weights[row]
+        _weigh_folds(row, home, state._active, weight, state.tables, size_arrays, state.size_weight, cost)
         losses = []
         for fold in range(5):
             moved = fold_of.copy()
             moved[row] = fold
             losses.append(loss_from_scratch(rows, moved, state.size_weight))
         # Single precision: about 1e-7 of terms of up to 1, a few for each of up to 20 labels.
-        np.testing.assert_allclose(cost - cost[home], np.subtract(losses, losses[home]), atol=1e-5)
+        np.testing.assert_allclose((cost - cost[home])[:5], np.subtract(losses, losses[home]), atol=1e-5)
 
 
 @pytest.mark.parametrize("rows_and_folds", [some_rows, grouped_rows])
@@ -174,3 +174,12 @@ def test_labels_out_of_earshot_are_counted_when_they_join():
             assert state._n_active < len(state.weights)
     fresh = _State(rows, state.fold_of, FIFTHS, 1)
     np.testing.assert_allclose(state.deviations, fresh.deviations, atol=1e-3)
+
+
+def test_temperature_falls_without_a_jump_and_ends_at_zero():
+    """A jump from what common labels feel to zero freezes them unbalanced."""
+    weights = 1 / np.geomspace(5, 1000, 50)
+    temperatures = np.array([_temperature(progress, weights) for progress in np.linspace(0, 1, 2001)])
+    assert (np.diff(temperatures) <= 0).all()
+    assert temperatures[-1] == 0
+    assert temperatures[temperatures > 0].min() < 0.1 * END_TEMPERATURE * np.median(weights)

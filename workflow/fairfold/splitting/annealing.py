@@ -11,6 +11,7 @@ the rarest labels move freely to where the common ones settle, and the last swee
 as one more label that every row has. It is free to sway while it is hot, because a search within a narrow band finds
 worse folds; in the last sweeps its weight doubles until every fold lies within its band. Labels that weigh little
 beside the temperature are left out until it has fallen: their counts are random anyway, and they hold most positives.
+What one more positive would cost each fold is kept ready for every label, so that to weigh a row is to add up vectors.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from fairfold.splitting.base import Rows
 
 START_TEMPERATURE = 0.4  # times the weight of the rarest label
-END_TEMPERATURE = 0.02  # times the median weight of the labels
-COLD_SHARE = 0.05  # of the sweeps, at temperature zero
+END_TEMPERATURE = 0.05  # times the median weight of the labels
+COLD_SHARE = 0.06  # of the effort: half of it to cool on to zero, half at zero
 IGNORED = 0.05  # times the temperature: labels that weigh less have no say yet
+SIZE_WEIGHT = 0.02  # times the median weight, before the last sweeps
 NOISE_SIZE = 1 << 16
+VECTOR = 8  # folds are padded to a multiple of this many: numbers that the processor adds at once
 
 
 def anneal(
@@ -81,23 +84,23 @@ def anneal(
 
 
 def default_sweeps(n_positives: int) -> int:
-    """As many sweeps as weigh 150 million positives, a second or so, but 10 at least and 300 at most."""
-    return int(np.clip(150_000_000 // n_positives, 10, 300))
+    """As many sweeps as weigh 200 million positives, a second or so, but 14 at least and 600 at most."""
+    return int(np.clip(200_000_000 // n_positives, 14, 600))
 
 
 def _temperature(progress: float, weights: np.ndarray) -> np.float32:
-    """Falls geometrically with progress from 0 to 1, and is zero in the last part."""
-    if progress >= 1 - COLD_SHARE:
-        return np.float32(0)
+    """Falls with progress from 0 to 1: geometrically, in the end linearly, and the last part is zero."""
     start, end = START_TEMPERATURE * weights.max(), END_TEMPERATURE * np.median(weights)
+    if progress >= 1 - COLD_SHARE:
+        return np.float32(end * max(0, 2 * (1 - progress) / COLD_SHARE - 1))
     return np.float32(start * (end / start) ** (progress / (1 - COLD_SHARE)))
 
 
 class _State:
     """Folds, and how far each is from its fair number of samples and of each label's positives.
 
-    Labels are numbered by rarity here, and the labels of a row sorted by it. Only the first ``n_active`` are weighed
-    and kept up to date.
+    Labels are numbered by rarity here. Only the first ``n_active`` are weighed and kept up to date, and only the rows
+    that have one of them are visited.
     """
 
     def __init__(self, rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, size_tolerance: float) -> None:
@@ -107,15 +110,17 @@ class _State:
         rarest_first = np.argsort(positives, kind="stable")[np.count_nonzero(positives == 0) :]
         positives = positives[rarest_first]
         weights = 1 / positives
-        self._row_arrays = _sort_labels(rows, rarest_first)
         self._entries_before = np.concatenate([[0], np.cumsum(n_entries[rarest_first])])
         self._fair = np.outer(positives, proportions)
         self.weights = weights.astype(np.float32)
-        self.deviations = np.empty(self._fair.shape, dtype=np.float32)
+        self._all = _renumber_labels(rows, rarest_first)
+        # All that is heard before the last sweeps: a short list to choose from while it is hot.
+        self._n_annealed = self._n_heard(np.float32(END_TEMPERATURE * np.median(weights)))
+        self._annealed = self._first(self._n_annealed, self._all)
         self._n_active = 0
         self._activate(len(weights))
         self._set_sizes(rows, proportions, size_tolerance)
-        self.size_weight = np.float32(END_TEMPERATURE * np.median(weights))
+        self.size_weight = np.float32(SIZE_WEIGHT * np.median(weights))
         best_sizes = best_counts(self.sizes.sum(keepdims=True), proportions)[:, 0]
         self._least_loss = float(weights @ np.abs(best_counts(positives, proportions).T - self._fair).sum(axis=1))
         self._least_loss += float(self.weights.min() * np.abs(best_sizes - self._fair_sizes).sum())
@@ -125,6 +130,7 @@ class _State:
     def _set_sizes(self, rows: Rows, proportions: np.ndarray, size_tolerance: float) -> None:
         """Fold sizes, and the band that they are to end in."""
         tolerance = size_tolerance if rows.amounts is None else max(size_tolerance, rows.weights.max() / 2)
+        self._row_weights = rows.weights
         self.sizes = np.bincount(self.fold_of, rows.weights, minlength=len(proportions))
         self._fair_sizes = proportions * rows.weights.sum()
         self._smallest = np.minimum(np.ceil(self._fair_sizes - tolerance), np.floor(self._fair_sizes))
@@ -137,29 +143,50 @@ class _State:
             self.size_weight *= np.float32(2)
         self._listen(temperature)
         size_arrays = (self.sizes, self._fair_sizes, self._smallest, self._largest)
-        scales = (self.size_weight, temperature, cold, self._n_active)
-        _sweep(self._row_arrays, self.fold_of, self.weights, self.deviations, size_arrays, scales, noise, noise_from)
+        scales = (self.size_weight, temperature, cold)
+        _sweep(self._active, self._row_weights, self.fold_of, self.tables, size_arrays, scales, noise, noise_from)
         self.keep_if_best()
+
+    def _n_heard(self, temperature: np.float32) -> int:
+        """Number of labels that have a say at this temperature, the rarest."""
+        return int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
 
     def _listen(self, temperature: np.float32) -> None:
         """Choose the labels that have a say at this temperature."""
-        n_heard = int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
+        n_heard = self._n_heard(temperature)
         heard, active = self._entries_before[[n_heard, self._n_active]]
-        # Counting those that join takes a while, so only when they hold many positives; when it is cold, all count.
+        # Choosing takes a while, so only when those that join hold many positives; when it is cold, all have a say.
         if heard < active or heard > 1.3 * active or temperature == 0:
             self._activate(n_heard)
 
     def _activate(self, n_labels: int) -> None:
-        """Weigh the rarest labels only; those that join are counted anew."""
-        if n_labels > self._n_active:
-            joining = slice(self._n_active, n_labels)
-            self.deviations[joining] = -self._fair[joining]
-            _count(self._row_arrays, self.fold_of, joining.start, joining.stop, self.deviations)
+        """Weigh the rarest labels only, counted anew."""
+        if n_labels == self._n_active:
+            return
         self._n_active = n_labels
+        if n_labels == len(self.weights):
+            self._active = self._all
+        else:
+            self._active = self._first(n_labels, self._annealed if n_labels <= self._n_annealed else self._all)
+        n_folds = self._fair.shape[1]
+        width = -(-n_folds // VECTOR) * VECTOR
+        deviations = np.zeros((n_labels, width), dtype=np.float32)
+        deviations[:, :n_folds] = -self._fair[:n_labels]
+        self.tables = (self.weights, deviations, np.zeros((n_labels, 2 * width), dtype=np.float32))
+        _count(self._active, self.fold_of, n_folds, self.tables)
+
+    def _first(self, n_labels: int, entries: tuple) -> tuple:
+        """Those of the entries that belong to the rarest labels."""
+        return _select(entries, n_labels, int(self._entries_before[n_labels]))
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Positives of the active labels in each fold, less their fair number, shape (n_active, n_splits)."""
+        return self.tables[1][:, : self._fair.shape[1]]
 
     def positives_weighed(self) -> int:
-        """Work of the last sweep: the positives of active labels, and a look at each row."""
-        return int(self._entries_before[self._n_active]) + len(self.fold_of)
+        """Work of the last sweep: the positives of active labels, and a look at each row that has one."""
+        return len(self._active[0]) + len(self._active[2])
 
     def loss(self) -> float:
         """Loss of the labels and of the sizes, which weigh as much as the most common label."""
@@ -181,40 +208,48 @@ class _State:
         return self._best_loss < self._least_loss + least_step
 
 
-def _sort_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
-    """``(indptr, indices, amounts, weights)`` of the rows, with labels numbered and sorted by rarity."""
+def _renumber_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
+    """``(rows, indptr, labels, amounts)`` of the rows that have a label, labels numbered by rarity."""
     labels = rows.labels
     rank = np.zeros(labels.shape[1], dtype=labels.indices.dtype)
     rank[rarest_first] = np.arange(len(rarest_first))
-    indices, amounts = rank[labels.indices], None if rows.amounts is None else rows.amounts.copy()
-    _sort_rows(labels.indptr, indices, amounts)
-    return labels.indptr, indices, amounts, rows.weights
+    labelled = np.flatnonzero(np.diff(labels.indptr))
+    return labelled, np.append(labels.indptr[labelled], labels.indptr[-1:]), rank[labels.indices], rows.amounts
+
+
+def _select(entries: tuple, n_labels: int, n_kept: int) -> tuple:
+    """The ``n_kept`` entries of the first labels, and the rows that have any."""
+    rows, indptr, labels, amounts = entries
+    places, indptr, kept = _find(indptr, labels, n_labels, n_kept)
+    return rows[places], indptr, labels[kept], None if amounts is None else amounts[kept]
 
 
 @numba.njit(cache=True, nogil=True)
-def _sort_rows(indptr, indices, amounts):  # noqa: ANN001, ANN202
-    for row in range(len(indptr) - 1):
-        start, stop = indptr[row], indptr[row + 1]
-        if amounts is None:
-            indices[start:stop].sort()
-        else:
-            order = np.argsort(indices[start:stop])
-            indices[start:stop] = indices[start:stop][order]
-            amounts[start:stop] = amounts[start:stop][order]
+def _find(indptr, labels, n_labels, n_kept):  # noqa: ANN001, ANN202
+    """Places of the rows that have one of the first labels, where their entries start, and places of the entries."""
+    places, starts, kept = np.empty_like(indptr), np.zeros_like(indptr), np.empty(n_kept, dtype=indptr.dtype)
+    n_rows = at = 0
+    for place in range(len(indptr) - 1):
+        for entry in range(indptr[place], indptr[place + 1]):
+            if labels[entry] < n_labels:
+                kept[at] = entry
+                at += 1
+        if at > starts[n_rows]:
+            places[n_rows] = place
+            n_rows += 1
+            starts[n_rows] = at
+    return places[:n_rows], starts[: n_rows + 1], kept
 
 
 @numba.njit(cache=True, nogil=True)
-def _sweep(row_arrays, fold_of, weights, deviations, size_arrays, scales, noise, noise_from):  # noqa: ANN001, ANN202
-    indptr, indices, _, row_weights = row_arrays
+def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noise_from):  # noqa: ANN001, ANN202
     sizes, _, smallest, largest = size_arrays
-    _, temperature, hold_band, n_active = scales
+    size_weight, temperature, hold_band = scales
     n_folds = len(sizes)
-    cost = np.empty(n_folds, dtype=np.float32)
-    for row in range(len(fold_of)):
-        if indptr[row] == indptr[row + 1] or indices[indptr[row]] >= n_active:
-            continue
+    cost = np.empty(tables[1].shape[1], dtype=np.float32)
+    for place, row in enumerate(active[0]):
         home, row_weight = fold_of[row], row_weights[row]
-        _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, scales, cost)
+        _weigh_folds(place, home, active, row_weight, tables, size_arrays, size_weight, cost)
         if noise_from + n_folds > len(noise):
             noise_from = 0
         for fold in range(n_folds):
@@ -227,58 +262,69 @@ def _sweep(row_arrays, fold_of, weights, deviations, size_arrays, scales, noise,
                 if has_room and cost[fold] < cost[best]:
                     best = fold
         if best != home:
-            _move(row, home, best, row_arrays, n_active, fold_of, deviations, sizes)
+            fold_of[row] = best
+            sizes[home] -= row_weight
+            sizes[best] += row_weight
+            _move(place, home, best, active, tables)
 
 
 @numba.njit(cache=True, nogil=True)
-def _weigh_folds(row, home, row_arrays, weights, deviations, size_arrays, scales, cost):  # noqa: ANN001, ANN202
+def _weigh_folds(place, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
-    indptr, indices, amounts, row_weights = row_arrays
+    _, indptr, labels, amounts = active
+    weights, deviations, gains = tables
     sizes, fair_sizes, _, _ = size_arrays
-    size_weight, _, _, n_active = scales
-    for fold in range(len(cost)):
+    width = len(cost)
+    cost[:] = 0
+    for fold in range(len(sizes)):
         excess = sizes[fold] - fair_sizes[fold]
-        cost[fold] = size_weight * (abs(excess + row_weights[row]) - abs(excess))
+        cost[fold] = size_weight * (abs(excess + row_weight) - abs(excess))
     excess = sizes[home] - fair_sizes[home]
-    at_home = np.float32(size_weight * (abs(excess) - abs(excess - row_weights[row])))
-    for entry in range(indptr[row], indptr[row + 1]):
-        label = indices[entry]
-        if label >= n_active:
-            break
-        amount = _amount(amounts, entry)
-        weight, deviation = weights[label], deviations[label]
-        at_home += weight * (abs(deviation[home]) - abs(deviation[home] - amount))
-        for fold in range(len(cost)):
-            cost[fold] += weight * (abs(deviation[fold] + amount) - abs(deviation[fold]))
+    at_home = np.float32(size_weight * (abs(excess) - abs(excess - row_weight)))
+    for entry in range(indptr[place], indptr[place + 1]):
+        label = labels[entry]
+        if amounts is None:
+            at_home += gains[label, width + home]
+            for fold in range(width):
+                cost[fold] += gains[label, fold]
+        else:
+            weight, amount = weights[label], _amount(amounts, entry)
+            at_home += weight * (abs(deviations[label, home]) - abs(deviations[label, home] - amount))
+            for fold in range(width):
+                cost[fold] += weight * (abs(deviations[label, fold] + amount) - abs(deviations[label, fold]))
     cost[home] = at_home
 
 
 @numba.njit(cache=True, nogil=True)
-def _move(row, home, fold, row_arrays, n_active, fold_of, deviations, sizes):  # noqa: ANN001, ANN202
-    indptr, indices, amounts, row_weights = row_arrays
-    fold_of[row] = fold
-    sizes[home] -= row_weights[row]
-    sizes[fold] += row_weights[row]
-    for entry in range(indptr[row], indptr[row + 1]):
-        label = indices[entry]
-        if label >= n_active:
-            break
+def _move(place, home, fold, active, tables):  # noqa: ANN001, ANN202
+    _, indptr, labels, amounts = active
+    for entry in range(indptr[place], indptr[place + 1]):
         amount = _amount(amounts, entry)
-        deviations[label, home] -= amount
-        deviations[label, fold] += amount
+        _add(labels[entry], home, -amount, tables)
+        _add(labels[entry], fold, amount, tables)
 
 
 @numba.njit(cache=True, nogil=True)
-def _count(row_arrays, fold_of, start, stop, deviations):  # noqa: ANN001, ANN202
-    """Add the positives of the labels from ``start`` to ``stop`` to the folds that hold them."""
-    indptr, indices, amounts, _ = row_arrays
-    for row in range(len(fold_of)):
-        for entry in range(indptr[row], indptr[row + 1]):
-            label = indices[entry]
-            if label >= stop:
-                break
-            if label >= start:
-                deviations[label, fold_of[row]] += _amount(amounts, entry)
+def _count(active, fold_of, n_folds, tables):  # noqa: ANN001, ANN202
+    """Add the positives of the active labels to the folds that hold them."""
+    rows, indptr, labels, amounts = active
+    deviations = tables[1]
+    for place, row in enumerate(rows):
+        for entry in range(indptr[place], indptr[place + 1]):
+            deviations[labels[entry], fold_of[row]] += _amount(amounts, entry)
+    for label in range(len(deviations)):
+        for fold in range(n_folds):
+            _add(label, fold, np.float32(0), tables)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(label, fold, amount, tables):  # noqa: ANN001, ANN202
+    """Change a count; keep what one positive more would cost, and what the last one costs, in the label's gains."""
+    weights, deviations, gains = tables
+    weight, deviation = weights[label], deviations[label, fold] + amount
+    deviations[label, fold] = deviation
+    gains[label, fold] = weight * (abs(deviation + np.float32(1)) - abs(deviation))
+    gains[label, deviations.shape[1] + fold] = weight * (abs(deviation) - abs(deviation - np.float32(1)))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import count_positives, label_sizes, with_small_indices
+from fairfold.splitting.labels import count_positives, with_small_indices
 from fairfold.splitting.random import spread
 
 LABEL_ORDERS = ("rarest", "first-seen")
@@ -107,7 +107,8 @@ def stratify(
     """
     n_labels = labels.shape[1]
     given = np.flatnonzero(fold_of >= 0)
-    remaining = label_sizes(labels)
+    columns = labels.tocsc()
+    remaining = np.diff(columns.indptr).astype(np.int64)
     missing_positives = np.outer(remaining, proportions)
     missing_rows = weights.sum() * proportions
     if given.size:
@@ -115,7 +116,6 @@ def stratify(
         missing_positives -= held
         remaining -= held.sum(axis=1)
         missing_rows -= np.bincount(fold_of[given], weights[given], minlength=len(proportions))
-    columns = labels.tocsc()
     by_row, by_label = (labels.indptr, labels.indices), (columns.indptr, columns.indices)
     missing = (missing_positives, missing_rows)
     if rarest_first:
