@@ -191,7 +191,9 @@ class _State:
     def loss(self) -> float:
         """Loss of the labels and of the sizes, which weigh as much as the most common label."""
         of_sizes = self.weights.min() * np.abs(self.sizes - self._fair_sizes).sum()
-        return float((self.weights @ np.abs(self.deviations)).sum() + of_sizes)
+        # not a matrix product, whose last digits depend on the number of threads
+        of_labels = np.einsum("i,ij->", self.weights, np.abs(self.deviations), dtype=np.float64)
+        return float(of_labels + of_sizes)
 
     def sizes_fit(self) -> bool:
         return bool(np.all((self._smallest <= self.sizes) & (self.sizes <= self._largest)))
