@@ -26,8 +26,13 @@ from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 try:
     check(config, "config.schema.yaml", "config")
     CATALOG = load_catalog().with_own(config["data"]["own"])
-    for dataset in config["weak_labels"]["datasets"] + config["splitting"]["datasets"]:
-        CATALOG[dataset].require("multilabel")
+    for part in (
+        config["weak_labels"],
+        config["splitting"],
+        config["splitting"]["fold_effect"],
+    ):
+        for dataset in part["datasets"]:
+            CATALOG[dataset].require("multilabel")
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
