@@ -1,73 +1,283 @@
+import io
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
+from fairfold.errors import ModelError
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.trees import MultilabelForest
 
 REFERENCES = {"random_forest": RandomForestRegressor, "extra_trees": ExtraTreesRegressor}
+KINDS = tuple(REFERENCES)
+
+
+def make_data(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 6))
+    noisy = X + 0.3 * rng.normal(size=X.shape)
+    return X, np.column_stack([noisy[:, 0] > 0.5, noisy[:, 1] + noisy[:, 2] > 1, noisy[:, 3] > 0.8]).astype(np.int8)
 
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(0)
-    X = rng.random((120, 6))
-    return X, np.column_stack([X[:, 0] > 0.5, X[:, 1] + X[:, 2] > 1, X[:, 3] > 0.8]).astype(np.int8)
+    return make_data(300, 0)
 
 
-def grow(kind, X, Y, n_jobs=1, n_trees=40):
-    return MultilabelForest(kind, n_trees=n_trees, min_samples_leaf=5, n_jobs=n_jobs, random_state=3).fit(X, Y)
+def grow(kind, X, Y, *, n_trees=20, random_state=3, **settings):
+    return MultilabelForest(kind, n_trees=n_trees, random_state=random_state, **settings).fit(X, Y)
 
 
-@pytest.mark.parametrize("kind", REFERENCES)
-def test_predictions_are_scikit_learns(data, kind):
+def every_array(forest):
+    return {name: value.tobytes() for name, value in vars(forest).items() if isinstance(value, np.ndarray)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_forests_are_scikit_learns_in_distribution(kind):
+    """Mean scores over ten seeds differ by less than two standard errors; trees are as large."""
+    X, Y = make_data(1000, 1)
+    results = []
+    for seed in range(10):
+        settings = {"min_samples_leaf": 5, "max_features": "sqrt", "max_samples": 0.5}
+        ours = grow(kind, X[:400], Y[:400], n_trees=30, random_state=seed)
+        theirs = REFERENCES[kind](30, bootstrap=True, random_state=seed, **settings).fit(X[:400], Y[:400])
+        for P, n_nodes in (
+            (ours.predict_proba(X[400:]), len(ours.feature_)),
+            (theirs.predict(X[400:]), sum(tree.tree_.node_count for tree in theirs.estimators_)),
+        ):
+            scores = multilabel_scores(Y[400:], P)
+            results.append((scores["average_precision"], scores["roc_auc"], n_nodes))
+    ours, theirs = np.array(results[::2]), np.array(results[1::2])
+    error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / 10)
+    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 2 * error).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("max_bins", [8, 256, None])
+def test_leaves_and_predictions_of_training_samples(data, kind, max_bins):
+    """Those noted during growth are those found by walking down the trees, in the bag and out of it."""
     X, Y = data
-    reference = REFERENCES[kind](
-        40,
-        min_samples_leaf=5,
-        max_features="sqrt",
-        bootstrap=True,
-        max_samples=0.5,
-        oob_score=True,
-        random_state=3,
-    ).fit(X, Y)
+    forest = grow(kind, X, Y, max_bins=max_bins)
+    np.testing.assert_array_equal(forest.apply(X), forest.leaf_of_)
+    assert forest.leaf_of_.dtype == np.int32
+    assert forest.predict_proba(X).tobytes() == forest.training_proba_.tobytes()
+    np.testing.assert_allclose(
+        forest.training_proba_, forest.value_.astype(float)[forest.leaf_of_].mean(axis=1), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nodes_are_consistent(data, kind):
+    X, Y = data
     forest = grow(kind, X, Y)
-    # sums of 40 numbers in another order: a few units in the last place
-    np.testing.assert_allclose(forest.predict_proba(X), reference.predict(X), atol=1e-14)
-    np.testing.assert_allclose(forest.oob_proba_, reference.oob_prediction_, atol=1e-14)
+    is_split = forest.feature_ >= 0
+    parents = np.flatnonzero(is_split)
+    left, right = forest.left_[parents], forest.right_[parents]
+    assert (left > parents).all() and (right > left).all()
+    assert (forest.left_[~is_split] == -1).all() and (forest.right_[~is_split] == -1).all()
+    assert np.isnan(forest.threshold_[~is_split]).all()
+    roots = forest.tree_starts_[:-1]
+    np.testing.assert_array_equal(np.sort(np.concatenate([roots, left, right])), np.arange(len(is_split)))
+    np.testing.assert_array_equal(forest.weight_[roots], 150)
+    np.testing.assert_array_equal(forest.weight_[left] + forest.weight_[right], forest.weight_[parents])
+    weighted = forest.weight_[:, np.newaxis] * forest.value_.astype(float)
+    # means are rounded to single precision
+    np.testing.assert_allclose(weighted[left] + weighted[right], weighted[parents], rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", REFERENCES)
-def test_threads_and_sparse_input_change_no_bit(data, kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_out_of_bag_predictions_leave_out_the_trees_that_saw_the_sample(data, kind):
+    """With one tree per seed: a sample with other than the label's mean was not drawn, and gets its leaf's value."""
     X, Y = data
-    one, four = grow(kind, X, Y), grow(kind, X, Y, n_jobs=4)
-    assert one.oob_proba_.tobytes() == four.oob_proba_.tobytes()
-    assert one.predict_proba(X).tobytes() == four.predict_proba(X).tobytes()
-    csr = sparse.csr_array(X)
-    assert grow(kind, csr, Y).predict_proba(csr).tobytes() == one.predict_proba(X).tobytes()
+    draws, unseen = 0, np.zeros(len(X))
+    for seed in range(30):
+        forest = grow(kind, X, Y, n_trees=1, random_state=seed)
+        is_out = (forest.oob_proba_ != Y.mean(axis=0)).any(axis=1)
+        np.testing.assert_array_equal(forest.oob_proba_[is_out], forest.training_proba_[is_out])
+        in_leaves = np.bincount(forest.leaf_of_[~is_out, 0], minlength=len(forest.feature_))
+        is_leaf = forest.feature_ < 0
+        assert (in_leaves[is_leaf] >= 5).all()
+        assert (in_leaves[is_leaf] <= forest.weight_[is_leaf]).all()
+        draws += forest.weight_[0]
+        unseen += is_out
+    assert draws == 30 * 150
+    # a sample is left out by a tree with probability (1 - 1/300)**150; 9000 independent looks, 5 standard errors
+    share = (1 - 1 / 300) ** 150
+    assert abs(unseen.mean() / 30 - share) < 5 * np.sqrt(share * (1 - share) / 9000)
 
 
-def test_samples_without_a_vote_get_the_share_of_positives(data):
+def test_out_of_bag_is_a_mean_over_trees(data):
+    """The first trees of a larger forest are those of a smaller one, so its sums come out of both."""
     X, Y = data
-    forest = grow("random_forest", X, Y, n_trees=1)
-    (sample,) = forest._forest.estimators_samples_
-    np.testing.assert_array_equal(forest.oob_proba_[sample], np.tile(Y.mean(axis=0), (sample.size, 1)))
-    unseen = np.setdiff1d(np.arange(len(X)), sample)
-    np.testing.assert_array_equal(forest.oob_proba_[unseen], forest.predict_proba(X)[unseen])
-
-
-def test_one_label(data):
-    X, Y = data
-    forest = grow("extra_trees", X, Y[:, :1])
-    assert forest.predict_proba(X).shape == forest.oob_proba_.shape == (120, 1)
+    forests = [grow("extra_trees", X, Y, n_trees=n) for n in (1, 2)]
+    second = forests[1].value_[forests[1].leaf_of_[:, 1]].astype(float)
+    first = forests[0].training_proba_
+    is_out = (forests[0].oob_proba_ == first).all(axis=1)
+    both = np.where(is_out[:, np.newaxis], (first + second) / 2, second)
+    oob = forests[1].oob_proba_
+    expected = [both, Y.mean(axis=0) + np.zeros_like(both), np.where(is_out[:, np.newaxis], first, np.nan)]
+    matches = np.array([np.isclose(oob, option, rtol=0, atol=1e-15).all(axis=1) for option in expected])
+    assert matches.any(axis=0).all()
+    # out of both bags: with probability e**-0.5 each, in one third of all
+    assert 0.2 < (matches[0] & is_out).mean() < 0.6
 
 
 def test_out_of_bag_predictions_do_not_see_the_label():
     rng = np.random.default_rng(1)
     X, Y = rng.random((400, 5)), rng.integers(0, 2, (400, 3))
-    for kind in REFERENCES:
-        oob = grow(kind, X, Y, n_trees=60).oob_proba_
-        correlation = np.corrcoef(oob.ravel(), Y.ravel())[0, 1]
+    for kind in KINDS:
+        forest = grow(kind, X, Y, n_trees=60)
+        correlation = np.corrcoef(forest.oob_proba_.ravel(), Y.ravel())[0, 1]
         # no signal: the correlation of 1200 pairs has a standard error of 0.03, and out-of-bag means lean to the
         # negative side, because leaving a sample out lowers the mean of its own class
         assert -0.35 < correlation < 0.1
+        assert np.corrcoef(forest.training_proba_.ravel(), Y.ravel())[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_sparse_input_and_ready_bins_change_no_bit(data, kind):
+    X, Y = data
+    X = np.where(X > 0.4, X, 0)
+    one = every_array(grow(kind, X, Y))
+    assert {"oob_proba_", "training_proba_", "leaf_of_", "threshold_", "value_"} < set(one)
+    assert every_array(grow(kind, X, Y, n_jobs=3)) == one
+    assert every_array(grow(kind, sparse.csr_array(X), Y)) == one
+    assert every_array(grow(kind, BinnedMatrix.from_matrix(X), Y)) == one
+    forest = grow(kind, X, Y, n_jobs=-1)
+    assert (
+        forest.predict_proba(sparse.csr_array(X)).tobytes()
+        == forest.training_proba_.tobytes()
+        == one["training_proba_"]
+    )
+
+
+def test_prediction_in_blocks_of_rows(data, monkeypatch):
+    forest = grow("random_forest", *data, n_jobs=2)
+    monkeypatch.setattr("fairfold.forests.trees.ROWS_AT_ONCE", 7)
+    np.testing.assert_array_equal(forest.apply(data[0]), forest.leaf_of_)
+    assert forest.predict_proba(data[0][:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_seeds(data, kind):
+    first = every_array(grow(kind, *data))
+    assert every_array(grow(kind, *data)) == first
+    assert every_array(grow(kind, *data, random_state=4))["leaf_of_"] != first["leaf_of_"]
+
+
+def test_kinds_share_no_random_numbers(data):
+    """Trees of both kinds with one seed draw other samples."""
+    X, Y = data
+    out = [(grow(kind, X, Y, n_trees=1).oob_proba_ != Y.mean(axis=0)).any(axis=1) for kind in KINDS]
+    assert (out[0] != out[1]).mean() > 0.3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_to_split(kind):
+    X, Y = np.random.default_rng(0).random((40, 3)), np.tile([0, 1, 1], (40, 1))
+    for features, labels in ((X, Y), (np.ones((40, 3)), np.arange(40)[:, np.newaxis] % 2), (X[:5], Y[:5])):
+        forest = grow(kind, features, labels)
+        assert (forest.feature_ == -1).all() and len(forest.feature_) == 20
+    np.testing.assert_array_equal(grow(kind, X, Y).predict_proba(X), Y)
+    np.testing.assert_array_equal(grow(kind, X, Y).oob_proba_, Y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_forests_predict_the_same_bytes(data, kind):
+    X, Y = data
+    forest = grow(kind, X, Y)
+    file = io.BytesIO()
+    np.savez(file, **forest.to_arrays())
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        loaded = MultilabelForest.from_arrays(dict(arrays), n_features=6)
+    assert loaded.kind == kind
+    assert loaded.predict_proba(X).tobytes() == forest.training_proba_.tobytes()
+    np.testing.assert_array_equal(loaded.apply(X), forest.leaf_of_)
+    arrays = forest.to_arrays()
+    del arrays["left"]
+    with pytest.raises(ModelError, match="saved forest lacks left"):
+        MultilabelForest.from_arrays(arrays, n_features=6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_draws"),
+    [({"max_samples": 40}, 40), ({"max_samples": 1.0}, 300), ({"max_samples": 0.019}, 5), ({"max_samples": 1e-9}, 1)],
+)
+def test_number_of_draws(data, settings, n_draws):
+    assert (grow("random_forest", *data, **settings).weight_[:1] == n_draws).all()
+
+
+def test_number_of_features_looked_at():
+    """With all features looked at, the one that decides is always found; with one, it is missed more often than not."""
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 8))
+    Y = (X[:, :1] > 0.5).astype(int)
+    found = []
+    for max_features in (8, 1.0, "sqrt", 1, 0.01):
+        forest = grow("random_forest", X, Y, n_trees=60, max_features=max_features)
+        found.append((forest.feature_[forest.tree_starts_[:-1]] == 0).mean())
+    assert found[0] == found[1] == 1
+    assert 0.5 > found[2] > found[3] == found[4]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"n_trees": 0}, "n_trees is 0; it must be a whole number"),
+        ({"min_samples_leaf": 1.5}, r"min_samples_leaf is 1\.5"),
+        ({"max_features": 7}, "max_features is 7; .* from 1 to 6"),
+        ({"max_features": 0.0}, r"max_features is 0\.0; .* or 'sqrt'"),
+        ({"max_samples": 301}, "max_samples is 301; .* from 1 to 300"),
+        ({"max_samples": "sqrt"}, "max_samples is 'sqrt'"),
+        ({"max_bins": 257}, "max_bins is 257; .* 2 to 256, or None"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+    ],
+)
+def test_bad_parameters(data, settings, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        grow("random_forest", *data, **settings)
+
+
+def test_bad_kind(data):
+    with pytest.raises(ModelError, match="kind is 'forest'; it must be 'random_forest' or 'extra_trees'"):
+        grow("forest", *data)
+
+
+@pytest.mark.parametrize(
+    ("Y", "sentence"),
+    [
+        (np.zeros(300), r"labels have shape \(300,\)"),
+        (np.zeros((299, 2)), r"must be \(300, n_labels\)"),
+        (np.zeros((300, 0)), r"labels have shape \(300, 0\)"),
+        (np.full((300, 1), np.nan), "labels must be finite"),
+        (np.full((300, 1), "a"), "labels must be finite numbers"),
+    ],
+)
+def test_bad_labels(data, Y, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        grow("random_forest", data[0], Y)
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.zeros((4, 5)), "X has 5 features; the forest was trained on 6"),
+        (np.zeros(6), r"features have shape \(6,\)"),
+        (np.full((4, 6), "a"), "must be real numbers"),
+        (np.zeros((4, 6), dtype=complex), "dtype complex128; they must be real"),
+        (np.full((4, 6), 1e300), "finite and below 3.4e"),
+        (sparse.csr_array(np.full((4, 6), np.inf)), "finite"),
+    ],
+)
+def test_bad_features_to_predict(data, X, sentence):
+    forest = grow("random_forest", *data, n_trees=1)
+    with pytest.raises(ModelError, match=sentence):
+        forest.predict_proba(X)
+
+
+def test_not_fitted(data):
+    with pytest.raises(ModelError, match="not fitted"):
+        MultilabelForest("extra_trees", random_state=0).predict_proba(data[0])

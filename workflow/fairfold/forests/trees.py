@@ -1,84 +1,277 @@
-"""Forests that predict all labels at once, with their out-of-bag predictions.
+"""Forests that predict all labels at once, with their out-of-bag predictions and leaves.
 
-The trees are scikit-learn's. What is added is a sum over trees in a fixed order, so that any number of threads gives
-the same bytes, and out-of-bag predictions that say what they do for samples without a vote.
+Random forests and extra trees as scikit-learn's ``RandomForestRegressor`` and ``ExtraTreesRegressor`` with a bootstrap:
+a split reduces the summed variance of all labels, which for 0/1 labels is half their summed Gini impurity. The trees
+are our own, because a general library spends its time elsewhere: see :mod:`fairfold.forests.growth` for how they grow
+and :mod:`fairfold.forests.binning` for what they see of the features. Leaves of all training samples, and with them all
+predictions of the training samples, are known when the trees are.
+
+Every tree has its own random stream, and sums over trees run in the order of the trees, so that any number of threads
+gives the same bytes. With 0/1 labels, scores of splits are ratios of exact whole numbers as long as a tree draws fewer
+than about 5,000 samples; beyond, and with other labels, they are rounded to double precision.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
-Matrix = np.ndarray | sparse.csr_array
+from fairfold.errors import ModelError
+from fairfold.forests.binning import BinnedMatrix, Matrix, single_precision
+from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree
+from fairfold.forests.lanes import LANES
+from fairfold.seeds import seed_sequence
+
 ForestKind = Literal["random_forest", "extra_trees"]
 
-_ESTIMATORS = {"random_forest": RandomForestRegressor, "extra_trees": ExtraTreesRegressor}
+KINDS = ("random_forest", "extra_trees")
+ROWS_AT_ONCE = 1024
+# Whole numbers are exact in single precision up to here.
+EXACT_IN_SINGLE = 2**24
+_ARRAYS = ("tree_starts_", "feature_", "threshold_", "left_", "right_", "value_", "weight_")
 
 
 class MultilabelForest:
-    """Random forest or extra trees on 0/1 labels; predicts probabilities.
+    """Random forest or extra trees on several labels; with 0/1 labels it predicts probabilities.
 
-    A split reduces the summed variance of all labels, which for 0/1 labels is half their summed Gini impurity. Every
-    tree sees a bootstrap of half the samples and tries sqrt(n_features) features per split (Ilidio et al. 2024,
-    Section 4.3).
+    The defaults are those of Ilidio et al. (2024), Section 4.3.
 
     Parameters
     ----------
     kind : ``"random_forest"`` (best split per feature) or ``"extra_trees"`` (one random split per feature).
     n_trees : number of trees.
-    min_samples_leaf : training samples per leaf.
-    n_jobs : threads.
-    random_state : seed.
+    min_samples_leaf : least number of different samples in a leaf, however often each was drawn.
+    max_features : features looked at per split: ``"sqrt"``, a number, or a share of all as a float. More are looked at
+        only as long as all were constant in the node.
+    max_samples : draws per tree, with replacement: a number, or a share of the samples as a float.
+    max_bins : values that a random forest tells apart per feature, 2 to 256; None for all. Extra trees always see all.
+    n_jobs : threads; None for one, -1 for all cores. More than there are cores is allowed and gains nothing.
+    random_state : seed, a whole number. Forests of different kind or seed share no random numbers.
 
     Attributes
     ----------
-    oob_proba_ : (n_samples, n_labels) mean prediction of the trees that did not see the sample. A sample that every
-        tree saw (likely only with few trees) gets the label's share of positives.
+    oob_proba_ : (n_samples, n_labels) float64, mean prediction of the trees that did not see the sample. A sample that
+        every tree saw (likely only with few trees) gets the label's mean.
+    training_proba_ : (n_samples, n_labels) float64, mean prediction of all trees: ``predict_proba`` of the samples.
+    leaf_of_ : (n_samples, n_trees) int32, node in which each sample ends.
+    tree_starts_ : (n_trees + 1,) int64; the nodes of tree ``t`` are ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``,
+        its root first, parents before their children.
+    feature_ : (n_nodes,) int32, feature of the split, -1 for a leaf.
+    threshold_ : (n_nodes,) float64; samples go left if their value in single precision is at most this. NaN for a leaf.
+    left_, right_ : (n_nodes,) int32 nodes, -1 for a leaf.
+    value_ : (n_nodes, n_labels) float32, mean labels of the draws in the node.
+    weight_ : (n_nodes,) int32, draws in the node; a sample drawn twice counts twice.
+    n_features_in_ : number of features.
     """
 
     def __init__(
-        self, kind: ForestKind, *, n_trees: int, min_samples_leaf: int, n_jobs: int | None, random_state: int
+        self,
+        kind: ForestKind,
+        *,
+        n_trees: int = 150,
+        min_samples_leaf: int = 5,
+        max_features: Literal["sqrt"] | int | float = "sqrt",
+        max_samples: int | float = 0.5,
+        max_bins: int | None = 256,
+        n_jobs: int | None = 1,
+        random_state: int,
     ) -> None:
-        self._forest = _ESTIMATORS[kind](
-            n_estimators=n_trees,
-            min_samples_leaf=min_samples_leaf,
-            max_features="sqrt",
-            bootstrap=True,
-            max_samples=0.5,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+        self.kind = kind
+        self.n_trees = n_trees
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
-    def fit(self, X: Matrix, Y: np.ndarray) -> MultilabelForest:
-        """Grow the trees. Time grows with trees · sqrt(n_features) · n·log(n) · n_labels."""
-        X = _as_tree_input(X)
-        self._forest.fit(X, Y if Y.shape[1] > 1 else Y.ravel())
-        total, votes = np.zeros(Y.shape), np.zeros((len(Y), 1))
-        for tree, sample in zip(self._forest.estimators_, self._forest.estimators_samples_, strict=True):
-            unseen = np.ones(len(Y), dtype=bool)
-            unseen[sample] = False
-            total[unseen] += _predict_tree(tree, X[unseen], Y.shape[1])
-            votes[unseen] += 1
-        self.oob_proba_ = np.where(votes > 0, total / np.maximum(votes, 1), Y.mean(axis=0))
-        self._n_labels = Y.shape[1]
+    def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> MultilabelForest:
+        """Grow the trees. Time grows with trees · max_features · n·log(n) · n_labels.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features), dense or sparse, finite; or its :class:`~fairfold.forests.binning.BinnedMatrix`,
+            made once for several forests (its own ``max_bins`` counts then).
+        Y : (n_samples, n_labels), finite numbers; 0/1 for probabilities.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ModelError
+            When a parameter is out of range, shapes do not fit, or numbers are not finite.
+        """
+        self._check_parameters()
+        if not isinstance(X, BinnedMatrix):
+            X = BinnedMatrix.from_matrix(_as_matrix(X), max_bins=self.max_bins)
+        Y = _check_labels(Y, X.shape[0])
+        n, self.n_features_in_ = X.shape
+        is_random = self.kind == "extra_trees"
+        rules = GrowthRules(
+            n_draws=_number_of(self.max_samples, n, "max_samples", "samples"),
+            max_features=_number_of(self.max_features, self.n_features_in_, "max_features", "features"),
+            min_samples_leaf=int(self.min_samples_leaf),
+            random_threshold=is_random,
+        )
+        labels, centre = _pad_labels(Y, rules.n_draws)
+        table = X.exact if is_random else X.binned
+        seeds = seed_sequence(self.random_state, "forest", self.kind).generate_state(self.n_trees, np.uint64)
+        trees = self._map(lambda seed: grow_tree(table, labels, Y.shape[1], rules, seed), seeds)
+        drawn = self._join(trees, centre)
+        self.oob_proba_ = self._out_of_bag(drawn, Y.mean(axis=0))
+        self.training_proba_ = self._mean_value(self.leaf_of_)
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Mean prediction of all trees, (n_samples, n_labels)."""
-        X = _as_tree_input(X)
-        total = np.zeros((X.shape[0], self._n_labels))
-        for tree in self._forest.estimators_:
-            total += _predict_tree(tree, X, self._n_labels)
-        return total / len(self._forest.estimators_)
+        """Mean prediction of all trees, (n_samples, n_labels) float64.
+
+        Raises
+        ------
+        ModelError
+            When ``X`` has another number of features than the training data, or holds no finite numbers.
+        """
+        return self._mean_value(self.apply(X))
+
+    def apply(self, X: Matrix) -> np.ndarray:
+        """Leaf of each sample in each tree, (n_samples, n_trees) int32 nodes. Raises as ``predict_proba``."""
+        X = self._check_features(X)
+        leaves = np.empty((X.shape[0], len(self.tree_starts_) - 1), dtype=np.int32)
+        nodes = (self.tree_starts_[:-1], self.feature_, self.threshold_, self.left_, self.right_)
+
+        def walk(first: int) -> None:
+            rows = X[first : first + ROWS_AT_ONCE]
+            rows = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows)
+            find_leaves(rows, *nodes, leaves[first : first + ROWS_AT_ONCE])
+
+        self._map(walk, range(0, X.shape[0], ROWS_AT_ONCE))
+        return leaves
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All that ``predict_proba`` and ``apply`` need, without the training samples; for ``numpy.savez``."""
+        return {"kind": np.array(self.kind), **{name.rstrip("_"): getattr(self, name) for name in _ARRAYS}}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], n_features: int) -> MultilabelForest:
+        """Fitted forest that predicts the same bytes as the one whose ``to_arrays`` these are.
+
+        Parameters
+        ----------
+        arrays : what ``to_arrays`` returned.
+        n_features : features of its training data.
+
+        Raises
+        ------
+        ModelError
+            When an array is missing.
+        """
+        missing = {"kind", *(name.rstrip("_") for name in _ARRAYS)} - set(arrays)
+        if missing:
+            raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
+        forest = cls(str(arrays["kind"]), n_trees=len(arrays["tree_starts"]) - 1, random_state=0)
+        for name in _ARRAYS:
+            setattr(forest, name, arrays[name.rstrip("_")])
+        forest.n_features_in_ = n_features
+        return forest
+
+    def _map(self, function: Callable, tasks: object) -> list:
+        n_threads = effective_n_jobs(self.n_jobs)
+        if n_threads == 1:
+            return [function(task) for task in tasks]
+        with ThreadPoolExecutor(n_threads) as pool:
+            return list(pool.map(function, tasks))
+
+    def _join(self, trees: list[tuple], centre: np.ndarray) -> np.ndarray:
+        """Put the trees behind each other; returns which samples each tree drew, (n_samples, n_trees)."""
+        nodes, weights, values, leaves, drawn = zip(*trees, strict=True)
+        features, thresholds, lefts, rights = zip(*nodes, strict=True)
+        self.tree_starts_ = np.cumsum([0, *map(len, weights)], dtype=np.int64)
+        self.feature_, self.threshold_ = np.concatenate(features), np.concatenate(thresholds)
+        shift = np.repeat(self.tree_starts_[:-1], np.diff(self.tree_starts_)).astype(np.int32)
+        is_split = self.feature_ >= 0
+        self.left_, self.right_ = (
+            np.where(is_split, np.concatenate(children) + shift, np.int32(-1)) for children in (lefts, rights)
+        )
+        self.weight_, self.value_ = np.concatenate(weights), np.concatenate(values)
+        self.value_ += centre
+        self.leaf_of_ = np.stack(leaves, axis=1) + self.tree_starts_[:-1].astype(np.int32)
+        return np.stack(drawn, axis=1)
+
+    def _out_of_bag(self, drawn: np.ndarray, label_means: np.ndarray) -> np.ndarray:
+        total = np.zeros((len(drawn), len(label_means)))
+        add_leaf_values(self.leaf_of_, drawn, self.value_, total)
+        votes = np.count_nonzero(~drawn, axis=1)[:, np.newaxis]
+        return np.where(votes > 0, total / np.maximum(votes, 1), label_means)
+
+    def _mean_value(self, leaves: np.ndarray) -> np.ndarray:
+        total = np.zeros((len(leaves), self.value_.shape[1]))
+        add_leaf_values(leaves, None, self.value_, total)
+        return total / leaves.shape[1]
+
+    def _check_parameters(self) -> None:
+        if self.kind not in KINDS:
+            raise ModelError(f"kind is {self.kind!r}; it must be {' or '.join(map(repr, KINDS))}.")
+        for name in ("n_trees", "min_samples_leaf"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0):
+            raise ModelError(f"n_jobs is {self.n_jobs!r}; it must be a number of threads, -1 for all cores, or None.")
+
+    def _check_features(self, X: Matrix) -> Matrix:
+        if not hasattr(self, "value_"):
+            raise ModelError("this forest is not fitted; call fit first.")
+        X = _as_matrix(X)
+        if X.shape[1] != self.n_features_in_:
+            raise ModelError(f"X has {X.shape[1]} features; the forest was trained on {self.n_features_in_}.")
+        return single_precision(X)
 
 
-def _as_tree_input(X: Matrix) -> Matrix:
-    """float32, which is what scikit-learn's trees work on; converted once instead of once per tree."""
-    return X.astype(np.float32)
+def _as_matrix(X: Matrix) -> Matrix:
+    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ModelError(f"features have shape {X.shape}; they must be (n_samples, n_features).")
+    return X
 
 
-def _predict_tree(tree: object, X: Matrix, n_labels: int) -> np.ndarray:
-    return tree.predict(X, check_input=False).reshape(X.shape[0], n_labels)
+def _check_labels(Y: np.ndarray, n_samples: int) -> np.ndarray:
+    Y = np.asarray(Y)
+    if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
+        raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
+    if Y.dtype.kind not in "fiub" or not np.isfinite(Y).all():
+        raise ModelError("labels must be finite numbers.")
+    return Y
+
+
+def _number_of(wanted: str | int | float, available: int, name: str, what: str) -> int:
+    """Number of features or samples that a parameter asks for, rounded as scikit-learn does."""
+    if wanted == "sqrt" and name == "max_features":
+        return max(1, int(np.sqrt(available)))
+    if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool) and 1 <= wanted <= available:
+        return int(wanted)
+    if isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
+        return max(1, int(wanted * available))
+    also = ", or 'sqrt'" if name == "max_features" else ""
+    raise ModelError(
+        f"{name} is {wanted!r}; it must be a whole number from 1 to {available}, the number of {what}, "
+        f"a share above 0 and up to 1.0{also}."
+    )
+
+
+def _pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels in whole blocks of lanes, and what was taken off them: (n_samples, width) and (n_labels,) float32.
+
+    Sums of 0/1 labels are exact in single precision. Others lose less to rounding around their mean.
+    """
+    n, q = Y.shape
+    is_binary = n_draws < EXACT_IN_SINGLE and bool(((Y == 0) | (Y == 1)).all())
+    padded = np.zeros((n, -(-q // LANES) * LANES), dtype=np.float32 if is_binary else np.float64)
+    centre = np.zeros(q, dtype=np.float32) if is_binary else Y.mean(axis=0).astype(np.float32)
+    padded[:, :q] = Y - centre if not is_binary else Y
+    return padded, centre

@@ -1,0 +1,163 @@
+"""Features as small whole numbers: the rank of each value among the distinct values of its feature, or its bin.
+
+Values are rounded to single precision first, as scikit-learn's trees do. Random forests look at up to ``max_bins``
+groups of neighbouring values per feature; extra trees draw their thresholds between exact values. A feature with no
+more distinct values than bins has the same codes for both. Codes take 1 byte per cell while every feature has up to 256
+distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise, for sparse input too. Of that only
+``COLUMNS_AT_ONCE`` columns are ever spread out as numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from fairfold.errors import ModelError
+
+Matrix = np.ndarray | sparse.csr_array
+COLUMNS_AT_ONCE = 64
+
+
+class CodeTable(NamedTuple):
+    """Features as codes, and what the codes stand for.
+
+    ``codes`` is (n_features, n_samples) of unsigned integers. Code ``c`` of feature ``f`` stands for the values from
+    ``lowest[starts[f] + c]`` to ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
+    """
+
+    codes: np.ndarray
+    starts: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+
+
+@dataclass(frozen=True)
+class BinnedMatrix:
+    """Features prepared for growing trees; made once and shared by all forests that see the same features.
+
+    Attributes
+    ----------
+    exact : every distinct value has its own code.
+    binned : at most ``max_bins`` codes per feature; the same object as ``exact`` when no feature has more values.
+    """
+
+    exact: CodeTable
+    binned: CodeTable
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_features)."""
+        return self.exact.codes.shape[::-1]
+
+    @classmethod
+    def from_matrix(cls, X: Matrix, *, max_bins: int | None = 256) -> BinnedMatrix:
+        """Rank the values of each feature, and group them into bins of about equally many samples.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features), dense or sparse, finite.
+        max_bins : most bins of a feature, 2 to 256; None leaves every distinct value its own.
+
+        Raises
+        ------
+        ModelError
+            When ``max_bins`` is out of range or a number is too large for single precision.
+        """
+        if max_bins is not None and (not isinstance(max_bins, (int, np.integer)) or not 2 <= max_bins <= 256):
+            raise ModelError(f"max_bins is {max_bins!r}; it must be a whole number from 2 to 256, or None.")
+        exact = _rank_values(X)
+        if max_bins is None or np.diff(exact.starts).max(initial=0) <= max_bins:
+            return cls(exact, exact)
+        codes = np.empty(exact.codes.shape, dtype=np.uint8)
+        return cls(exact, CodeTable(codes, *_group_values(exact, max_bins, codes)))
+
+
+def single_precision(X: Matrix) -> Matrix:
+    """The same matrix rounded to single precision, rows or columns contiguous as they were.
+
+    Raises
+    ------
+    ModelError
+        When the numbers are no numbers, or too large.
+    """
+    if X.dtype.kind not in "fiub":
+        raise ModelError(f"features have dtype {X.dtype}; they must be real numbers.")
+    with np.errstate(over="ignore"):
+        rounded = X.astype(np.float32, copy=False)
+    numbers = rounded.data if sparse.issparse(rounded) else rounded
+    if not np.isfinite(numbers).all():
+        raise ModelError(f"features must be finite and below {np.finfo(np.float32).max:.3g} in size; scale them.")
+    return rounded
+
+
+def _rank_values(X: Matrix) -> CodeTable:
+    X = single_precision(X)
+    if sparse.issparse(X):
+        X = X.tocsc()
+    n, p = X.shape
+    codes = np.empty((p, n), dtype=np.uint8)
+    distinct = []
+    for first in range(0, p, COLUMNS_AT_ONCE):
+        block = X[:, first : first + COLUMNS_AT_ONCE]
+        columns = np.ascontiguousarray((block.toarray() if sparse.issparse(block) else block).T)
+        ranks = np.empty(columns.shape, dtype=np.uint32)
+        order = np.argsort(columns, axis=1)
+        distinct += [values.copy() for values in np.split(*_rank_columns(columns, order, ranks))]
+        codes = codes.astype(np.promote_types(codes.dtype, np.min_scalar_type(ranks.max(initial=0))), copy=False)
+        codes[first : first + COLUMNS_AT_ONCE] = ranks
+    starts = np.cumsum([0, *map(len, distinct)], dtype=np.int64)
+    values = np.concatenate(distinct) if distinct else np.empty(0, dtype=np.float32)
+    return CodeTable(codes, starts, values, values)
+
+
+@numba.njit(cache=True, nogil=True)
+def _rank_columns(columns, order, ranks):  # noqa: ANN001, ANN202
+    """Rank of each value within its row; returns the distinct values one row after another, and where rows end."""
+    n_columns = len(columns)
+    values = np.empty(columns.size, dtype=columns.dtype)
+    ends = np.empty(n_columns, dtype=np.int64)
+    n_values = 0
+    for column in range(n_columns):
+        first = n_values
+        for place in order[column]:
+            value = columns[column, place]
+            if n_values == first or value != values[n_values - 1]:
+                values[n_values] = value
+                n_values += 1
+            ranks[column, place] = n_values - 1 - first
+        ends[column] = n_values
+    return values[:n_values], ends[:-1]
+
+
+@numba.njit(cache=True, nogil=True)
+def _group_values(exact, max_bins, codes):  # noqa: ANN001, ANN202
+    """Fill ``codes`` with bins of neighbouring values; returns their starts, lowest and highest values."""
+    n_features, n = codes.shape
+    starts = np.zeros(n_features + 1, dtype=np.int64)
+    lowest, highest = np.empty_like(exact.lowest), np.empty_like(exact.lowest)
+    n_bins = 0
+    for feature in range(n_features):
+        first, n_values = exact.starts[feature], exact.starts[feature + 1] - exact.starts[feature]
+        counts = np.zeros(n_values, dtype=np.int64)
+        for rank in exact.codes[feature]:
+            counts[rank] += 1
+        bin_of = np.empty(n_values, dtype=np.uint8)
+        before, previous = 0, -1
+        for rank in range(n_values):
+            # the bin in which the middle of the value's samples lies
+            share = rank if n_values <= max_bins else max_bins * (2 * before + counts[rank]) // (2 * n)
+            before += counts[rank]
+            if share != previous:
+                lowest[n_bins] = exact.lowest[first + rank]
+                n_bins += 1
+                previous = share
+            highest[n_bins - 1] = exact.highest[first + rank]
+            bin_of[rank] = n_bins - 1 - starts[feature]
+        for sample in range(n):
+            codes[feature, sample] = bin_of[exact.codes[feature, sample]]
+        starts[feature + 1] = n_bins
+    return starts, lowest[:n_bins].copy(), highest[:n_bins].copy()

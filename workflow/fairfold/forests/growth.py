@@ -1,0 +1,455 @@
+"""Compiled kernels that grow one tree and walk samples through trees.
+
+What a split is worth needs the sums of the labels on one side of it. Rows of labels lie in one piece of memory, padded
+to whole blocks of ``LANES`` labels (see :mod:`fairfold.forests.lanes`), and the sum of a block stays in registers while
+the samples of a node are gone through in the order of a feature. A sample that was drawn several times is one row with
+a weight. Samples out of the bag are moved along with those in it, so the leaf of every sample is known when the tree
+is.
+
+Splits are searched as scikit-learn's trees do: features are drawn without replacement until ``max_features`` were
+looked at and one of them was not constant; features that are constant in a node are remembered below it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
+
+INSERTION_SORT_AT_MOST = 24  # samples; more are counted into their codes
+ROW_BITS = 32
+
+
+class GrowthRules(NamedTuple):
+    """How a tree grows.
+
+    ``random_threshold``: one random threshold per feature (extra trees), instead of the best one.
+    """
+
+    n_draws: int
+    max_features: int
+    min_samples_leaf: int
+    random_threshold: bool
+
+
+class _Workspace(NamedTuple):
+    """Room for the samples of a node, one entry for each; ``counts`` one for each code."""
+
+    keys: np.ndarray
+    other: np.ndarray
+    counts: np.ndarray
+    ends: np.ndarray
+    weights: np.ndarray
+    scores: np.ndarray
+
+
+@numba.njit(cache=True, nogil=True)
+def _next_random(state):  # noqa: ANN001, ANN202
+    """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = state[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@numba.njit(cache=True, nogil=True)
+def random_below(state, limit):  # noqa: ANN001, ANN201
+    """Whole number from 0 to ``limit - 1``, for limits below 2**32."""
+    return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+
+
+@numba.njit(cache=True, nogil=True)
+def random_share(state):  # noqa: ANN001, ANN201
+    """Number in [0, 1)."""
+    return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
+    """Grow one tree on a bootstrap of the samples.
+
+    Parameters
+    ----------
+    table : CodeTable of the features.
+    labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
+    n_labels : labels before padding.
+    rules : GrowthRules.
+    seed : uint64 that begins the tree's random stream.
+
+    Returns
+    -------
+    feature, threshold, left, right, weight : (n_nodes,); nodes in depth-first order, the root first, -1 for none.
+    value : (n_nodes, n_labels) float32, mean labels of the draws in each node.
+    leaf_of : (n_samples,) leaf of every sample, drawn or not.
+    drawn : (n_samples,) whether the sample was drawn.
+    """
+    n, p, width = labels.shape[0], table.codes.shape[0], labels.shape[1]
+    flat = labels.reshape(-1)
+    state = np.array([seed], dtype=np.uint64)
+    weights = np.zeros(n, dtype=labels.dtype)
+    for _ in range(rules.n_draws):
+        weights[random_below(state, n)] += 1
+    rows, n_drawn = _drawn_first(weights)
+    most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
+    most_nodes = 2 * most_leaves - 1
+    feature, threshold = np.full(most_nodes, -1, dtype=np.int32), np.full(most_nodes, np.nan)
+    left, right = np.full(most_nodes, -1, dtype=np.int32), np.full(most_nodes, -1, dtype=np.int32)
+    weight = np.empty(most_nodes, dtype=np.int32)
+    value = np.empty((most_nodes, n_labels), dtype=np.float32)
+    leaf_of = np.empty(n, dtype=np.int32)
+    features = np.arange(p).astype(np.int32)
+    totals = np.empty(width)
+    work = _Workspace(
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.int32),
+        np.zeros(max(256, 4 * n) + 1, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n),
+        np.empty(n),
+    )
+    # start and end of the samples in the bag and out of it, constant features, parent, side
+    stack = np.empty((most_leaves + 1, 7), dtype=np.int64)
+    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
+    depth, n_nodes = 1, 0
+    while depth > 0:
+        depth -= 1
+        start, end, out_start, out_end, n_constant, parent, is_right = stack[depth]
+        node = n_nodes
+        n_nodes += 1
+        if parent >= 0:
+            if is_right:
+                right[parent] = node
+            else:
+                left[parent] = node
+        bag = rows[start:end]
+        whole = _add_up(flat, width, weights, bag, totals)
+        weight[node] = np.int32(whole)
+        for label in range(n_labels):
+            value[node, label] = totals[label] / whole
+        split_feature, cut, at = -1, 0, 0.0
+        if end - start >= 2 * rules.min_samples_leaf and not _is_pure(labels, n_labels, bag):
+            node_arrays = (bag, features, n_constant, totals, whole)
+            if rules.random_threshold:
+                found = _random_split(table, flat, width, weights, node_arrays, rules, state, work)
+            else:
+                found = _best_split(table, flat, width, weights, node_arrays, rules, state, work)
+            split_feature, cut, at, n_constant = found
+        if split_feature < 0:
+            leaf_of[rows[start:end]] = node
+            leaf_of[rows[out_start:out_end]] = node
+            continue
+        feature[node], threshold[node] = split_feature, at
+        column = table.codes[split_feature]
+        middle = start + _partition(column, cut, bag, work.other)
+        out_middle = out_start + _partition(column, cut, rows[out_start:out_end], work.other)
+        stack[depth] = (middle, end, out_middle, out_end, n_constant, node, 1)
+        stack[depth + 1] = (start, middle, out_start, out_middle, n_constant, node, 0)
+        depth += 2
+    shape = (feature[:n_nodes].copy(), threshold[:n_nodes].copy(), left[:n_nodes].copy(), right[:n_nodes].copy())
+    return shape, weight[:n_nodes].copy(), value[:n_nodes].copy(), leaf_of, weights > 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _drawn_first(weights):  # noqa: ANN001, ANN202
+    """Samples with a weight, then those without, each in order; and the number of the former."""
+    rows = np.empty(len(weights), dtype=np.int32)
+    n_drawn = 0
+    for row in range(len(weights)):
+        if weights[row] > 0:
+            rows[n_drawn] = row
+            n_drawn += 1
+    place = n_drawn
+    for row in range(len(weights)):
+        if weights[row] == 0:
+            rows[place] = row
+            place += 1
+    return rows, n_drawn
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _add_up(flat, width, weights, rows, totals):  # noqa: ANN001, ANN202
+    """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
+    for block in range(0, width, LANES):
+        lanes = no_rows(flat)
+        for row in rows:
+            lanes = add_row(lanes, flat, row * width + block, weights[row])
+        store(lanes, totals, block)
+    whole = 0.0
+    for row in rows:
+        whole += weights[row]
+    return whole
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
+    """Whether all samples have the same labels."""
+    first = labels[rows[0]]
+    for row in rows[1:]:
+        for label in range(n_labels):
+            if labels[row, label] != first[label]:
+                return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _partition(column, cut, rows, other):  # noqa: ANN001, ANN202
+    """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
+    n_left = n_right = 0
+    for row in rows:
+        goes_left = column[row] <= cut
+        rows[n_left] = row
+        other[n_right] = row
+        n_left += goes_left
+        n_right += not goes_left
+    rows[n_left:] = other[:n_right]
+    return n_left
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _draw_feature(features, state, first, last, n_known):  # noqa: ANN001, ANN202
+    """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
+
+    Those in ``features[first:last]`` were not looked at in this node.
+    """
+    draw = random_below(state, n_known + last - first)
+    return -1 if draw < n_known else first + draw - n_known
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _set_aside(features, place, to):  # noqa: ANN001, ANN202
+    features[place], features[to] = features[to], features[place]
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _best_split(table, flat, width, weights, node_arrays, rules, state, work):  # noqa: ANN001, ANN202
+    """Best threshold of the features drawn: feature (-1: none), last code on the left, threshold, constant features."""
+    rows, features, n_constant, totals, whole = node_arrays
+    best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
+    first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
+    while first < last and (n_looked_at < rules.max_features or n_useful == 0):
+        n_looked_at += 1
+        place = _draw_feature(features, state, first, last, n_known)
+        if place < 0:
+            n_known -= 1
+            continue
+        feature = features[place]
+        if not _sort_rows(table.codes[feature], rows, work):
+            _set_aside(features, place, first)
+            first += 1
+            continue
+        last -= 1
+        n_useful += 1
+        _set_aside(features, place, last)
+        n_candidates = _list_candidates(len(rows), weights, rules.min_samples_leaf, work)
+        _score_candidates(n_candidates, flat, width, weights, totals, whole, work)
+        for candidate in range(n_candidates):
+            part = work.weights[candidate]
+            score = work.scores[candidate] / (part * (whole - part))
+            if score > best_score:
+                end = work.ends[candidate]
+                best_score, best_feature = score, feature
+                best_left = np.int64(work.keys[end - 1] >> np.uint64(ROW_BITS))
+                best_right = np.int64(work.keys[end] >> np.uint64(ROW_BITS))
+    if best_feature < 0:
+        return -1, 0, 0.0, first
+    cut, at = _place_threshold(table, best_feature, best_left, best_right)
+    return best_feature, cut, at, first
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
+    """Last code on the left, and a threshold midway between two neighbouring codes of a node.
+
+    Codes between them, of samples elsewhere, go to the side of the threshold on which they lie. A bin that it would
+    cut in two goes to the left.
+    """
+    start = table.starts[feature]
+    at = table.highest[start + left] / 2.0 + table.lowest[start + right] / 2.0
+    cut = left
+    while table.lowest[start + cut + 1] <= at:
+        cut += 1
+    if table.highest[start + cut] > at:
+        at = table.highest[start + cut] / 2.0 + table.lowest[start + cut + 1] / 2.0
+    return cut, at
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _sort_rows(column, rows, work):  # noqa: ANN001, ANN202
+    """Fill ``work.keys`` with the samples sorted by code, then number; false if they all have one code.
+
+    A key holds the code in its upper and the sample in its lower half.
+    """
+    keys, n = work.keys, len(rows)
+    lowest = highest = np.int64(column[rows[0]])
+    for place in range(n):
+        code = np.int64(column[rows[place]])
+        lowest, highest = min(lowest, code), max(highest, code)
+        keys[place] = (np.uint64(code) << np.uint64(ROW_BITS)) | np.uint64(rows[place])
+    n_codes = highest - lowest + 1
+    if n_codes == 1:
+        return False
+    if n <= INSERTION_SORT_AT_MOST:
+        for place in range(1, n):
+            key, to = keys[place], place
+            while to > 0 and keys[to - 1] > key:
+                keys[to] = keys[to - 1]
+                to -= 1
+            keys[to] = key
+    elif n_codes <= max(256, 4 * n):
+        _counting_sort(column, rows, lowest, n_codes, work)
+    else:
+        keys[:n].sort()
+    return True
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _counting_sort(column, rows, lowest, n_codes, work):  # noqa: ANN001, ANN202
+    counts = work.counts[: n_codes + 1]
+    counts[:] = 0
+    for row in rows:
+        counts[np.int64(column[row]) - lowest + 1] += 1
+    for code in range(1, n_codes):
+        counts[code] += counts[code - 1]
+    for row in rows:
+        code = np.int64(column[row])
+        work.keys[counts[code - lowest]] = (np.uint64(code) << np.uint64(ROW_BITS)) | np.uint64(row)
+        counts[code - lowest] += 1
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _list_candidates(n, weights, min_samples_leaf, work):  # noqa: ANN001, ANN202
+    """Note how many of the sorted samples are on the left at each possible split, and their weight."""
+    n_candidates, part = 0, 0.0
+    key = work.keys[0]
+    for end in range(1, n - min_samples_leaf + 1):
+        following = work.keys[end]
+        part += weights[np.int64(key & np.uint64(0xFFFFFFFF))]
+        work.ends[n_candidates], work.weights[n_candidates], work.scores[n_candidates] = end, part, 0.0
+        is_possible = end >= min_samples_leaf and (key >> np.uint64(ROW_BITS)) != (following >> np.uint64(ROW_BITS))
+        n_candidates += is_possible
+        key = following
+    return n_candidates
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _score_candidates(n_candidates, flat, width, weights, totals, whole, work):  # noqa: ANN001, ANN202
+    """Add the imbalance of all labels to the scores of the candidates."""
+    for block in range(0, width, LANES):
+        lanes = no_rows(flat)
+        place = 0
+        for candidate in range(n_candidates):
+            for at in range(place, work.ends[candidate]):
+                row = np.int64(work.keys[at] & np.uint64(0xFFFFFFFF))
+                lanes = add_row(lanes, flat, row * width + block, weights[row])
+            place = work.ends[candidate]
+            work.scores[candidate] += imbalance(lanes, work.weights[candidate], whole, totals, block)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _random_split(table, flat, width, weights, node_arrays, rules, state, work):  # noqa: ANN001, ANN202
+    """Best of the features drawn, each at one random threshold; returns as ``_best_split``."""
+    rows, features, n_constant, totals, whole = node_arrays
+    best_score, best_feature, best_cut, best_at = -1.0, -1, 0, 0.0
+    first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
+    while first < last and (n_looked_at < rules.max_features or n_useful == 0):
+        n_looked_at += 1
+        place = _draw_feature(features, state, first, last, n_known)
+        if place < 0:
+            n_known -= 1
+            continue
+        feature = features[place]
+        column = table.codes[feature]
+        lowest = highest = np.int64(column[rows[0]])
+        for row in rows:
+            code = np.int64(column[row])
+            lowest, highest = min(lowest, code), max(highest, code)
+        if lowest == highest:
+            _set_aside(features, place, first)
+            first += 1
+            continue
+        last -= 1
+        n_useful += 1
+        _set_aside(features, place, last)
+        values = table.lowest[table.starts[feature] :]
+        at = _draw_threshold(values[lowest], values[highest], state)
+        cut = _last_up_to(values, lowest, highest, at)
+        side, n_left = _smaller_side(column, cut, rows, work)
+        if min(n_left, len(rows) - n_left) < rules.min_samples_leaf:
+            continue
+        score = _score_side(side, flat, width, weights, totals, whole)
+        if score > best_score:
+            best_score, best_feature, best_cut, best_at = score, feature, cut, at
+    return best_feature, best_cut, best_at, first
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
+    """Number in [lowest, highest)."""
+    span = np.float64(highest) - np.float64(lowest)
+    at = np.float64(lowest) + random_share(state) * span
+    return at if at < highest else np.float64(lowest)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
+    """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if values[middle] <= at:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _smaller_side(column, cut, rows, work):  # noqa: ANN001, ANN202
+    """The samples on the side of the split that has fewer, and the number on the left."""
+    n_left = n_right = 0
+    for row in rows:
+        goes_left = column[row] <= cut
+        work.ends[n_left] = row
+        work.other[n_right] = row
+        n_left += goes_left
+        n_right += not goes_left
+    return (work.ends[:n_left] if n_left <= n_right else work.other[:n_right]), n_left
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _score_side(side, flat, width, weights, totals, whole):  # noqa: ANN001, ANN202
+    """What a split is worth, from the samples on one side of it."""
+    part = 0.0
+    for row in side:
+        part += weights[row]
+    score = 0.0
+    for block in range(0, width, LANES):
+        lanes = no_rows(flat)
+        for row in side:
+            lanes = add_row(lanes, flat, row * width + block, weights[row])
+        score += imbalance(lanes, part, whole, totals, block)
+    return score / (part * (whole - part))
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
+    """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
+    for tree in range(len(roots)):
+        for row in range(len(X)):
+            node = roots[tree]
+            while feature[node] >= 0:
+                node = left[node] if X[row, feature[node]] <= threshold[node] else right[node]
+            leaves[row, tree] = node
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def add_leaf_values(leaves, skipped, value, total):  # noqa: ANN001, ANN201
+    """Add the values of each row's leaves to ``total``, tree after tree, but those ``skipped`` (or None)."""
+    for row in range(len(leaves)):
+        for tree in range(leaves.shape[1]):
+            if skipped is None or not skipped[row, tree]:
+                for label in range(total.shape[1]):
+                    total[row, label] += value[leaves[row, tree], label]
