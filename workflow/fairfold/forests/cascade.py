@@ -1,83 +1,139 @@
-"""Cascades of forests: each level sees the features and what the level below it predicts.
+"""The published cascades: each level sees the features and what the forests of the level below it made of them.
 
-A level holds one random forest and one forest of extra trees. Level 0 sees the features alone; from level 1 on each
-forest also sees the *other* forest's predictions of the level below ("crossing-over": never its own). In training
-these are out-of-bag predictions, because a forest's predictions of its own training samples leak their labels.
+A level has two parts. Its *encoders*, a random forest and a forest of extra trees, turn samples into new features:
+probabilities (output space) or tree embeddings. Its *predictors*, another such pair, learn from the features and all
+new features; their mean probability is what the level predicts. Level 0 has predictors only, on the features alone.
+With crossing-over an encoder sees the features and the *other* encoder's new features of the level below, never its
+own; without, the predictors of the level below are the encoders. Between encoders and predictors, labels are imputed.
+
+One ``fit`` serves all levels: every level's predictors, scores and imputations are kept.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.errors import ModelError
-from fairfold.evaluation.scores import multilabel_scores
-from fairfold.forests.trees import MultilabelForest
+from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.forests.base import BaseCascade
+from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
+from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level, Matrix, beside
 from fairfold.seeds import seed_for
-from fairfold.weak_labels import label_frequency, positive_cap, strict_label_complement
+from fairfold.weak_labels import tice
 
-Matrix = np.ndarray | sparse.csr_array
-FORESTS = ("random_forest", "extra_trees")
+CHOICES = {
+    "imputation": (None, "lc", "slc", "fla"),
+    "length_control": ("single", "first-drop", "imputation-limit", "best-training", "best-oob"),
+    "output_features": ("in-bag", "out-of-bag"),
+    "node_weights": ("paper", "published"),
+    "cap_rounding": ("ceil", "floor"),
+    "slc_threshold_on": ("probability", "posterior"),
+    "imputer_forests": ("encoders", "own"),
+    "tice_variant": ("paper", "published"),
+}
 
 
-class CascadeForest(BaseEstimator):
+class CascadeForest(BaseCascade):
     """Deep forest for multilabel data whose negatives may be hidden positives (Ilidio et al. 2024, Section 3).
+
+    Time grows with the levels times four forests, or six where the imputer has its own; LC's imputer has ten smaller
+    ones. See :class:`~fairfold.forests.trees.MultilabelForest` and, for embeddings, which need memory for n_samples²
+    numbers, :class:`~fairfold.forests.embedding.TreeEmbedding`.
 
     Parameters
     ----------
-    n_trees : trees per forest; a level has two forests.
-    max_levels : most levels above level 0; 0 is a plain pair of forests.
-    imputation : None, or ``"slc"`` (strict label complement, see :mod:`fairfold.weak_labels.imputation`).
+    features : what an encoder adds: ``"output"``, its probabilities, ``"embedding"``, its tree embedding, or both.
+    crossing_over : whether an encoder never sees its own new features of the level below.
+    imputation : None, ``"lc"``, ``"slc"`` or ``"fla"``, see :mod:`fairfold.forests.imputers`.
+    length_control : which level is the best (Table 3), metric by metric: ``"single"``, level 0; ``"first-drop"``, the
+        last before the first drop of the out-of-bag score; ``"imputation-limit"``, the first at which every label has
+        reached its cap; ``"best-training"`` or ``"best-oob"``, the one with the best score on training samples or
+        out of bag. All but the first look at levels from 1 on. Scores are against the *observed* labels.
+    n_trees : trees per forest.
+    max_levels : most levels above level 0. ``"first-drop"`` and ``"imputation-limit"`` may stop earlier.
     min_samples_leaf : training samples per leaf.
-    threshold : probability above which a label is predicted, and imputed.
+    threshold : probability above which a label is predicted, and imputed by SLC and FLA.
     percentile : quantile that estimates the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
+    lc_threshold : probability that every forest must exceed for LC to impute.
+    output_features : ``"in-bag"``, a training sample's probabilities come from all trees, or ``"out-of-bag"``, from
+        those that did not see it. In-bag probabilities leak the labels; the paper does not say which it means.
+    shared_seed : whether all forests of the model draw the same random numbers.
+    node_weights : ``"paper"`` or ``"published"`` weights of the tree embedding.
+    cap_rounding : ``"ceil"`` or ``"floor"``, of the most positives that a label may have.
+    slc_threshold_on : ``"probability"`` or ``"posterior"``, what SLC compares with the threshold.
+    imputer_forests : ``"encoders"``, their out-of-bag probabilities decide, or ``"own"``, those of forests that see
+        the new features only. LC has its own in any case; with ``"encoders"`` they see the features too.
+    tice_variant : ``"paper"`` or ``"published"``, see :func:`fairfold.weak_labels.tice`.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
     Attributes
     ----------
-    oob_scores_ : list of dicts, one per level: out-of-bag scores against the *observed* labels.
-    best_level_ : the level that ``predict`` uses; the last one, because growth ends when imputation has reached its
-        limit (Table 3) or at ``max_levels``.
-    imputation_log_ : list of dicts, one per level and label: label frequency, cap, observed and imputed positives.
-    n_features_in_ : number of features.
+    levels_ : list of :class:`~fairfold.forests.levels.Level`.
+    oob_scores_, training_scores_ : lists of dicts, one per level, of scores against the observed labels.
+    best_levels_ : dict from metric to the level that length control chooses.
+    best_level_ : the level that ``predict`` and ``predict_proba`` use, the best by ``average_precision``.
+    imputation_log_ : list of dicts, one per level and label: label frequency, cap, observed and imputed positives,
+        whether the label is frozen, and a note about labels with one class only.
+    training_labels_ : list of (n_samples, n_labels) int8, the labels that each level learned from.
+    n_features_in_, n_labels_ : numbers of features and labels.
     """
 
     def __init__(
         self,
         *,
+        features: Sequence[FeatureKind] = ("output",),
+        crossing_over: bool = True,
+        imputation: Literal["lc", "slc", "fla"] | None = None,
+        length_control: Literal["single", "first-drop", "imputation-limit", "best-training", "best-oob"] = "best-oob",
         n_trees: int = 150,
         max_levels: int = 10,
-        imputation: Literal["slc"] | None = None,
         min_samples_leaf: int = 5,
         threshold: float = 0.5,
         percentile: float = 0.95,
+        lc_threshold: float = 0.4,
+        output_features: Literal["in-bag", "out-of-bag"] = "in-bag",
+        shared_seed: bool = False,
+        node_weights: Literal["paper", "published"] = "paper",
+        cap_rounding: Literal["ceil", "floor"] = "ceil",
+        slc_threshold_on: Literal["probability", "posterior"] = "probability",
+        imputer_forests: Literal["encoders", "own"] = "encoders",
+        tice_variant: Literal["paper", "published"] = "paper",
         n_jobs: int | None = 1,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
+        self.features = features
+        self.crossing_over = crossing_over
+        self.imputation = imputation
+        self.length_control = length_control
         self.n_trees = n_trees
         self.max_levels = max_levels
-        self.imputation = imputation
         self.min_samples_leaf = min_samples_leaf
         self.threshold = threshold
         self.percentile = percentile
+        self.lc_threshold = lc_threshold
+        self.output_features = output_features
+        self.shared_seed = shared_seed
+        self.node_weights = node_weights
+        self.cap_rounding = cap_rounding
+        self.slc_threshold_on = slc_threshold_on
+        self.imputer_forests = imputer_forests
+        self.tice_variant = tice_variant
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Matrix, Y: Matrix) -> CascadeForest:
-        """Grow the cascade. Time grows with the levels times that of two forests.
+    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None) -> CascadeForest:
+        """Grow the cascade.
 
         Parameters
         ----------
         X : (n_samples, n_features), dense or CSR, finite.
         Y : (n_samples, n_labels) of 0/1, the observed labels.
+        first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
+            growing it again.
 
         Returns
         -------
@@ -88,148 +144,123 @@ class CascadeForest(BaseEstimator):
         ModelError
             When a parameter is out of range, labels are not 0/1, or there are too few samples for one split.
         """
-        self._check_parameters()
+        self._check_parameters(CHOICES)
         X, observed = self._check_data(X, Y)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        imputer = _StrictLabelImputer(observed, self.threshold, self.percentile) if self.imputation else None
-        self.levels_, self.oob_scores_, self.imputation_log_ = [], [], []
-        labels, outputs = observed, None
-        for level in range(self.max_levels + 1):
-            forests = self._grow_level(level, X, labels, outputs, seed)
-            outputs = [forest.oob_proba_ for forest in forests]
-            self.levels_.append(forests)
-            self.oob_scores_.append(multilabel_scores(observed, np.mean(outputs, axis=0), self.threshold))
-            if imputer is None or imputer.is_complete or level == self.max_levels:
+        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed)
+        self.levels_, self.oob_scores_, self.training_scores_, self.training_labels_ = [], [], [], []
+        self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
+        labels, imputer, new = observed, None, []
+        for level in range(1, self._n_levels()):
+            encoders = self._grow_encoders(grow, level, X, labels, new)
+            new = [encoder.training_features() for encoder in encoders]
+            if self.imputation is not None:
+                imputer = imputer or self._make_imputer(X, observed, new, seed)
+                labels = imputer.impute(level, self._unseen_proba(grow, level, X, imputer, encoders, new))
+            self._keep(Level(encoders, grow.pair(beside(X, *new), labels, level, "predictor")), labels, observed)
+            if self._is_long_enough(imputer):
                 break
-            labels = imputer.impute(np.mean(outputs, axis=0))
-            self.imputation_log_ += imputer.log(level)
-        self.best_level_ = len(self.levels_) - 1
-        self.n_labels_ = observed.shape[1]
+        self.imputation_log_ = [] if imputer is None else imputer.log
+        self.best_levels_ = self._choose_levels()
+        self.best_level_ = self.best_levels_["average_precision"]
         return self
 
-    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
-        """Probabilities after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels)."""
-        check_is_fitted(self, "levels_")
-        X = self._check_features(X, reset=False)
-        outputs = None
-        for forests in self.levels_:
-            outputs = [
-                forest.predict_proba(features)
-                for forest, features in zip(forests, _level_features(X, outputs), strict=True)
-            ]
-            yield np.mean(outputs, axis=0)
+    def _n_levels(self) -> int:
+        return 1 if self.length_control == "single" else self.max_levels + 1
 
-    def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
-        return next(itertools.islice(self.staged_predict_proba(X), self.best_level_, None))
-
-    def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) int8 of 0/1: where the probability is above ``threshold``."""
-        return (self.predict_proba(X) > self.threshold).astype(np.int8)
-
-    def _grow_level(
-        self, level: int, X: Matrix, labels: np.ndarray, outputs: list[np.ndarray] | None, seed: int
-    ) -> list[MultilabelForest]:
+    def _grow_encoders(
+        self, grow: Grower, level: int, X: Matrix, labels: np.ndarray, new: list[np.ndarray]
+    ) -> list[Encoder]:
+        forests = self.levels_[-1].predictors
+        # Without crossing-over an encoder sees what a predictor of the level below sees; at level 1 it always does.
+        if level > 1 and self.crossing_over:
+            forests = grow.pair(self._encoder_inputs(X, new), labels, level, "encoder")
+        out_of_bag = self.output_features == "out-of-bag"
         return [
-            MultilabelForest(
-                kind,
-                n_trees=self.n_trees,
-                min_samples_leaf=self.min_samples_leaf,
-                n_jobs=self.n_jobs,
-                random_state=seed_for(seed, level, kind),
-            ).fit(features, labels)
-            for kind, features in zip(FORESTS, _level_features(X, outputs), strict=True)
+            Encoder(forest, self.features, out_of_bag=out_of_bag, node_weights=self.node_weights) for forest in forests
         ]
 
-    def _check_parameters(self) -> None:
-        for name, low in (("n_trees", 1), ("max_levels", 0), ("min_samples_leaf", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < low:
-                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
-        if not 0 < self.threshold < 1:
-            raise ModelError(f"threshold is {self.threshold!r}; it must lie between 0 and 1.")
-        if not 0 < self.percentile <= 1:
-            raise ModelError(f"percentile is {self.percentile!r}; it must be above 0 and at most 1.")
-        if self.imputation not in (None, "slc"):
-            raise ModelError(f"imputation is {self.imputation!r}; it must be None or 'slc'.")
-
-    def _check_features(self, X: Matrix, *, reset: bool) -> Matrix:
-        try:
-            return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        except ValueError as error:
-            # scikit-learn's sentence comes first, its general advice after it
-            raise ModelError(f"{str(error).splitlines()[0]} Features must be finite numbers, in columns.") from None
-
-    def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, np.ndarray]:
-        X = self._check_features(X, reset=True)
-        Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-        if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
-        if not np.isin(Y, (0, 1)).all():
-            raise ModelError("labels hold values other than 0 and 1.")
-        # half of the samples are drawn for a tree, and a split needs two full leaves
-        if X.shape[0] < 2 * self.min_samples_leaf:
-            raise ModelError(
-                f"{X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
-                "lower min_samples_leaf or give more samples."
+    def _make_imputer(self, X: Matrix, observed: np.ndarray, new: list[np.ndarray], seed: int) -> LabelImputer:
+        """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""
+        if self.imputation == "fla":
+            return FluidLabelAddition(observed, percentile=self.percentile, threshold=self.threshold)
+        if self.imputation == "slc":
+            return StrictLabelComplement(
+                observed,
+                percentile=self.percentile,
+                threshold=self.threshold,
+                cap_rounding=self.cap_rounding,
+                threshold_on=self.slc_threshold_on,
             )
-        return X, Y.astype(np.int8)
+        frequency = tice(
+            self._imputer_input(X, new),
+            observed,
+            min_set_size=5,
+            variant=self.tice_variant,
+            random_state=seed_for(seed, "tice"),
+        )
+        return LabelComplement(
+            observed,
+            frequency=frequency,
+            threshold=self.lc_threshold,
+            inclusive=self.imputer_forests == "own",
+            cap_rounding=self.cap_rounding,
+        )
+
+    def _imputer_input(self, X: Matrix, new: list[np.ndarray]) -> Matrix:
+        return np.hstack(new) if self.imputer_forests == "own" else beside(X, *new)
+
+    def _unseen_proba(
+        self,
+        grow: Grower,
+        level: int,
+        X: Matrix,
+        imputer: LabelImputer,
+        encoders: list[Encoder],
+        new: list[np.ndarray],
+    ) -> np.ndarray:
+        """(n_forests, n_samples, n_active) probabilities for the imputer, of forests that did not see the sample."""
+        active = imputer.active
+        if not len(active):
+            return np.empty((len(FORESTS), X.shape[0], 0))
+        labels = imputer.labels[:, active]
+        if self.imputation == "lc":
+            return grow.cross_validate(self._imputer_input(X, new), labels, level, "imputer")
+        if self.imputer_forests == "own":
+            forests = grow.pair(self._imputer_input(X, new), labels, level, "imputer")
+            return np.stack([forest.oob_proba_ for forest in forests])
+        return np.stack([encoder.forest.oob_proba_[:, active] for encoder in encoders])
+
+    def _keep(self, level: Level, labels: np.ndarray, observed: np.ndarray) -> None:
+        """Keep a level, its labels and its scores."""
+        self.levels_.append(level)
+        self.training_labels_.append(labels)
+        for scores, attribute in ((self.oob_scores_, "oob_proba_"), (self.training_scores_, "training_proba_")):
+            mean = np.mean([getattr(forest, attribute) for forest in level.predictors], axis=0)
+            scores.append(multilabel_scores(observed, mean, self.threshold))
+
+    def _is_long_enough(self, imputer: LabelImputer | None) -> bool:
+        if self.length_control == "imputation-limit":
+            return imputer is not None and imputer.is_complete
+        if self.length_control != "first-drop":
+            return False
+        return all((np.diff(self._scores(metric)) < 0).any() for metric in HIGHER_IS_BETTER)
+
+    def _scores(self, metric: str) -> np.ndarray:
+        """Scores that length control looks at, level by level from level 1 on; more is better."""
+        scores = self.training_scores_ if self.length_control == "best-training" else self.oob_scores_
+        sign = 1 if HIGHER_IS_BETTER[metric] else -1
+        # a score that is undefined (one class only) is never the best
+        return np.nan_to_num(sign * np.array([score[metric] for score in scores[1:]]), nan=-1.0)
+
+    def _choose_levels(self) -> dict[str, int]:
+        last = len(self.levels_) - 1
+        if last == 0 or self.length_control == "imputation-limit":
+            return dict.fromkeys(HIGHER_IS_BETTER, last)
+        choose = _before_first_drop if self.length_control == "first-drop" else np.argmax
+        return {metric: 1 + int(choose(self._scores(metric))) for metric in HIGHER_IS_BETTER}
 
 
-def _level_features(X: Matrix, outputs: list[np.ndarray] | None) -> list[Matrix]:
-    """What each forest of a level sees: the features and the other forests' predictions of the level below."""
-    if outputs is None:
-        return [X] * len(FORESTS)
-    return [
-        _beside(X, np.hstack([output for other, output in enumerate(outputs) if other != own]))
-        for own in range(len(FORESTS))
-    ]
-
-
-def _beside(X: Matrix, output: np.ndarray) -> Matrix:
-    return sparse.hstack([X, output], format="csr") if sparse.issparse(X) else np.hstack([X, output])
-
-
-class _StrictLabelImputer:
-    """SLC over the levels of one cascade.
-
-    Label frequencies are estimated once, from level 0's out-of-bag probabilities. A label that has reached its cap
-    stops, and its imputations freeze; all others start anew from the observed labels at each level (Equation 1).
-    """
-
-    def __init__(self, observed: np.ndarray, threshold: float, percentile: float) -> None:
-        self._observed, self._threshold, self._percentile = observed, threshold, percentile
-        self._labels = observed
-        self._cap: np.ndarray | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every label has reached its cap."""
-        return self._cap is not None and bool(self._frozen.all())
-
-    def impute(self, probabilities: np.ndarray) -> np.ndarray:
-        """Labels for the next level."""
-        if self._cap is None:
-            self._frequency = label_frequency(self._observed, probabilities, percentile=self._percentile)
-            self._cap = positive_cap(self._observed, self._frequency)
-            self._frozen = np.zeros(self._cap.size, dtype=bool)
-        proposal = strict_label_complement(self._observed, probabilities, self._cap, threshold=self._threshold)
-        self._labels = np.where(self._frozen, self._labels, proposal)
-        self._frozen |= self._labels.sum(axis=0) >= self._cap
-        return self._labels
-
-    def log(self, level: int) -> list[dict[str, float]]:
-        """One row per label: what the imputation after ``level`` did."""
-        n_observed, n_positive = self._observed.sum(axis=0), self._labels.sum(axis=0)
-        return [
-            {
-                "level": level,
-                "label": label,
-                "label_frequency": float(self._frequency[label]),
-                "cap": int(self._cap[label]),
-                "observed": int(n_observed[label]),
-                "imputed": int(n_positive[label] - n_observed[label]),
-                "frozen": bool(self._frozen[label]),
-            }
-            for label in range(n_observed.size)
-        ]
+def _before_first_drop(scores: np.ndarray) -> int:
+    drops = np.flatnonzero(np.diff(scores) < 0)
+    return int(drops[0]) if len(drops) else len(scores) - 1

@@ -1,21 +1,56 @@
-"""The named models of the weak-label study (Ilidio et al. 2024, Table 3)."""
+"""The named models of the weak-label study (Ilidio et al. 2024, Table 3), and their honest relatives."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 
 from fairfold.errors import ModelError, unknown_name
 from fairfold.forests.cascade import CascadeForest
+from fairfold.forests.honest import HonestCascade
 
-# Model -> label imputation; a model without imputation is a single level.
-_IMPUTATION = {"RF+ET": None, "SLCForest": "slc"}
+_OUTPUT, _EMBEDDING, _BOTH = ("output",), ("embedding",), ("embedding", "output")
 
-MODEL_NAMES = tuple(_IMPUTATION)
+# Table 3: new features, crossing-over, label imputation, length control.
+PUBLISHED_MODELS: dict[str, dict] = {
+    "RF+ET": {"length_control": "single"},
+    "gcForest": {"crossing_over": False, "length_control": "first-drop"},
+    "LCForest": {"crossing_over": False, "imputation": "lc", "length_control": "imputation-limit"},
+    "CaFE": {"features": _EMBEDDING, "length_control": "best-training"},
+    "CaFE-OS": {"features": _BOTH, "length_control": "best-training"},
+    "SLCForest": {"imputation": "slc"},
+    "FLAForest": {"imputation": "fla"},
+    "CaFE-SLC": {"features": _BOTH, "imputation": "slc"},
+    "CaFE-FLA": {"features": _BOTH, "imputation": "fla"},
+}
+HONEST_MODELS: dict[str, dict] = {
+    "gcForest+": {"features": _OUTPUT},
+    "SLCForest+": {"features": _OUTPUT, "imputation": "slc"},
+    "FLAForest+": {"features": _OUTPUT, "imputation": "fla"},
+    "CaFE-SLC+": {"features": _BOTH, "imputation": "slc"},
+    "CaFE-FLA+": {"features": _BOTH, "imputation": "fla"},
+}
+MODEL_NAMES = (*PUBLISHED_MODELS, *HONEST_MODELS)
+
+# Where the paper's text and the authors' code differ. Each is a parameter of CascadeForest.
+VARIANTS: dict[str, dict] = {
+    "paper": {},
+    "published": {
+        "shared_seed": True,
+        "node_weights": "published",
+        "cap_rounding": "floor",
+        "slc_threshold_on": "posterior",
+        "imputer_forests": "own",
+        "tice_variant": "published",
+    },
+}
 
 
 def make_model(
     name: str,
     *,
+    variant: Literal["paper", "published", "honest"] | None = None,
     n_trees: int = 150,
     max_levels: int = 10,
     min_samples_leaf: int = 5,
@@ -23,31 +58,46 @@ def make_model(
     percentile: float = 0.95,
     n_jobs: int | None = 1,
     random_state: int | np.random.RandomState | None = None,
-) -> CascadeForest:
+    **options: object,
+) -> CascadeForest | HonestCascade:
     """Unfitted model by its name; the defaults are the paper's settings (Section 4.3).
 
     Parameters
     ----------
-    name : one of ``MODEL_NAMES``: ``"RF+ET"``, a random forest and extra trees side by side; ``"SLCForest"``, a cascade
-        of them on output-space features with strict label complement.
+    name : one of ``MODEL_NAMES``. Those with a "+" are honest cascades, see :mod:`fairfold.forests.honest`.
+    variant : ``"paper"``, what the text says; ``"published"``, what the authors' code ran; ``"honest"``, the model of
+        the same name with a "+". None is ``"honest"`` for names with a "+" and ``"paper"`` for the others.
     n_trees, max_levels, min_samples_leaf, threshold, percentile, n_jobs, random_state : see
-        :class:`~fairfold.forests.cascade.CascadeForest`. ``max_levels`` says nothing to ``"RF+ET"``, which has one.
+        :class:`~fairfold.forests.cascade.CascadeForest`. ``percentile`` says nothing to an honest model, and
+        ``max_levels`` nothing to ``"RF+ET"``, which has one level.
+    **options : further parameters of the model's class, in place of the variant's.
 
     Raises
     ------
     ModelError
-        When there is no model of that name.
+        When there is no model, variant or parameter of that name.
     """
-    if name not in _IMPUTATION:
+    if name not in MODEL_NAMES:
         raise ModelError(unknown_name("model", name, MODEL_NAMES))
-    imputation = _IMPUTATION[name]
-    return CascadeForest(
-        n_trees=n_trees,
-        max_levels=max_levels if imputation else 0,
-        imputation=imputation,
-        min_samples_leaf=min_samples_leaf,
-        threshold=threshold,
-        percentile=percentile,
-        n_jobs=n_jobs,
-        random_state=random_state,
-    )
+    is_honest = name in HONEST_MODELS
+    variants = ("honest",) if is_honest else (*VARIANTS, "honest") if f"{name}+" in HONEST_MODELS else tuple(VARIANTS)
+    variant = variant or variants[0]
+    if variant not in variants:
+        raise ModelError(f"variant of {name} is {variant!r}; it must be one of {', '.join(map(repr, variants))}.")
+    settings = {
+        "n_trees": n_trees,
+        "max_levels": max_levels,
+        "min_samples_leaf": min_samples_leaf,
+        "threshold": threshold,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
+    if variant == "honest":
+        model, chosen = HonestCascade, HONEST_MODELS[name if is_honest else f"{name}+"]
+    else:
+        model, chosen = CascadeForest, {**PUBLISHED_MODELS[name], **VARIANTS[variant], "percentile": percentile}
+    parameters = {**settings, **chosen, **options}
+    unknown = sorted(set(parameters) - set(model().get_params()))
+    if unknown:
+        raise ModelError(unknown_name(f"parameter of {name}", unknown[0], tuple(model().get_params())))
+    return model(**parameters)

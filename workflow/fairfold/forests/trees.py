@@ -126,7 +126,7 @@ class MultilabelForest:
         trees = self._map(lambda seed: grow_tree(table, labels, Y.shape[1], rules, seed), seeds)
         drawn = self._join(trees, centre)
         self.oob_proba_ = self._out_of_bag(drawn, Y.mean(axis=0))
-        self.training_proba_ = self._mean_value(self.leaf_of_)
+        self.training_proba_ = self.mean_value(self.leaf_of_)
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -137,7 +137,7 @@ class MultilabelForest:
         ModelError
             When ``X`` has another number of features than the training data, or holds no finite numbers.
         """
-        return self._mean_value(self.apply(X))
+        return self.mean_value(self.apply(X))
 
     def apply(self, X: Matrix) -> np.ndarray:
         """Leaf of each sample in each tree, (n_samples, n_trees) int32 nodes. Raises as ``predict_proba``."""
@@ -209,7 +209,8 @@ class MultilabelForest:
         votes = np.count_nonzero(~drawn, axis=1)[:, np.newaxis]
         return np.where(votes > 0, total / np.maximum(votes, 1), label_means)
 
-    def _mean_value(self, leaves: np.ndarray) -> np.ndarray:
+    def mean_value(self, leaves: np.ndarray) -> np.ndarray:
+        """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
         total = np.zeros((len(leaves), self.value_.shape[1]))
         add_leaf_values(leaves, None, self.value_, total)
         return total / leaves.shape[1]

@@ -1,0 +1,106 @@
+"""What all cascades share: checks of parameters and data, prediction level by level, saving and loading."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairfold.errors import ModelError
+from fairfold.forests.levels import FORESTS, Level, Matrix, beside, mean_proba
+
+# Parameter -> least whole number.
+_WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
+# Parameter -> (above or from, up to or below) in words and as a test.
+_SHARES = ("threshold", "lc_threshold")
+
+
+class BaseCascade(BaseEstimator, ABC):
+    """Levels of forests, and prediction from each of them."""
+
+    levels_: list[Level]
+    best_level_: int
+    crossing_over: bool
+    threshold: float
+
+    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
+        """Probabilities after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
+
+        Raises
+        ------
+        ModelError
+            When ``X`` is not finite or has another number of features than the training data.
+        """
+        check_is_fitted(self, "levels_")
+        X = self._check_features(X, reset=False)
+        new: list[np.ndarray] = []
+        for level in self.levels_:
+            inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
+            new = [encoder.features(seen) for encoder, seen in zip(level.encoders, inputs, strict=True)]
+            yield mean_proba(level.predictors, beside(X, *new))
+
+    def predict_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
+        return next(itertools.islice(self.staged_predict_proba(X), self.best_level_, None))
+
+    def predict(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) int8 of 0/1: where the probability is above ``threshold``."""
+        return (self.predict_proba(X) > self.threshold).astype(np.int8)
+
+    @abstractmethod
+    def fit(self, X: Matrix, Y: Matrix) -> BaseCascade: ...
+
+    def _forest_settings(self) -> dict[str, int | None]:
+        return {"n_trees": self.n_trees, "min_samples_leaf": self.min_samples_leaf, "n_jobs": self.n_jobs}
+
+    def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
+        """What each encoder sees: the features and, of the new features of the level below, all or the others'."""
+        if not new or not self.crossing_over:
+            return [beside(X, *new)] * len(FORESTS)
+        return [beside(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
+
+    def _check_parameters(self, choices: dict[str, tuple]) -> None:
+        """Check numbers by name, and that the others are among their choices."""
+        parameters = self.get_params()
+        for name, low in _WHOLE_NUMBERS.items():
+            value = parameters.get(name, low)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
+        for name in _SHARES:
+            value = parameters.get(name, 0.5)
+            if not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
+                raise ModelError(f"{name} is {value!r}; it must lie between 0 and 1.")
+        percentile = parameters.get("percentile", 1)
+        if not isinstance(percentile, (int, float, np.number)) or not 0 < percentile <= 1:
+            raise ModelError(f"percentile is {percentile!r}; it must be above 0 and at most 1.")
+        for name, allowed in choices.items():
+            if parameters[name] not in allowed:
+                raise ModelError(f"{name} is {parameters[name]!r}; it must be one of {', '.join(map(repr, allowed))}.")
+
+    def _check_features(self, X: Matrix, *, reset: bool) -> Matrix:
+        try:
+            return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        except ValueError as error:
+            # scikit-learn's sentence comes first, its general advice after it
+            raise ModelError(f"{str(error).splitlines()[0]} Features must be finite numbers, in columns.") from None
+
+    def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, np.ndarray]:
+        X = self._check_features(X, reset=True)
+        Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+        if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
+            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
+        if not np.isin(Y, (0, 1)).all():
+            raise ModelError("labels hold values other than 0 and 1.")
+        # half of the samples are drawn for a tree, and a split needs two full leaves
+        if X.shape[0] < 2 * self.min_samples_leaf:
+            raise ModelError(
+                f"{X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
+                "lower min_samples_leaf or give more samples."
+            )
+        self.n_labels_ = Y.shape[1]
+        return X, Y.astype(np.int8)

@@ -1,0 +1,248 @@
+"""What the label imputers remember from one cascade level to the next.
+
+The rules that turn probabilities into labels are pure functions of :mod:`fairfold.weak_labels.imputation`. The classes
+here keep the state around them: which labels have reached their cap, which frequencies were estimated, and a log of
+what was done. A label that has reached its cap is frozen with its imputations; every other label starts anew from the
+observed labels at each level (Ilidio et al. 2024, Equation 1).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal
+
+import numpy as np
+
+from fairfold.weak_labels import (
+    fluid_label_addition,
+    label_complement,
+    label_frequency,
+    positive_cap,
+    strict_label_complement,
+)
+
+
+class BaseImputer:
+    """Labels of a cascade, and a log of what was imputed.
+
+    Parameters
+    ----------
+    observed : (n_samples, n_labels) int8 of 0/1, the labels that were seen.
+
+    Attributes
+    ----------
+    labels : (n_samples, n_labels), observed and imputed so far.
+    frequency, cap, frozen : (n_labels,) label frequencies, most positives, and whether a label is imputed no further.
+    log : list of dicts, one per level and label.
+    """
+
+    def __init__(self, observed: np.ndarray) -> None:
+        self.observed = self.labels = observed
+        self.frequency = np.ones(observed.shape[1])
+        self.cap = np.full(observed.shape[1], len(observed))
+        self.frozen = np.zeros(observed.shape[1], dtype=bool)
+        self.log: list[dict[str, float | str]] = []
+
+    def _write_log(self, level: int) -> None:
+        n_observed, n_positive = self.observed.sum(axis=0), self.labels.sum(axis=0, dtype=np.float64)
+        for label in range(len(n_observed)):
+            self.log.append(
+                {
+                    "level": level,
+                    "label": label,
+                    "label_frequency": float(self.frequency[label]),
+                    "cap": int(self.cap[label]),
+                    "observed": int(n_observed[label]),
+                    "imputed": float(n_positive[label] - n_observed[label]),
+                    "frozen": bool(self.frozen[label]),
+                    "note": _note(n_observed[label], len(self.observed)),
+                }
+            )
+
+
+class LabelImputer(BaseImputer, ABC):
+    """The published imputations."""
+
+    @property
+    def active(self) -> np.ndarray:
+        """Places of the labels that may still change."""
+        return np.flatnonzero(~self.frozen)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every label is frozen."""
+        return bool(self.frozen.all())
+
+    def impute(self, level: int, probabilities: np.ndarray) -> np.ndarray:
+        """Labels for the predictors of a level.
+
+        Parameters
+        ----------
+        level : number of the level.
+        probabilities : (n_forests, n_samples, n_active) of the active labels, of forests that did not see the sample.
+        """
+        active = self.active
+        if len(active):
+            self._estimate(probabilities)
+            self.labels = self.labels.copy()
+            self.labels[:, active] = self._propose(active, probabilities)
+            self.frozen[active] = self._has_reached_limit(active)
+        self._write_log(level)
+        return self.labels
+
+    @abstractmethod
+    def _estimate(self, probabilities: np.ndarray) -> None:
+        """Set ``frequency`` and ``cap``."""
+
+    @abstractmethod
+    def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """(n_samples, n_active) labels."""
+
+    def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
+        return self.labels[:, active].sum(axis=0) >= self.cap[active]
+
+
+class StrictLabelComplement(LabelImputer):
+    """SLC: frequencies are estimated once, at level 1, and cap the number of positives (Section 3.2, Equation 8).
+
+    Parameters
+    ----------
+    percentile, threshold, cap_rounding : see :class:`~fairfold.forests.cascade.CascadeForest`.
+    threshold_on : ``"probability"``, the mean probability of the forests, or ``"posterior"``, that divided by the label
+        frequency.
+    """
+
+    def __init__(
+        self,
+        observed: np.ndarray,
+        *,
+        percentile: float,
+        threshold: float,
+        cap_rounding: Literal["ceil", "floor"],
+        threshold_on: Literal["probability", "posterior"],
+    ) -> None:
+        super().__init__(observed)
+        self._percentile, self._threshold = percentile, threshold
+        self._cap_rounding, self._threshold_on = cap_rounding, threshold_on
+        self._is_first_level = True
+
+    def _estimate(self, probabilities: np.ndarray) -> None:
+        if self._is_first_level:
+            self.frequency = label_frequency(self.observed, probabilities.mean(axis=0), percentile=self._percentile)
+            self.cap = positive_cap(self.observed, self.frequency, rounding=self._cap_rounding)
+            self._is_first_level = False
+
+    def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        return strict_label_complement(
+            self.observed[:, active],
+            probabilities.mean(axis=0),
+            self.cap[active],
+            threshold=self._threshold,
+            frequency=self.frequency[active] if self._threshold_on == "posterior" else None,
+        )
+
+
+class FluidLabelAddition(LabelImputer):
+    """FLA: frequencies are estimated at every level, and there is no cap (Section 3.2, Equation 9).
+
+    Parameters
+    ----------
+    percentile, threshold : see :class:`~fairfold.forests.cascade.CascadeForest`.
+    """
+
+    def __init__(self, observed: np.ndarray, *, percentile: float, threshold: float) -> None:
+        super().__init__(observed)
+        self._percentile, self._threshold = percentile, threshold
+
+    def _estimate(self, probabilities: np.ndarray) -> None:
+        self.frequency = label_frequency(self.observed, probabilities.mean(axis=0), percentile=self._percentile)
+
+    def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        return fluid_label_addition(
+            self.observed, probabilities.mean(axis=0), self.frequency, threshold=self._threshold
+        )
+
+    def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
+        return np.zeros(len(active), dtype=bool)
+
+
+class LabelComplement(LabelImputer):
+    """LC: every forest must agree (Wang, Yang & Li 2020; Equation 2 of Ilidio et al. 2024).
+
+    A label may pass its cap, and is frozen with the overshoot then.
+
+    Parameters
+    ----------
+    frequency : (n_labels,) label frequencies, by TIcE.
+    threshold : probability that all forests must exceed.
+    inclusive : whether the threshold itself is enough.
+    cap_rounding : ``"ceil"`` or ``"floor"``.
+    """
+
+    def __init__(
+        self,
+        observed: np.ndarray,
+        *,
+        frequency: np.ndarray,
+        threshold: float,
+        inclusive: bool,
+        cap_rounding: Literal["ceil", "floor"],
+    ) -> None:
+        super().__init__(observed)
+        self._threshold, self._inclusive = threshold, inclusive
+        self.frequency = frequency
+        self.cap = positive_cap(observed, frequency, rounding=cap_rounding)
+
+    def _estimate(self, probabilities: np.ndarray) -> None:
+        """Frequencies are given."""
+
+    def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        return label_complement(
+            self.observed[:, active], probabilities, threshold=self._threshold, inclusive=self._inclusive
+        )
+
+
+class PosteriorImputer(BaseImputer):
+    """Imputation of the honest cascades, from probabilities that a label is observed and one label frequency.
+
+    By Bayes' rule an unobserved label is positive with probability p (1 - c) / (c (1 - p)), where p is the probability
+    that it is observed (Elkan & Noto 2008, Equation 3).
+
+    Parameters
+    ----------
+    is_strict : whether the likeliest labels above the threshold become positive, as many as c implies; otherwise every
+        unobserved label becomes its probability, a fraction.
+    threshold : of a strict imputation.
+    """
+
+    def __init__(self, observed: np.ndarray, *, is_strict: bool, threshold: float) -> None:
+        super().__init__(observed)
+        self._is_strict, self._threshold = is_strict, threshold
+
+    def impute(self, level: int, seen_proba: np.ndarray, frequency: float) -> np.ndarray:
+        """Labels for the encoders of a level.
+
+        Parameters
+        ----------
+        level : number of the level.
+        seen_proba : (n_samples, n_labels) probabilities that a label is observed, of models that did not see it.
+        frequency : c, in (0, 1].
+        """
+        self.frequency[:] = frequency
+        odds = seen_proba / np.maximum(1 - seen_proba, np.finfo(float).tiny)
+        hidden_proba = np.minimum(1, odds * (1 - frequency) / frequency)
+        if self._is_strict:
+            self.cap = positive_cap(self.observed, self.frequency)
+            self.labels = strict_label_complement(self.observed, hidden_proba, self.cap, threshold=self._threshold)
+        else:
+            self.labels = np.where(self.observed == 1, 1.0, hidden_proba)
+        self._write_log(level)
+        return self.labels
+
+
+def _note(n_observed: int, n_samples: int) -> str:
+    if n_observed == 0:
+        return "no observed positives: nothing can be learned or imputed"
+    if n_observed == n_samples:
+        return "all samples are positive: nothing is left to impute"
+    return ""

@@ -1,0 +1,120 @@
+"""What a level of a cascade is made of: encoders, which make new features, and predictors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from fairfold.forests.binning import BinnedMatrix
+from fairfold.forests.embedding import TreeEmbedding
+from fairfold.forests.trees import MultilabelForest
+from fairfold.seeds import seed_for
+
+Matrix = np.ndarray | sparse.csr_array
+FeatureKind = Literal["output", "embedding"]
+
+FORESTS = ("random_forest", "extra_trees")
+# Nodes that hold more of a tree's samples than this are left out of its embedding (Ilidio et al. 2024, Section 4.3).
+MAX_SHARE = {"random_forest": 0.95, "extra_trees": 0.80}
+CROSS_VALIDATION_FOLDS = 5
+
+
+class Encoder:
+    """A fitted forest that turns samples into new features.
+
+    Parameters
+    ----------
+    forest : fitted.
+    features : ``"output"``, its probabilities, ``"embedding"``, its tree embedding, or both.
+    out_of_bag : whether a training sample's new features come only from the trees that did not see it.
+    node_weights : ``"paper"`` or ``"published"``, see :class:`~fairfold.forests.embedding.TreeEmbedding`.
+    """
+
+    def __init__(
+        self,
+        forest: MultilabelForest,
+        features: Collection[FeatureKind],
+        *,
+        out_of_bag: bool,
+        node_weights: Literal["paper", "published"],
+    ) -> None:
+        self.forest = forest
+        self._with_output, self._out_of_bag = "output" in features, out_of_bag
+        self.embedding = None
+        if "embedding" in features:
+            self.embedding = TreeEmbedding(
+                max_share=MAX_SHARE[forest.kind], weighting=node_weights, out_of_bag=out_of_bag
+            ).fit(forest)
+
+    def training_features(self) -> np.ndarray:
+        """(n_samples, n_new) new features of the training samples."""
+        parts = [] if self.embedding is None else [self.embedding.scores_]
+        if self._with_output:
+            parts.append(self.forest.oob_proba_ if self._out_of_bag else self.forest.training_proba_)
+        return np.hstack(parts)
+
+    def features(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_new) new features of other samples."""
+        leaf_of = self.forest.apply(X)
+        parts = [] if self.embedding is None else [self.embedding.transform(leaf_of)]
+        if self._with_output:
+            parts.append(self.forest.mean_value(leaf_of))
+        return np.hstack(parts)
+
+
+class Level(NamedTuple):
+    """Encoders (none at level 0) and predictors, a random forest and extra trees each."""
+
+    encoders: list[Encoder]
+    predictors: list[MultilabelForest]
+
+
+class Grower:
+    """Grows pairs of forests, each with its own random stream unless one seed is shared by all.
+
+    Parameters
+    ----------
+    seed : of the cascade.
+    settings : arguments of :class:`~fairfold.forests.trees.MultilabelForest`.
+    shared_seed : whether all forests use the same.
+    """
+
+    def __init__(self, seed: int, settings: Mapping[str, int | None], *, shared_seed: bool = False) -> None:
+        self._seed, self._settings, self._shared_seed = seed, settings, shared_seed
+
+    def pair(self, inputs: Matrix | list[Matrix], labels: np.ndarray, *names: object) -> list[MultilabelForest]:
+        """Random forest and extra trees, on the same features or, given a list, on the features of each."""
+        if not isinstance(inputs, list):
+            inputs = [BinnedMatrix.from_matrix(inputs)] * len(FORESTS)
+        return [
+            MultilabelForest(kind, random_state=self._seed_for(*names, kind), **self._settings).fit(seen, labels)
+            for kind, seen in zip(FORESTS, inputs, strict=True)
+        ]
+
+    def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
+        """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""
+        probabilities = np.empty((len(FORESTS), *labels.shape))
+        folds = KFold(CROSS_VALIDATION_FOLDS, shuffle=True, random_state=seed_for(self._seed, *names))
+        for fold, (train, test) in enumerate(folds.split(X)):
+            forests = self.pair(X[train], labels[train], *names, fold)
+            probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
+        return probabilities
+
+    def _seed_for(self, *names: object) -> int:
+        return seed_for(self._seed, *(() if self._shared_seed else names))
+
+
+def beside(X: Matrix, *new: np.ndarray) -> Matrix:
+    """The features and new ones, sparse where the features are."""
+    if not new:
+        return X
+    return sparse.hstack([X, *new], format="csr") if sparse.issparse(X) else np.hstack([X, *new])
+
+
+def mean_proba(forests: list[MultilabelForest], X: Matrix) -> np.ndarray:
+    """(n_samples, n_labels) mean probability of the forests."""
+    return np.mean([forest.predict_proba(X) for forest in forests], axis=0)

@@ -1,0 +1,108 @@
+"""From forests' probabilities to posteriors, where the labels are partly hidden.
+
+A forest that learned from observed labels estimates P(observed | x), and badly: leaves of several samples pull every
+probability towards the mean, in some labels more than in others. :func:`fit_calibration` mends that. If each positive
+is observed with probability c, whatever the sample, then P(positive | x) = P(observed | x) / c (Elkan & Noto 2008).
+A percentile of the positives' probabilities says little about c where no sample is surely positive.
+:func:`shared_label_frequency` therefore looks for the label and the samples in which the share of observed positives
+is highest, and takes one c for all labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, logit
+
+# Shares of a label's observed positives that are looked at from the top of its ranking.
+_DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
+_LEAST_TOP = 10  # samples; a share of fewer says too little
+_NEWTON_STEPS = 50
+
+
+def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkage: float = 1.0) -> np.ndarray:
+    """Platt scaling of every label, shrunk towards that of all labels together.
+
+    P(observed) = expit(a_j · logit(p) + b_j) maximises the likelihood (Platt 1999), less ``shrinkage`` times the
+    squared distance of (a_j, b_j) from the values for all labels pooled, which are shrunk towards (1, 0). So a label
+    with few positives follows the others. Slopes are at least 0. Time grows with n_samples · n_labels.
+
+    Parameters
+    ----------
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    probabilities : (n_samples, n_labels) from models that did not see the sample.
+    shrinkage : at least 0.
+
+    Returns
+    -------
+    (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
+    """
+    z, seen = _logits(probabilities), np.asarray(observed, dtype=np.float64)
+    pooled = _fit_logistic(z.reshape(-1, 1), seen.reshape(-1, 1), np.array([[1.0, 0.0]]), shrinkage)
+    return _fit_logistic(z, seen, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
+
+
+def calibrate(probabilities: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """(n_samples, n_labels) probabilities that a label is observed, with coefficients of :func:`fit_calibration`."""
+    return expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
+
+
+def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z: float = 0.7) -> float:
+    """Label frequency c = P(observed | positive), the same for all labels: a lower bound that is sharp if any label is.
+
+    Among any samples, the share of observed positives is at most c, and c itself where all of them are positive. So
+    the top of each label's ranking is looked at, for several depths; labels are pooled from the best on; and the
+    largest share counts, less ``z`` standard errors, which keeps the maximum of many noisy shares from being too
+    large. Ranks are all that matters, so probabilities need not be calibrated. Time grows with n·log(n) per label.
+
+    Parameters
+    ----------
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    probabilities : (n_samples, n_labels) from models that did not see the sample.
+    z : standard errors.
+
+    Returns
+    -------
+    A number in (0, 1]; 1 ("nothing is missing") where the labels say nothing, because too few are positive.
+    """
+    seen = np.asarray(observed)
+    n_positives = seen.sum(axis=0)
+    labels = np.flatnonzero(n_positives)
+    ranking = np.argsort(-probabilities[:, labels], axis=0, kind="stable")
+    hits = np.cumsum(np.take_along_axis(seen[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
+    bounds = [_best_share(hits, np.rint(depth * n_positives[labels]).astype(np.int64), z) for depth in _DEPTHS]
+    best = max(bounds, default=0.0)
+    return best if best > 0 else 1.0
+
+
+def _best_share(hits: np.ndarray, top: np.ndarray, z: float) -> float:
+    """Largest lower bound of the share of hits among the top samples of the best labels, however many those are."""
+    top = np.clip(top, 1, len(hits))
+    n_hits = hits[top - 1, np.arange(hits.shape[1])]
+    best_first = np.argsort(1 / np.sqrt(top) - n_hits / top, kind="stable")
+    n, n_hits = np.cumsum(top[best_first]), np.cumsum(n_hits[best_first])
+    share = n_hits / n
+    # the variance of a share of 0 or 1 would be 0; that of a single miss or hit is the least that is plausible
+    bound = share - z * np.sqrt(np.maximum(share * (1 - share), 1 / n) / n)
+    return float(bound[n >= _LEAST_TOP].max(initial=0.0))
+
+
+def _logits(probabilities: np.ndarray) -> np.ndarray:
+    return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
+
+
+def _fit_logistic(z: np.ndarray, seen: np.ndarray, prior: np.ndarray, shrinkage: float) -> np.ndarray:
+    """Newton's method for all columns at once; the prior keeps it well posed where a column has one class only."""
+    coefficients = prior.copy()
+    for _ in range(_NEWTON_STEPS):
+        p = expit(z * coefficients[:, 0] + coefficients[:, 1])
+        error, weight = p - seen, p * (1 - p)
+        gradient = np.column_stack([(error * z).sum(axis=0), error.sum(axis=0)]) + 2 * shrinkage * (coefficients - prior)
+        saa, sab, sbb = (weight * z * z).sum(axis=0), (weight * z).sum(axis=0), weight.sum(axis=0)
+        hessian = np.stack([saa + 2 * shrinkage, sab, sab, sbb + 2 * shrinkage], axis=-1).reshape(-1, 2, 2)
+        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        # a long step of Newton's method may overshoot where the curve is flat
+        coefficients = coefficients - step / np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
+        if np.abs(step).max() < 1e-9:
+            break
+    coefficients[:, 0] = np.maximum(coefficients[:, 0], 0)
+    return coefficients
