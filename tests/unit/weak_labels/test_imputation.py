@@ -1,32 +1,117 @@
 import numpy as np
 import pytest
 
-from fairfold.weak_labels import positive_cap, strict_label_complement
+from fairfold.errors import ModelError
+from fairfold.weak_labels import (
+    fluid_label_addition,
+    freeze,
+    imputation_quality,
+    label_complement,
+    positive_cap,
+    strict_label_complement,
+)
 
 
-def reference(observed, P, cap, threshold):
+def plain_slc(observed, P, cap, threshold, frequency):
     """SLC label by label and candidate by candidate, as the paper describes it."""
     imputed = observed.copy()
     for j in range(observed.shape[1]):
         candidates = sorted(range(len(P)), key=lambda i: (-observed[i, j], -P[i, j], i))
         for i in candidates[: cap[j]]:
-            if P[i, j] > threshold:
+            if P[i, j] / frequency[j] > threshold and observed[:, j].sum() > 0:
                 imputed[i, j] = 1
     return imputed
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_equals_the_plain_reference(seed):
-    rng = np.random.default_rng(seed)
-    observed = (rng.random((40, 5)) < 0.3).astype(np.int8)
-    P = rng.choice([0.1, 0.4, 0.5, 0.6, 0.9], (40, 5))  # many ties
-    cap = rng.integers(0, 41, 5)
+def plain_fla(observed, P, frequency, threshold):
+    imputed = observed.copy()
+    for i, j in np.ndindex(observed.shape):
+        if P[i, j] / frequency[j] > threshold and observed[:, j].sum() > 0:
+            imputed[i, j] = 1
+    return imputed
+
+
+def plain_lc(observed, P, threshold, inclusive):
+    imputed = observed.copy()
+    for i, j in np.ndindex(observed.shape):
+        votes = [forest[i, j] > threshold or (inclusive and forest[i, j] == threshold) for forest in P]
+        if sum(votes) == len(P) and observed[:, j].sum() > 0:
+            imputed[i, j] = 1
+    return imputed
+
+
+@pytest.fixture(params=range(30))
+def rng(request):
+    return np.random.default_rng(request.param)
+
+
+@pytest.fixture
+def observed(rng):
+    """Six labels, the last without positives."""
+    return (rng.random((40, 6)) < [0.3, 0.3, 0.1, 0.6, 0.95, 0]).astype(np.int8)
+
+
+def ties(rng, *shape):
+    return rng.choice([0.1, 0.4, 0.5, 0.6, 0.9], shape)
+
+
+def test_slc_equals_the_plain_reference(rng, observed):
+    P, cap = ties(rng, 40, 6), rng.integers(0, 41, 6)
     result = strict_label_complement(observed, P, cap, threshold=0.5)
-    np.testing.assert_array_equal(result, reference(observed, P, cap, 0.5))
+    np.testing.assert_array_equal(result, plain_slc(observed, P, cap, 0.5, np.ones(6)))
     assert result.dtype == np.int8
 
 
-def test_cap_counts_observed_positives():
+def test_slc_with_a_frequency_equals_the_plain_reference(rng, observed):
+    P, cap, frequency = ties(rng, 40, 6), rng.integers(0, 41, 6), rng.uniform(0.1, 1, 6)
+    result = strict_label_complement(observed, P, cap, threshold=0.6, frequency=frequency)
+    np.testing.assert_array_equal(result, plain_slc(observed, P, cap, 0.6, frequency))
+
+
+def test_fla_equals_the_plain_reference(rng, observed):
+    P, frequency = ties(rng, 40, 6), rng.choice([0.2, 0.8, 1.0], 6)  # 0.1 / 0.2, 0.4 / 0.8 and 0.5 / 1 are 0.5
+    result = fluid_label_addition(observed, P, frequency, threshold=0.5)
+    np.testing.assert_array_equal(result, plain_fla(observed, P, frequency, 0.5))
+    assert result.dtype == np.int8
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+@pytest.mark.parametrize("n_forests", [1, 2, 4])
+def test_lc_equals_the_plain_reference(rng, observed, n_forests, inclusive):
+    P = ties(rng, n_forests, 40, 6)
+    result = label_complement(observed, P, threshold=0.4, inclusive=inclusive)
+    np.testing.assert_array_equal(result, plain_lc(observed, P, 0.4, inclusive))
+    assert result.dtype == np.int8
+
+
+def test_freeze_equals_the_plain_reference(rng):
+    labels, proposal = (rng.random((2, 40, 6)) < 0.4).astype(np.int8)
+    cap, frozen = rng.integers(10, 22, 6), rng.random(6) < 0.5
+    expected, expected_frozen = proposal.copy(), frozen.copy()
+    for j in range(6):
+        if frozen[j]:
+            expected[:, j] = labels[:, j]
+        if expected[:, j].sum() >= cap[j]:
+            expected_frozen[j] = True
+    result, now_frozen = freeze(labels, proposal, cap, frozen)
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(now_frozen, expected_frozen)
+    assert result.dtype == np.int8
+
+
+def test_observed_positives_stay_and_nothing_comes_from_nothing(rng, observed):
+    P, cap, frequency = ties(rng, 40, 6), np.full(6, 40), np.full(6, 0.2)
+    for result in (
+        strict_label_complement(observed, P, cap),
+        fluid_label_addition(observed, P, frequency),
+        label_complement(observed, P[None]),
+    ):
+        assert (result >= observed).all()
+        assert result[:, :5].sum() > observed.sum()
+        assert result[:, 5].sum() == 0
+
+
+def test_slc_counts_observed_positives_in_the_cap():
     observed = np.array([[1], [1], [0], [0]])
     P = np.array([[0.1], [0.2], [0.9], [0.8]])
     assert strict_label_complement(observed, P, np.array([3])).ravel().tolist() == [1, 1, 1, 0]
@@ -34,11 +119,88 @@ def test_cap_counts_observed_positives():
 
 
 def test_probability_at_the_threshold_is_not_imputed():
-    assert strict_label_complement(np.array([[0]]), np.array([[0.5]]), np.array([1])).item() == 0
+    observed, P = np.array([[1], [0]]), np.array([[0.9], [0.5]])
+    assert strict_label_complement(observed, P, np.array([2])).ravel().tolist() == [1, 0]
+    assert strict_label_complement(observed, P / 2, np.array([2]), frequency=np.array([0.5])).ravel().tolist() == [1, 0]
+    assert fluid_label_addition(observed, P / 2, np.array([0.5])).ravel().tolist() == [1, 0]
+    assert label_complement(observed, P[None], threshold=0.5).ravel().tolist() == [1, 0]
+    assert label_complement(observed, P[None], threshold=0.5, inclusive=True).ravel().tolist() == [1, 1]
 
 
-def test_cap_rounds_up_and_stays_within_the_samples():
-    observed = np.zeros((40, 4))
-    observed[:21, 0] = observed[:10, 1] = observed[:30, 2] = 1
-    # 21 / 0.7 is exactly 30, which binary fractions miss by a hair
-    assert positive_cap(observed, np.array([0.7, 0.3, 0.5, 1.0])).tolist() == [30, 34, 40, 0]
+def test_lc_needs_every_forest_and_its_published_threshold():
+    observed = np.array([[1], [0], [0]])
+    P = np.array([[[0.9], [0.41], [0.99]], [[0.9], [0.41], [0.39]]])
+    assert label_complement(observed, P).ravel().tolist() == [1, 1, 0]
+
+
+def test_lc_overshoots_its_cap_and_then_stays():
+    observed = np.array([[1], [0], [0], [0]])
+    everywhere, nowhere = np.ones((2, 4, 1)), np.zeros((2, 4, 1))
+    cap, frozen = np.array([2]), np.array([False])
+    labels, frozen = freeze(observed, label_complement(observed, everywhere), cap, frozen)
+    assert labels.sum() == 4 > cap
+    assert frozen.tolist() == [True]
+    labels, frozen = freeze(labels, label_complement(observed, nowhere), cap, frozen)
+    assert labels.sum() == 4
+    assert frozen.tolist() == [True]
+
+
+def test_cap_is_rounded_and_stays_within_the_samples():
+    observed = np.zeros((60, 6))
+    for label, n_positives in enumerate([21, 3, 10, 40, 0, 13]):
+        observed[:n_positives, label] = 1
+    # in binary 21 / 0.7 lies a hair above 30, and 3 / (3 / 59) a hair below 59
+    frequency = np.array([0.7, 3 / 59, 0.3, 0.5, 1.0, 1.0])
+    assert positive_cap(observed, frequency).tolist() == [30, 59, 34, 60, 0, 13]
+    assert positive_cap(observed, frequency, rounding="floor").tolist() == [30, 59, 33, 60, 0, 13]
+    assert positive_cap(observed, frequency).dtype == np.int64
+
+
+def test_quality_equals_the_plain_count(rng):
+    truth = (rng.random((30, 5)) < 0.4).astype(int)
+    observed = truth & (rng.random(truth.shape) < 0.5)
+    imputed = observed | (rng.random(truth.shape) < 0.3)
+    truth[:, 3] = observed[:, 3]  # nothing hidden
+    imputed[:, 4] = observed[:, 4]  # nothing imputed
+    quality = imputation_quality(truth, observed, imputed)
+    for j in range(5):
+        added = {i for i in range(30) if imputed[i, j] and not observed[i, j]}
+        hidden = {i for i in range(30) if truth[i, j] and not observed[i, j]}
+        assert quality["n_imputed"][j] == len(added)
+        assert quality["hits"][j] == len(added & hidden)
+        assert quality["misses"][j] == len(hidden - added)
+        precision = len(added & hidden) / len(added) if added else np.nan
+        recall = len(added & hidden) / len(hidden) if hidden else np.nan
+        np.testing.assert_equal([quality["precision"][j], quality["recall"][j]], [precision, recall])
+    assert np.isnan(quality["recall"][3])
+    assert np.isnan(quality["precision"][4])
+
+
+SEEN, P, ONE = np.array([[1, 0], [0, 1]]), np.full((2, 2), 0.7), np.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: positive_cap(SEEN, ONE, rounding="ceiling"), "did you mean 'ceil'"),
+        (lambda: positive_cap(SEEN, np.ones(3)), r"shape \(3,\).*\(2,\)"),
+        (lambda: positive_cap(SEEN, np.array([1, 0.0])), "label 1 has frequency 0.0"),
+        (lambda: positive_cap(SEEN, np.array([1.2, 1])), "label 0 has frequency 1.2"),
+        (lambda: positive_cap(SEEN, np.array([np.nan, 1])), "label 0 has frequency nan"),
+        (lambda: fluid_label_addition(SEEN, P, np.array([1, -0.5])), "label 1 has frequency -0.5"),
+        (lambda: fluid_label_addition(SEEN, P[:1], ONE), r"\(1, 2\)"),
+        (lambda: fluid_label_addition(SEEN[:, 0], P[:, 0], ONE), "n_labels"),
+        (lambda: strict_label_complement(SEEN, P.T[:1], ONE), r"\(1, 2\)"),
+        (lambda: strict_label_complement(SEEN, P, np.ones(3)), "cap has shape"),
+        (lambda: strict_label_complement(SEEN, P, ONE, frequency=np.zeros(2)), "label 0 has frequency 0.0"),
+        (lambda: label_complement(SEEN, P), "n_forests"),
+        (lambda: label_complement(SEEN, np.ones((0, 2, 2))), "n_forests"),
+        (lambda: label_complement(SEEN, np.ones((2, 3, 2))), r"\(3, 2\)"),
+        (lambda: imputation_quality(SEEN, SEEN, SEEN[:1]), r"imputed labels have shape \(1, 2\)"),
+        (lambda: imputation_quality(np.eye(2) * [0, 1], SEEN, SEEN), "row 0, label 0 is observed but 0 in the truth"),
+        (lambda: imputation_quality(SEEN, SEEN, np.eye(2) * [1, 0]), "row 1, label 1 .* imputed labels"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ModelError, match=message):
+        call()

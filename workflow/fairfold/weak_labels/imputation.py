@@ -1,37 +1,100 @@
-"""Label imputation: which hidden positives a cascade level adds to the observed labels."""
+"""Label imputation: which hidden positives a cascade level adds to the observed labels.
+
+Three rules. Label complement (LC; Wang, Yang & Li 2020) asks all forests to agree. Strict label complement (SLC) and
+fluid label addition (FLA) are those of Ilidio et al. (2024): SLC adds the likeliest candidates up to a cap, FLA divides
+the probabilities by the label frequency and has no cap. All keep the observed positives, start anew from them at each
+level (Equation 1), and impute nothing for a label without observed positives. :func:`freeze` keeps labels as they are
+from the level on at which they reach their cap.
+"""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from fairfold.errors import ModelError, unknown_name
 
-def positive_cap(observed: np.ndarray, frequency: np.ndarray) -> np.ndarray:
-    """Most positives that each label may have, u_j = ceil(observed positives / c_j), at most n_samples.
+ROUNDINGS = ("ceil", "floor")
 
-    Ilidio et al. (2024), Section 3.2; the text rounds up.
+
+def positive_cap(
+    observed: np.ndarray, frequency: np.ndarray, *, rounding: Literal["ceil", "floor"] = "ceil"
+) -> np.ndarray:
+    """Most positives that each label may have: u_j = observed positives / c_j in whole numbers, at most n_samples.
+
+    Ilidio et al. (2024), Equation 7. Their code rounds down.
 
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1.
     frequency : (n_labels,) label frequencies c_j in (0, 1].
+    rounding : up (``"ceil"``) or down (``"floor"``).
 
     Returns
     -------
     (n_labels,) int64.
+
+    Raises
+    ------
+    ModelError
+        When shapes do not match, a frequency is out of range, or there is no such rounding.
     """
-    n_positives = np.count_nonzero(observed, axis=0)
-    # 21 / 0.7 is 30.000000000000004 in binary: a hair above a whole number is that number
-    return np.minimum(np.ceil(n_positives / frequency * (1 - 1e-12)), len(observed)).astype(np.int64)
+    if rounding not in ROUNDINGS:
+        raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
+    seen = np.asarray(observed, dtype=bool)
+    n_positives = np.count_nonzero(seen, axis=0) / _checked_frequency(frequency, seen)
+    # 21 / 0.7 is 30.000000000000004 in binary: a hair beside a whole number is that number
+    whole = np.ceil(n_positives * (1 - 1e-12)) if rounding == "ceil" else np.floor(n_positives * (1 + 1e-12))
+    return np.minimum(whole, len(seen)).astype(np.int64)
+
+
+def label_complement(
+    observed: np.ndarray, probabilities: np.ndarray, *, threshold: float = 0.4, inclusive: bool = False
+) -> np.ndarray:
+    """LC: add an unobserved label where every forest finds it likely enough (Wang, Yang & Li 2020, LCForest).
+
+    Ilidio et al. (2024), Equation 2. There is neither a ranking nor a cap within a level, so that a label may overshoot
+    its cap before :func:`freeze` stops it.
+
+    Parameters
+    ----------
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    probabilities : (n_forests, n_samples, n_labels), each forest's cross-validated probabilities.
+    threshold : probability that each forest must exceed.
+    inclusive : whether the threshold itself is enough, as in the code of Ilidio et al. (2024).
+
+    Returns
+    -------
+    (n_samples, n_labels) int8 of 0/1.
+
+    Raises
+    ------
+    ModelError
+        When shapes do not match.
+    """
+    seen = np.asarray(observed, dtype=bool)
+    probabilities = np.asarray(probabilities)
+    if probabilities.ndim != 3 or len(probabilities) == 0:
+        raise ModelError(f"probabilities have shape {probabilities.shape}; they must be (n_forests, *{seen.shape}).")
+    _check_shape(probabilities[0], seen)
+    agreed = probabilities >= threshold if inclusive else probabilities > threshold
+    return _added(seen, agreed.all(axis=0))
 
 
 def strict_label_complement(
-    observed: np.ndarray, probabilities: np.ndarray, cap: np.ndarray, *, threshold: float = 0.5
+    observed: np.ndarray,
+    probabilities: np.ndarray,
+    cap: np.ndarray,
+    *,
+    threshold: float = 0.5,
+    frequency: np.ndarray | None = None,
 ) -> np.ndarray:
     """SLC: add the likeliest unobserved labels, up to the cap and only above the threshold.
 
     Candidates are ranked with the observed positives first, then by probability, ties by row; the first u_j of them may
     be positive, and those not observed only if their probability is *above* the threshold (Ilidio et al. 2024,
-    Equation 8, whose "<" is a misprint). Observed positives are never removed.
+    Equation 8, whose "<" is a misprint).
 
     Parameters
     ----------
@@ -39,13 +102,145 @@ def strict_label_complement(
     probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests.
     cap : (n_labels,) most positives per label, see :func:`positive_cap`.
     threshold : probability that an imputed label must exceed.
+    frequency : (n_labels,) label frequencies c_j in (0, 1]. When given, p / c_j must exceed the threshold, as in
+        :func:`fluid_label_addition`: so the published runs did, because a base class overwrote the setting. (They also
+        ranked by p / c_j cut at 1, which ties all candidates with p above c_j in no certain order; here p ranks.)
 
     Returns
     -------
     (n_samples, n_labels) int8 of 0/1.
+
+    Raises
+    ------
+    ModelError
+        When shapes do not match or a frequency is out of range.
     """
     seen = np.asarray(observed, dtype=bool)
+    probabilities, cap = np.asarray(probabilities), np.asarray(cap)
+    _check_shape(probabilities, seen)
+    if cap.shape != seen.shape[1:]:
+        raise ModelError(f"cap has shape {cap.shape}; it must be ({seen.shape[1]},), a number per label.")
     order = np.argsort(np.where(seen, -np.inf, -probabilities), axis=0, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(order))[:, None], axis=0)
-    return (seen | ((probabilities > threshold) & (rank < cap))).astype(np.int8)
+    share = probabilities if frequency is None else probabilities / _checked_frequency(frequency, seen)
+    return _added(seen, (share > threshold) & (rank < cap))
+
+
+def fluid_label_addition(
+    observed: np.ndarray, probabilities: np.ndarray, frequency: np.ndarray, *, threshold: float = 0.5
+) -> np.ndarray:
+    """FLA: add the unobserved labels that would probably be positive if none were hidden, p / c_j above the threshold.
+
+    Ilidio et al. (2024), Equation 9, whose "<" is a misprint; by Equation 6, p / c_j is the probability of the true
+    label. There is no cap. The caller estimates c_j anew at every level, from the out-of-bag probabilities of the
+    originally observed positives.
+
+    Parameters
+    ----------
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests.
+    frequency : (n_labels,) label frequencies c_j in (0, 1], see :func:`~fairfold.weak_labels.label_frequency`.
+    threshold : probability that an imputed label must exceed.
+
+    Returns
+    -------
+    (n_samples, n_labels) int8 of 0/1.
+
+    Raises
+    ------
+    ModelError
+        When shapes do not match or a frequency is out of range.
+    """
+    seen = np.asarray(observed, dtype=bool)
+    probabilities = np.asarray(probabilities)
+    _check_shape(probabilities, seen)
+    return _added(seen, probabilities / _checked_frequency(frequency, seen) > threshold)
+
+
+def freeze(
+    labels: np.ndarray, proposal: np.ndarray, cap: np.ndarray, frozen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels after a level whose imputation stops, label by label, when the cap is reached (Ilidio et al. 2024, 2.3).
+
+    Parameters
+    ----------
+    labels : (n_samples, n_labels) of 0/1, those that the level was trained on.
+    proposal : (n_samples, n_labels) of 0/1, those that the level's imputation proposes.
+    cap : (n_labels,) most positives per label, see :func:`positive_cap`.
+    frozen : (n_labels,) bool, the labels that had reached their cap before.
+
+    Returns
+    -------
+    Labels for the next level: a frozen one stays as it is, overshoot and all, any other one is as proposed; and the
+    labels that are frozen from now on, (n_labels,) bool.
+    """
+    labels = np.where(frozen, labels, proposal)
+    return labels, frozen | (np.count_nonzero(labels, axis=0) >= cap)
+
+
+def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray) -> dict[str, np.ndarray]:
+    """How well an imputation found the labels that were hidden on purpose.
+
+    Parameters
+    ----------
+    truth, observed, imputed : (n_samples, n_labels) of 0/1: all labels, those that were seen, and those after
+        imputation. What is observed is true and stays imputed.
+
+    Returns
+    -------
+    dict of (n_labels,) arrays: ``n_imputed``, the labels added to the observed ones; ``hits``, those of them that are
+    true; ``misses``, hidden labels that were not added; ``precision``, hits / n_imputed, NaN when nothing was imputed;
+    ``recall``, hits / (hits + misses), NaN when nothing was hidden.
+
+    Raises
+    ------
+    ModelError
+        When shapes do not match, or an observed label is not true or not among the imputed ones.
+    """
+    truth, observed, imputed = (np.asarray(matrix, dtype=bool) for matrix in (truth, observed, imputed))
+    for name, matrix in (("truth", truth), ("imputed labels", imputed)):
+        if matrix.shape != observed.shape:
+            raise ModelError(
+                f"{name} have shape {matrix.shape}; they must match the observed labels' {observed.shape}."
+            )
+        if (observed & ~matrix).any():
+            row, label = np.argwhere(observed & ~matrix)[0]
+            raise ModelError(f"row {row}, label {label} is observed but 0 in the {name}; observed positives must be 1.")
+    n_imputed = np.count_nonzero(imputed & ~observed, axis=0)
+    hits = np.count_nonzero(imputed & truth & ~observed, axis=0)
+    misses = np.count_nonzero(truth & ~imputed, axis=0)
+    return {
+        "n_imputed": n_imputed,
+        "hits": hits,
+        "misses": misses,
+        "precision": _share(hits, n_imputed),
+        "recall": _share(hits, hits + misses),
+    }
+
+
+def _added(seen: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Observed positives and, for labels that have any, the chosen ones."""
+    return (seen | (chosen & seen.any(axis=0))).astype(np.int8)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+
+
+def _check_shape(probabilities: np.ndarray, seen: np.ndarray) -> None:
+    if seen.ndim != 2 or probabilities.shape != seen.shape:
+        raise ModelError(
+            f"probabilities have shape {probabilities.shape} and labels {seen.shape}; both must be "
+            "(n_samples, n_labels)."
+        )
+
+
+def _checked_frequency(frequency: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    frequency = np.asarray(frequency)
+    if frequency.shape != seen.shape[1:]:
+        raise ModelError(f"label frequencies have shape {frequency.shape}; they must be ({seen.shape[1]},).")
+    if not ((frequency > 0) & (frequency <= 1)).all():
+        label = np.flatnonzero(~((frequency > 0) & (frequency <= 1)))[0]
+        raise ModelError(f"label {label} has frequency {frequency[label]}; it must be above 0 and at most 1.")
+    return frequency

@@ -1,0 +1,263 @@
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
+
+from fairfold.errors import ModelError
+from fairfold.forests.embedding import TreeEmbedding
+
+FORESTS = {"random_forest": (RandomForestRegressor, 0.95), "extra_trees": (ExtraTreesRegressor, 0.8)}
+# What decides is a sum of some hundred products below 10, and eigenvalues that lie 1e-3 or more apart: rounding moves
+# scores by about 1e-15 * 1e3 / 1e-3 = 1e-9.
+CLOSE = {"rtol": 0, "atol": 1e-8}
+
+
+def numbered_through(grown, X):
+    """The arrays of our forests, out of one of scikit-learn's."""
+    trees = [estimator.tree_ for estimator in grown.estimators_]
+    starts = np.cumsum([0] + [tree.node_count for tree in trees])
+
+    def children(name):
+        return np.concatenate(
+            [np.where(getattr(t, name) < 0, -1, getattr(t, name) + s) for t, s in zip(trees, starts, strict=False)]
+        ).astype(np.int32)
+
+    return SimpleNamespace(
+        tree_starts_=starts,
+        left_=children("children_left"),
+        right_=children("children_right"),
+        weight_=np.concatenate([tree.weighted_n_node_samples for tree in trees]).astype(np.int32),
+        leaf_of_=(grown.apply(X) + starts[:-1]).astype(np.int32),
+        apply=lambda new: (grown.apply(new) + starts[:-1]).astype(np.int32),
+    )
+
+
+def grow(kind="random_forest", n=80, n_trees=10, min_samples_leaf=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 6))
+    Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] + X[:, 2] > 1, X[:, 3] > rng.random(n)]).astype(float)
+    grown = FORESTS[kind][0](
+        n_trees,
+        min_samples_leaf=min_samples_leaf,
+        max_features="sqrt",
+        bootstrap=True,
+        max_samples=0.5,
+        random_state=seed,
+    )
+    return numbered_through(grown.fit(X, Y), X)
+
+
+def node_matrix(forest, leaf_of, max_share, weighting):
+    """Equation 3, sample by sample and node by node."""
+    parent = {}
+    for node, (left, right) in enumerate(zip(forest.left_, forest.right_, strict=True)):
+        parent.update({left: node, right: node})
+    Z = np.zeros((len(leaf_of), len(forest.left_)))
+    for sample, leaves in enumerate(leaf_of):
+        for leaf, root in zip(leaves, forest.tree_starts_, strict=False):
+            node = leaf
+            while node is not None:
+                draws = forest.weight_[node]
+                if draws <= max_share * forest.weight_[root]:
+                    Z[sample, node] = 1 / np.log(draws + 1) if weighting == "paper" else 1 / (np.log(draws) + 1)
+                node = None if node == root else parent[node]
+    return Z
+
+
+@pytest.fixture
+def hand_made():
+    """One tree, numbered level by level, and a single leaf as the other; the left leaf's numbers are not in order."""
+    return SimpleNamespace(
+        tree_starts_=np.array([0, 5, 6]),
+        left_=np.array([1, 3, -1, -1, -1, -1]),
+        right_=np.array([2, 4, -1, -1, -1, -1]),
+        weight_=np.array([20, 16, 4, 9, 7, 20]),
+        leaf_of_=np.array([[2, 5], [3, 5], [4, 5], [3, 5]]),
+    )
+
+
+@pytest.mark.parametrize("weighting", ["paper", "published"])
+@pytest.mark.parametrize("kind", FORESTS)
+def test_components_are_those_of_a_dense_decomposition(kind, weighting):
+    forest, max_share = grow(kind), FORESTS[kind][1]
+    embedding = TreeEmbedding(max_share=max_share, weighting=weighting).fit(forest)
+    Z = node_matrix(forest, forest.leaf_of_, max_share, weighting)
+    dense = PCA(n_components=0.8, svd_solver="full").fit(Z)
+    variances = PCA(svd_solver="full").fit(Z).explained_variance_
+    assert np.diff(variances)[: dense.n_components_].max() < -1e-4  # else single components are not comparable
+    assert embedding.n_components_ == dense.n_components_ > 5
+    np.testing.assert_allclose(embedding.explained_variance_, dense.explained_variance_, **CLOSE)
+    np.testing.assert_allclose(embedding.explained_variance_ratio_, dense.explained_variance_ratio_, **CLOSE)
+    scores = dense.transform(Z)
+    signs = np.sign(np.sum(scores * embedding.scores_, axis=0))
+    np.testing.assert_allclose(embedding.scores_, scores * signs, **CLOSE)
+
+    new = np.random.default_rng(9).random((30, 6))
+    scores = dense.transform(node_matrix(forest, forest.apply(new), max_share, weighting)) * signs
+    np.testing.assert_allclose(embedding.transform(forest.apply(new)), scores, **CLOSE)
+
+
+def test_transform_of_the_training_samples_gives_their_scores():
+    forest = grow(n_trees=7)
+    embedding = TreeEmbedding().fit(forest)
+    np.testing.assert_allclose(embedding.transform(forest.leaf_of_), embedding.scores_, **CLOSE)
+    assert embedding.transform(forest.leaf_of_[:0]).shape == (0, embedding.n_components_)
+
+
+@pytest.mark.parametrize("n_trees", [1, 3, 4, 5, 8])
+def test_every_tree_counts(n_trees):
+    forest = grow(n_trees=n_trees)
+    scores = TreeEmbedding(explained_variance=1).fit(forest).scores_
+    Z = node_matrix(forest, forest.leaf_of_, 0.95, "paper")
+    Z -= Z.mean(axis=0)
+    # all components: the scores' inner products are the nodes', also where eigenvalues coincide
+    np.testing.assert_allclose(scores @ scores.T, Z @ Z.T, **CLOSE)
+    assert scores.shape[1] == np.linalg.matrix_rank(Z)
+
+
+@pytest.mark.parametrize("max_share, kept", [(0.95, [1, 2, 3, 4]), (0.8, [1, 2, 3, 4]), (0.79, [2, 3, 4]), (0.3, [2])])
+def test_nodes_with_more_than_the_share_are_left_out(hand_made, max_share, kept):
+    embedding = TreeEmbedding(max_share=max_share, weighting="published", explained_variance=1).fit(hand_made)
+    passes = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0]])  # of nodes 1 to 4
+    Z = passes / (np.log([16, 4, 9, 7]) + 1) * np.isin([1, 2, 3, 4], kept)
+    Z -= Z.mean(axis=0)
+    np.testing.assert_allclose(embedding.scores_ @ embedding.scores_.T, Z @ Z.T, rtol=0, atol=1e-14)
+
+
+def test_numbers_of_the_nodes_do_not_matter():
+    forest = grow()
+    depth = np.zeros(len(forest.left_), dtype=int)
+    for node in np.flatnonzero(forest.left_ >= 0):
+        depth[[forest.left_[node], forest.right_[node]]] = depth[node] + 1
+    tree_of = np.repeat(np.arange(10), np.diff(forest.tree_starts_))
+    by_level = np.lexsort((depth, tree_of))
+    number = np.append(np.argsort(by_level), -1).astype(np.int32)  # the last one stands for -1
+    other = SimpleNamespace(
+        tree_starts_=forest.tree_starts_,
+        left_=number[forest.left_[by_level]],
+        right_=number[forest.right_[by_level]],
+        weight_=forest.weight_[by_level],
+        leaf_of_=number[forest.leaf_of_],
+    )
+    assert (other.left_ != forest.left_).any()
+    assert TreeEmbedding().fit(other).scores_.tobytes() == TreeEmbedding().fit(forest).scores_.tobytes()
+
+
+def test_largest_score_of_a_component_is_positive():
+    scores = TreeEmbedding().fit(grow("extra_trees")).scores_
+    assert (scores.max(axis=0) == np.abs(scores).max(axis=0)).all()
+
+
+def test_cores_and_callers_change_no_bit():
+    forest = grow(n=600, n_trees=5)
+
+    def run(n_threads):
+        with threadpool_limits(n_threads, user_api="blas"):
+            embedding = TreeEmbedding().fit(forest)
+            return embedding.scores_.tobytes() + embedding.transform(forest.leaf_of_).tobytes()
+
+    assert run(2) == run(1)
+    with ThreadPoolExecutor(3) as pool:
+        scores = set(pool.map(lambda _: TreeEmbedding().fit(forest).scores_.tobytes(), range(6)))
+    assert scores == {TreeEmbedding().fit(forest).scores_.tobytes()}
+
+
+def test_node_matrix_is_never_made():
+    forest = grow(n=300, n_trees=60, min_samples_leaf=1)
+    TreeEmbedding().fit(forest)  # compiles
+    tracemalloc.start()
+    embedding = TreeEmbedding().fit(forest)
+    embedding.transform(forest.leaf_of_)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300 * len(forest.left_) * 8 / 3
+    assert sum(array.nbytes for array in embedding.to_arrays().values()) < 300 * 300 * 8 + forest.leaf_of_.nbytes
+
+
+def test_saved_embedding_transforms_to_the_same_bytes(tmp_path):
+    forest = grow("extra_trees")
+    embedding = TreeEmbedding(max_share=0.8, weighting="published", explained_variance=0.7).fit(forest)
+    np.savez(tmp_path / "embedding.npz", **embedding.to_arrays())
+    with np.load(tmp_path / "embedding.npz", allow_pickle=False) as arrays:
+        loaded = TreeEmbedding.from_arrays(arrays, forest)
+    new = forest.apply(np.random.default_rng(5).random((20, 6)))
+    assert loaded.transform(new).tobytes() == embedding.transform(new).tobytes()
+    assert loaded.get_params() == embedding.get_params()
+    assert loaded.n_components_ == embedding.n_components_
+    with pytest.raises(ModelError, match="no leaf"):
+        TreeEmbedding.from_arrays(embedding.to_arrays(), grow("extra_trees", seed=1))
+
+
+def test_nothing_to_tell_samples_apart(hand_made):
+    leaf = np.array([-1, -1])
+    single_leaves = SimpleNamespace(
+        tree_starts_=np.array([0, 1, 2]), left_=leaf, right_=leaf, weight_=[9, 9], leaf_of_=np.tile([0, 1], (9, 1))
+    )
+    one_sample = SimpleNamespace(**{**vars(hand_made), "leaf_of_": hand_made.leaf_of_[:1]})
+    same_leaves = SimpleNamespace(**{**vars(hand_made), "leaf_of_": hand_made.leaf_of_[[1, 3]]})
+    for forest in (single_leaves, one_sample, same_leaves):
+        n_samples = len(forest.leaf_of_)
+        embedding = TreeEmbedding().fit(forest)
+        assert embedding.n_components_ == 0
+        assert embedding.scores_.shape == embedding.transform(forest.leaf_of_).shape == (n_samples, 0)
+        assert embedding.explained_variance_.shape == embedding.explained_variance_ratio_.shape == (0,)
+
+
+def test_two_samples(hand_made):
+    forest = SimpleNamespace(**{**vars(hand_made), "leaf_of_": hand_made.leaf_of_[:2]})
+    embedding = TreeEmbedding(weighting="published").fit(forest)
+    distance = np.sqrt(np.sum((np.log([16, 4, 9]) + 1) ** -2.0))  # the samples share no node that is kept
+    np.testing.assert_allclose(np.sort(embedding.scores_[:, 0]), [-distance / 2, distance / 2], rtol=1e-14)
+    np.testing.assert_allclose(embedding.explained_variance_ratio_, [1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["max_share", "explained_variance"])
+@pytest.mark.parametrize("value", [0, -0.1, 1.01, float("nan"), True, "0.8", None])
+def test_shares_out_of_range(hand_made, name, value):
+    with pytest.raises(ModelError, match=f"{name} is {value!r}; it must be a number above 0 and at most 1"):
+        TreeEmbedding(**{name: value}).fit(hand_made)
+
+
+def test_unknown_weighting(hand_made):
+    with pytest.raises(ModelError, match="unknown weighting 'papers': did you mean 'paper'"):
+        TreeEmbedding(weighting="papers").fit(hand_made)
+
+
+def test_node_without_draws(hand_made):
+    hand_made.weight_[2] = 0
+    with pytest.raises(ModelError, match="holds 0 draws; each must hold at least 1"):
+        TreeEmbedding().fit(hand_made)
+
+
+@pytest.mark.parametrize(
+    "leaf_of, message",
+    [
+        ([[2, 5, 5]], "shape .1, 3.*2 trees"),
+        ([2, 5], "shape .2,.*2 trees"),
+        ([[2.0, 5.0]], "float64.*whole numbers"),
+        ([[2, 5], [1, 5]], "has 1 for sample 1 and tree 0"),
+        ([[5, 5]], "has 5 for sample 0 and tree 0"),
+        ([[2, 4]], "has 4 for sample 0 and tree 1"),
+        ([[2, 6]], "has 6 for sample 0 and tree 1"),
+        ([[-1, 5]], "has -1 for sample 0 and tree 0"),
+    ],
+)
+def test_leaves_of_another_forest(hand_made, leaf_of, message):
+    embedding = TreeEmbedding().fit(hand_made)
+    with pytest.raises(ModelError, match=message):
+        embedding.transform(np.array(leaf_of))
+    hand_made.leaf_of_ = np.array(leaf_of)
+    with pytest.raises(ModelError, match=message):
+        TreeEmbedding().fit(hand_made)
+
+
+def test_use_before_fit(hand_made):
+    for use in (lambda: TreeEmbedding().transform(hand_made.leaf_of_), TreeEmbedding().to_arrays):
+        with pytest.raises(NotFittedError):
+            use()
