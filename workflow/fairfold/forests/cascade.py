@@ -31,7 +31,7 @@ CHOICES = {
     "node_weights": ("paper", "published"),
     "cap_rounding": ("ceil", "floor"),
     "slc_threshold_on": ("probability", "posterior"),
-    "imputer_forests": ("encoders", "own"),
+    "imputer_features": ("all", "new"),
     "tice_variant": ("paper", "published"),
 }
 
@@ -64,8 +64,7 @@ class CascadeForest(BaseCascade):
     node_weights : ``"paper"`` or ``"published"`` weights of the tree embedding.
     cap_rounding : ``"ceil"`` or ``"floor"``, of the most positives that a label may have.
     slc_threshold_on : ``"probability"`` or ``"posterior"``, what SLC compares with the threshold.
-    imputer_forests : ``"encoders"``, their out-of-bag probabilities decide, or ``"own"``, those of forests that see
-        the new features only. LC has its own in any case; with ``"encoders"`` they see the features too.
+    imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, the new features only.
     tice_variant : ``"paper"`` or ``"published"``, see :func:`fairfold.weak_labels.tice`.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
@@ -100,7 +99,7 @@ class CascadeForest(BaseCascade):
         node_weights: Literal["paper", "published"] = "paper",
         cap_rounding: Literal["ceil", "floor"] = "ceil",
         slc_threshold_on: Literal["probability", "posterior"] = "probability",
-        imputer_forests: Literal["encoders", "own"] = "encoders",
+        imputer_features: Literal["all", "new"] = "all",
         tice_variant: Literal["paper", "published"] = "paper",
         n_jobs: int | None = 1,
         random_state: int | np.random.RandomState | None = None,
@@ -120,7 +119,7 @@ class CascadeForest(BaseCascade):
         self.node_weights = node_weights
         self.cap_rounding = cap_rounding
         self.slc_threshold_on = slc_threshold_on
-        self.imputer_forests = imputer_forests
+        self.imputer_features = imputer_features
         self.tice_variant = tice_variant
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -155,8 +154,9 @@ class CascadeForest(BaseCascade):
             encoders = self._grow_encoders(grow, level, X, labels, new)
             new = [encoder.training_features() for encoder in encoders]
             if self.imputation is not None:
-                imputer = imputer or self._make_imputer(X, observed, new, seed)
-                labels = imputer.impute(level, self._unseen_proba(grow, level, X, imputer, encoders, new))
+                seen = np.hstack(new) if self.imputer_features == "new" else beside(X, *new)
+                imputer = imputer or self._make_imputer(seen, observed, seed)
+                labels = imputer.impute(level, self._unseen_proba(grow, level, seen, imputer))
             self._keep(Level(encoders, grow.pair(beside(X, *new), labels, level, "predictor")), labels, observed)
             if self._is_long_enough(imputer):
                 break
@@ -180,7 +180,7 @@ class CascadeForest(BaseCascade):
             Encoder(forest, self.features, out_of_bag=out_of_bag, node_weights=self.node_weights) for forest in forests
         ]
 
-    def _make_imputer(self, X: Matrix, observed: np.ndarray, new: list[np.ndarray], seed: int) -> LabelImputer:
+    def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""
         if self.imputation == "fla":
             return FluidLabelAddition(observed, percentile=self.percentile, threshold=self.threshold)
@@ -193,7 +193,7 @@ class CascadeForest(BaseCascade):
                 threshold_on=self.slc_threshold_on,
             )
         frequency = tice(
-            self._imputer_input(X, new),
+            features,
             observed,
             min_set_size=5,
             variant=self.tice_variant,
@@ -203,33 +203,18 @@ class CascadeForest(BaseCascade):
             observed,
             frequency=frequency,
             threshold=self.lc_threshold,
-            inclusive=self.imputer_forests == "own",
             cap_rounding=self.cap_rounding,
         )
 
-    def _imputer_input(self, X: Matrix, new: list[np.ndarray]) -> Matrix:
-        return np.hstack(new) if self.imputer_forests == "own" else beside(X, *new)
-
-    def _unseen_proba(
-        self,
-        grow: Grower,
-        level: int,
-        X: Matrix,
-        imputer: LabelImputer,
-        encoders: list[Encoder],
-        new: list[np.ndarray],
-    ) -> np.ndarray:
+    def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:
         """(n_forests, n_samples, n_active) probabilities for the imputer, of forests that did not see the sample."""
         active = imputer.active
         if not len(active):
-            return np.empty((len(FORESTS), X.shape[0], 0))
+            return np.empty((len(FORESTS), features.shape[0], 0))
         labels = imputer.labels[:, active]
         if self.imputation == "lc":
-            return grow.cross_validate(self._imputer_input(X, new), labels, level, "imputer")
-        if self.imputer_forests == "own":
-            forests = grow.pair(self._imputer_input(X, new), labels, level, "imputer")
-            return np.stack([forest.oob_proba_ for forest in forests])
-        return np.stack([encoder.forest.oob_proba_[:, active] for encoder in encoders])
+            return grow.cross_validate(features, labels, level, "imputer")
+        return np.stack([forest.oob_proba_ for forest in grow.pair(features, labels, level, "imputer")])
 
     def _keep(self, level: Level, labels: np.ndarray, observed: np.ndarray) -> None:
         """Keep a level, its labels and its scores."""

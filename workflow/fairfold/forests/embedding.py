@@ -127,12 +127,14 @@ class TreeEmbedding(BaseEstimator):
         self.explained_variance_ratio_ = kept / values.sum()
         return self
 
-    def transform(self, leaf_of: np.ndarray) -> np.ndarray:
+    def transform(self, leaf_of: np.ndarray, *, skip: np.ndarray | None = None) -> np.ndarray:
         """Scores of samples from their leaves; for the training samples, ``scores_`` up to rounding.
 
         Parameters
         ----------
         leaf_of : (m, n_trees) the leaf of each sample in each tree, as the forest's ``apply`` gives.
+        skip : (m, n_trees) bool, trees that a sample leaves out, those that it was drawn for, say; the others count the
+            more. None leaves out none. A sample that leaves out all trees gets the mean score, zero.
 
         Returns
         -------
@@ -144,7 +146,10 @@ class TreeEmbedding(BaseEstimator):
             When ``leaf_of`` does not hold leaves of this forest.
         """
         check_is_fitted(self, "scores_")
-        products = _inner_products(self._trees, _check_leaves(leaf_of, self._trees), self.leaf_of_)
+        products = _inner_products(self._trees, _check_leaves(leaf_of, self._trees), self.leaf_of_, skip)
+        if skip is not None:
+            n_kept = np.count_nonzero(~skip, axis=1)[:, None]
+            products = np.where(n_kept > 0, products * (skip.shape[1] / np.maximum(n_kept, 1)), self.mean_product_)
         products -= self.mean_product_  # the samples' own means fall out, because every component sums to zero
         loadings = self.scores_ / (self.explained_variance_ * (len(self.scores_) - 1))
         with _one_blas_thread():
@@ -203,9 +208,9 @@ def _read_trees(forest: Forest, max_share: float, weighting: str) -> _Trees:
     shared = np.where(draws > max_share * of_root, 0.0, NODE_WEIGHTS[weighting](draws) ** 2)
     children = (np.ascontiguousarray(child, dtype=np.int32) for child in (forest.left_, forest.right_))
     first_leaf, n_leaves = _number_leaves(*children, shared)
-    if n_leaves.max() > np.iinfo(np.uint16).max + 1:
+    if n_leaves.max() > np.iinfo(np.uint16).max:
         raise ModelError(
-            f"a tree has {n_leaves.max()} leaves; an embedding takes at most 65536, so ask for larger ones."
+            f"a tree has {n_leaves.max()} leaves; an embedding takes at most 65535, so ask for larger ones."
         )
     return _Trees(starts, first_leaf.astype(np.uint16), n_leaves, shared)
 
@@ -229,17 +234,24 @@ def _check_leaves(leaf_of: np.ndarray, trees: _Trees) -> np.ndarray:
     return leaf_of
 
 
-def _inner_products(trees: _Trees, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-    """Inner products of samples, given by their leaves; without ``columns`` of the rows, the upper triangle only."""
+def _inner_products(
+    trees: _Trees, rows: np.ndarray, columns: np.ndarray | None = None, skip: np.ndarray | None = None
+) -> np.ndarray:
+    """Inner products of samples, given by their leaves; without ``columns`` of the rows, the upper triangle only.
+
+    Rows share nothing in the trees that they skip.
+    """
     symmetric = columns is None
     columns = rows if symmetric else columns
     products = np.zeros((len(rows), len(columns)))
-    width = trees.n_leaves.max()
+    width = trees.n_leaves.max() + 1  # the last leaf is none: it shares nothing with any
     for start in range(0, rows.shape[1], TREES_AT_ONCE):
         batch = slice(start, start + TREES_AT_ONCE)
         tables = np.zeros((TREES_AT_ONCE, width, width))
         _fill_tables(trees.starts[start : start + TREES_AT_ONCE + 1], *trees[1:], tables)
         of_rows = _leaf_numbers(trees, rows[:, batch])
+        if skip is not None:
+            of_rows[: skip[:, batch].shape[1]][skip[:, batch].T] = width - 1
         of_columns = of_rows if symmetric else _leaf_numbers(trees, columns[:, batch])
         _add_products(tables, of_rows, of_columns, products, symmetric)
     return products

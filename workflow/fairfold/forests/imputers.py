@@ -175,7 +175,6 @@ class LabelComplement(LabelImputer):
     ----------
     frequency : (n_labels,) label frequencies, by TIcE.
     threshold : probability that all forests must exceed.
-    inclusive : whether the threshold itself is enough.
     cap_rounding : ``"ceil"`` or ``"floor"``.
     """
 
@@ -185,11 +184,10 @@ class LabelComplement(LabelImputer):
         *,
         frequency: np.ndarray,
         threshold: float,
-        inclusive: bool,
         cap_rounding: Literal["ceil", "floor"],
     ) -> None:
         super().__init__(observed)
-        self._threshold, self._inclusive = threshold, inclusive
+        self._threshold = threshold
         self.frequency = frequency
         self.cap = positive_cap(observed, frequency, rounding=cap_rounding)
 
@@ -197,9 +195,7 @@ class LabelComplement(LabelImputer):
         """Frequencies are given."""
 
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-        return label_complement(
-            self.observed[:, active], probabilities, threshold=self._threshold, inclusive=self._inclusive
-        )
+        return label_complement(self.observed[:, active], probabilities, threshold=self._threshold)
 
 
 class PosteriorImputer(BaseImputer):

@@ -47,12 +47,15 @@ class Encoder:
         self.embedding = None
         if "embedding" in features:
             self.embedding = TreeEmbedding(
-                max_share=MAX_SHARE[forest.kind], weighting=node_weights, out_of_bag=out_of_bag
+                max_share=MAX_SHARE[forest.kind], weighting=node_weights
             ).fit(forest)
 
     def training_features(self) -> np.ndarray:
         """(n_samples, n_new) new features of the training samples."""
-        parts = [] if self.embedding is None else [self.embedding.scores_]
+        parts = []
+        if self.embedding is not None:
+            skip = self.forest.in_bag_ if self._out_of_bag else None
+            parts.append(self.embedding.scores_ if skip is None else self.embedding.transform(self.forest.leaf_of_, skip=skip))
         if self._with_output:
             parts.append(self.forest.oob_proba_ if self._out_of_bag else self.forest.training_proba_)
         return np.hstack(parts)

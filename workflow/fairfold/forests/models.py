@@ -41,7 +41,7 @@ VARIANTS: dict[str, dict] = {
         "node_weights": "published",
         "cap_rounding": "floor",
         "slc_threshold_on": "posterior",
-        "imputer_forests": "own",
+        "imputer_features": "new",
         "tice_variant": "published",
     },
 }

@@ -59,6 +59,7 @@ class MultilabelForest:
         every tree saw (likely only with few trees) gets the label's mean.
     training_proba_ : (n_samples, n_labels) float64, mean prediction of all trees: ``predict_proba`` of the samples.
     leaf_of_ : (n_samples, n_trees) int32, node in which each sample ends.
+    in_bag_ : (n_samples, n_trees) bool, whether the tree drew the sample.
     tree_starts_ : (n_trees + 1,) int64; the nodes of tree ``t`` are ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``,
         its root first, parents before their children.
     feature_ : (n_nodes,) int32, feature of the split, -1 for a leaf.
@@ -126,6 +127,7 @@ class MultilabelForest:
         trees = self._map(lambda seed: grow_tree(table, labels, Y.shape[1], rules, seed), seeds)
         drawn = self._join(trees, centre)
         self.oob_proba_ = self._out_of_bag(drawn, Y.mean(axis=0))
+        self.in_bag_ = drawn
         self.training_proba_ = self.mean_value(self.leaf_of_)
         return self
 

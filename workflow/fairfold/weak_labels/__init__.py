@@ -1,5 +1,6 @@
 """Weak labels: hiding them, estimating how many are hidden, and imputing them."""
 
+from fairfold.weak_labels.calibration import calibrate, fit_calibration, shared_label_frequency
 from fairfold.weak_labels.imputation import (
     fluid_label_addition,
     freeze,
@@ -12,6 +13,8 @@ from fairfold.weak_labels.label_frequency import label_frequency, tice
 from fairfold.weak_labels.masking import mask_positives
 
 __all__ = [
+    "calibrate",
+    "fit_calibration",
     "fluid_label_addition",
     "freeze",
     "imputation_quality",
@@ -19,6 +22,7 @@ __all__ = [
     "label_frequency",
     "mask_positives",
     "positive_cap",
+    "shared_label_frequency",
     "strict_label_complement",
     "tice",
 ]
