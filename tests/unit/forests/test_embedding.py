@@ -235,6 +235,20 @@ def test_node_without_draws(hand_made):
         TreeEmbedding().fit(hand_made)
 
 
+def test_too_many_leaves():
+    n_inner = 2**16
+    node = np.arange(2 * n_inner + 1)
+    tree = SimpleNamespace(
+        tree_starts_=np.array([0, node.size]),
+        left_=np.where(node < n_inner, 2 * node + 1, -1),
+        right_=np.where(node < n_inner, 2 * node + 2, -1),
+        weight_=np.ones(node.size),
+        leaf_of_=np.array([[n_inner]]),
+    )
+    with pytest.raises(ModelError, match="a tree has 65537 leaves; an embedding takes at most 65536"):
+        TreeEmbedding().fit(tree)
+
+
 @pytest.mark.parametrize(
     "leaf_of, message",
     [

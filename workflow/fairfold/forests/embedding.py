@@ -11,7 +11,7 @@ is a sum of look-ups. This is exact. The centred products' eigenvectors, times t
 are the scores; new samples need only their products with the training samples.
 
 For n training samples, time grows with n² times the trees, plus n³ for the eigenvectors, and memory with n²: while
-fitting about four times 8 n² bytes (120 MB for 1,933 samples), afterwards 8 n bytes for each component.
+fitting about 24 n² bytes (90 MB for 1,933 samples), afterwards 8 n bytes for each component.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class TreeEmbedding(BaseEstimator):
         vectors *= np.sqrt(kept)
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         self.scores_ = np.ascontiguousarray(vectors * np.sign(largest))
-        self.explained_variance_ = kept / max(n_samples - 1, 1)
+        self.explained_variance_ = kept / (n_samples - 1)  # a single sample has no component
         self.explained_variance_ratio_ = kept / values.sum()
         return self
 
@@ -210,7 +210,7 @@ def _read_trees(forest: Forest, max_share: float, weighting: str) -> _Trees:
     first_leaf, n_leaves = _number_leaves(*children, shared)
     if n_leaves.max() > np.iinfo(np.uint16).max:
         raise ModelError(
-            f"a tree has {n_leaves.max()} leaves; an embedding takes at most 65535, so ask for larger ones."
+            f"a tree has {n_leaves.max()} leaves; an embedding takes at most 65535; ask for more samples per leaf."
         )
     return _Trees(starts, first_leaf.astype(np.uint16), n_leaves, shared)
 
