@@ -22,6 +22,7 @@ from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
 SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
 SHORT_RUN = 4  # samples with one code
+ALL_COMPARED_AT_MOST = 100  # samples whose values are compared with a threshold; with more, it is looked up
 CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number is below
 
 
@@ -263,12 +264,17 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
         if SHORT_RUN * n_codes > n:
             _score_places(keys, n, rules.min_samples_leaf, weights, flat, width, totals, whole, parts, scores)
         else:
-            _score_runs(keys, n, weights, flat, width, totals, whole, parts, scores)
-        for end in range(rules.min_samples_leaf, n - rules.min_samples_leaf + 1):
-            score = scores[end] / (parts[end] * (whole - parts[end]))
-            if score > best_score and keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
-                best_score, best_feature = score, feature
-                best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
+            _score_runs(keys, n, rules.min_samples_leaf, weights, flat, width, totals, whole, parts, scores)
+        n_places = n - 2 * rules.min_samples_leaf + 1
+        for place in range(n_places):
+            scores[place] /= parts[place] * (whole - parts[place])
+        for place in range(n_places):
+            if scores[place] > best_score:
+                end = place + rules.min_samples_leaf
+                left, right = keys[end - 1] >> CODE_BITS, keys[end] >> CODE_BITS
+                if left != right:
+                    best_score, best_feature = scores[place], feature
+                    best_left, best_right = np.int64(left), np.int64(right)
     if best_feature < 0:
         return -1, 0, 0.0, first
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
@@ -320,41 +326,50 @@ def _sort_rows(gathered, rows, lowest, n_codes, keys, counts):  # noqa: ANN001, 
     else:
         for place in range(n):
             keys[place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
-        keys[:n].sort()
+        _compare_keys(keys, n)
+
+
+@numba.njit(cache=True, nogil=True)
+def _compare_keys(keys, n):  # noqa: ANN001, ANN202
+    keys[:n].sort()
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _score_places(keys, n, min_samples_leaf, weights, flat, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
-    """Imbalance and weight of the first samples in order, for each number of them that leaves two full leaves.
+    """Imbalance and weight of the first ``min_samples_leaf`` samples in order, of one more, and so on.
 
     Numbers that fall between samples of one code are not skipped, because to guess which they are takes a processor
     longer than to score them.
     """
     for block in range(0, width, LANES):
         lanes, part = no_rows(flat), 0.0
-        for place in range(n - min_samples_leaf):
+        for place in range(min_samples_leaf - 1):
             row = np.uint32(keys[place])
             lanes = add_row(lanes, flat, row * width + block, weights[row])
             part += weights[row]
-            if place + 1 >= min_samples_leaf:
-                score = imbalance(lanes, part, whole, totals, block)
-                scores[place + 1] = score if block == 0 else scores[place + 1] + score
-                parts[place + 1] = part
+        for place in range(n - 2 * min_samples_leaf + 1):
+            row = np.uint32(keys[place + min_samples_leaf - 1])
+            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            part += weights[row]
+            score = imbalance(lanes, part, whole, totals, block)
+            scores[place] = score if block == 0 else scores[place] + score
+            parts[place] = part
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_runs(keys, n, weights, flat, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+def _score_runs(keys, n, min_samples_leaf, weights, flat, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes."""
     for block in range(0, width, LANES):
         lanes, part = no_rows(flat), 0.0
-        for place in range(n - 1):
-            row = np.uint32(keys[place])
+        for end in range(1, n - min_samples_leaf + 1):
+            row = np.uint32(keys[end - 1])
             lanes = add_row(lanes, flat, row * width + block, weights[row])
             part += weights[row]
-            if keys[place] >> CODE_BITS != keys[place + 1] >> CODE_BITS:
+            place = end - min_samples_leaf
+            if place >= 0 and keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
                 score = imbalance(lanes, part, whole, totals, block)
-                scores[place + 1] = score if block == 0 else scores[place + 1] + score
-                parts[place + 1] = part
+                scores[place] = score if block == 0 else scores[place] + score
+                parts[place] = part
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -364,7 +379,7 @@ def _random_split(table, codes, node_sums, features, n_constant, rules, state, w
     gathered, side = work.codes, work.side
     values, starts = table.lowest, table.starts
     n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
-    best_score, best_feature, best_cut, best_at = -1.0, -1, 0, 0.0
+    best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
@@ -384,15 +399,21 @@ def _random_split(table, codes, node_sums, features, n_constant, rules, state, w
         start = starts[feature]
         low, high = start + np.int64(lowest), start + np.int64(highest)
         at = _draw_threshold(values[low], values[high], state)
-        cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
+        if n <= ALL_COMPARED_AT_MOST:
+            cut = _highest_up_to(gathered, n, lowest, values, start, at)
+        else:
+            cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
         n_left = _count_up_to(gathered, n, cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
         n_side = _list_side(gathered, rows, cut, 2 * n_left <= n, side)
         score = _score_side(side, n_side, weights, flat, width, totals, whole)
         if score > best_score:
-            best_score, best_feature, best_cut, best_at = score, feature, np.int64(cut), at
-    return best_feature, best_cut, best_at, first
+            best_score, best_feature, best_at = score, feature, at
+    if best_feature < 0:
+        return -1, 0, 0.0, first
+    start, end = starts[best_feature], starts[best_feature + 1]
+    return best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first
 
 
 @numba.njit(cache=True, nogil=True)
@@ -413,6 +434,16 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
         else:
             high = middle
     return low
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
+    """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
+    cut = lowest
+    for place in range(n):
+        code = gathered[place]
+        cut = max(cut, code if values[np.uintp(start) + code] <= at else lowest)
+    return cut
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -461,10 +492,20 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def add_leaf_values(leaves, skipped, value, total):  # noqa: ANN001, ANN201
-    """Add the values of each row's leaves to ``total``, tree after tree, but those ``skipped`` (or None)."""
+def add_leaf_values(leaves, counted, flat_values, width, total):  # noqa: ANN001, ANN201
+    """Add up the values of each row's leaves, tree after tree, those in which it is ``counted`` (None: all).
+
+    Parameters
+    ----------
+    leaves : (n, n_trees) nodes.
+    counted : (n, n_trees) bool or None.
+    flat_values : (n_nodes * width,) float32, values padded to whole blocks of ``LANES``.
+    total : (n * width,) float64, sums are written here.
+    """
     for row in range(len(leaves)):
-        for tree in range(leaves.shape[1]):
-            if skipped is None or not skipped[row, tree]:
-                for label in range(total.shape[1]):
-                    total[row, label] += value[leaves[row, tree], label]
+        for block in range(0, width, LANES):
+            lanes = no_rows(total)
+            for tree in range(leaves.shape[1]):
+                share = 1.0 if counted is None else np.float64(counted[row, tree])
+                lanes = add_row(lanes, flat_values, np.int64(leaves[row, tree]) * width + block, share)
+            store(lanes, total, row * width + block)
