@@ -91,12 +91,12 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     drawn : (n_samples,) whether the sample was drawn.
     """
     n, p, width = labels.shape[0], table.codes.shape[0], labels.shape[1]
-    flat = labels.reshape(-1)
     state = np.array([seed], dtype=np.uint64)
-    weights = np.zeros(n, dtype=labels.dtype)
+    weights = np.zeros(n)
     for _ in range(rules.n_draws):
         weights[random_below(state, n)] += 1
     rows, n_drawn = _drawn_first(weights)
+    drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     most_nodes = 2 * most_leaves - 1
     feature, threshold = np.full(most_nodes, -1, dtype=np.int32), np.full(most_nodes, np.nan)
@@ -130,13 +130,13 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
             else:
                 left[parent] = node
         bag = rows[start:end]
-        whole = _add_up(flat, width, weights, bag, totals)
+        whole = _add_up(drawn, width, weights, bag, totals)
         weight[node] = np.int32(whole)
         for label in range(n_labels):
             value[node, label] = totals[label] / whole
         split_feature, cut, at = -1, 0, 0.0
         if end - start >= 2 * rules.min_samples_leaf and not _is_pure(labels, n_labels, bag):
-            node_sums = (bag, weights, flat, totals, whole)
+            node_sums = (bag, weights, drawn, totals, whole)
             if rules.random_threshold:
                 found = _random_split(table, codes, node_sums, features, n_constant, rules, state, work)
             else:
@@ -172,12 +172,22 @@ def _drawn_first(weights):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _add_up(flat, width, weights, rows, totals):  # noqa: ANN001, ANN202
+def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
+    """Labels of the samples times their weights, one sample behind the other; others are left undefined."""
+    drawn = np.empty_like(labels)
+    for row in rows:
+        for label in range(labels.shape[1]):
+            drawn[row, label] = weights[row] * labels[row, label]
+    return drawn.reshape(-1)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _add_up(drawn, width, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
     for block in range(0, width, LANES):
-        lanes = no_rows(flat)
+        lanes = no_rows(drawn)
         for row in rows:
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            lanes = add_row(lanes, drawn, row * width + block)
         store(lanes, totals, block)
     whole = 0.0
     for row in rows:
@@ -239,7 +249,7 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
     Returns the feature (-1: no split), the last code on the left, the threshold and the number of features now known to
     be constant, which are moved to the front.
     """
-    rows, weights, flat, totals, whole = node_sums
+    rows, weights, drawn, totals, whole = node_sums
     gathered, keys, counts, _, parts, scores = work
     n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
@@ -260,11 +270,16 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
         n_useful += 1
         features[place], features[last] = features[last], feature
         n_codes = np.int64(highest - lowest) + 1
-        _sort_rows(gathered, rows, lowest, n_codes, keys, counts)
-        if SHORT_RUN * n_codes > n:
-            _score_places(keys, n, rules.min_samples_leaf, weights, flat, width, totals, whole, parts, scores)
+        if n <= INSERTION_SORT_AT_MOST:
+            _insert_keys(gathered, rows, keys)
+        elif n_codes <= max(SHORT_COUNT, 4 * n):
+            _count_keys(gathered, rows, lowest, n_codes, keys, counts)
         else:
-            _score_runs(keys, n, rules.min_samples_leaf, weights, flat, width, totals, whole, parts, scores)
+            _compare_keys(gathered, rows, keys)
+        if SHORT_RUN * n_codes > n:
+            _score_places(keys, n, rules.min_samples_leaf, weights, drawn, width, totals, whole, parts, scores)
+        else:
+            _score_runs(keys, n, rules.min_samples_leaf, weights, drawn, width, totals, whole, parts, scores)
         n_places = n - 2 * rules.min_samples_leaf + 1
         for place in range(n_places):
             scores[place] /= parts[place] * (whole - parts[place])
@@ -299,57 +314,58 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _sort_rows(gathered, rows, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
+def _insert_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
     """Fill ``keys`` with the samples sorted by code: the code in the upper half, the sample in the lower."""
-    n = len(rows)
-    if n <= INSERTION_SORT_AT_MOST:
-        for place in range(n):
-            key, to = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place]), place
-            while to > 0 and keys[to - 1] > key:
-                keys[to] = keys[to - 1]
-                to -= 1
-            keys[to] = key
-    elif n_codes <= max(SHORT_COUNT, 4 * n):
-        for code in range(n_codes):
-            counts[code] = 0
-        for place in range(n):
-            counts[gathered[place] - lowest] += np.uint32(1)
-        before = np.uint32(0)
-        for code in range(n_codes):
-            count = counts[code]
-            counts[code] = before
-            before += count
-        for place in range(n):
-            code = gathered[place] - lowest
-            keys[counts[code]] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
-            counts[code] += np.uint32(1)
-    else:
-        for place in range(n):
-            keys[place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
-        _compare_keys(keys, n)
-
-
-@numba.njit(cache=True, nogil=True)
-def _compare_keys(keys, n):  # noqa: ANN001, ANN202
-    keys[:n].sort()
+    for place in range(len(rows)):
+        key, to = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place]), place
+        while to > 0 and keys[to - 1] > key:
+            keys[to] = keys[to - 1]
+            to -= 1
+        keys[to] = key
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_places(keys, n, min_samples_leaf, weights, flat, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+def _count_keys(gathered, rows, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
+    """The same for a short range of codes."""
+    for code in range(n_codes):
+        counts[code] = 0
+    for place in range(len(rows)):
+        counts[gathered[place] - lowest] += np.uint32(1)
+    before = np.uint32(0)
+    for code in range(n_codes):
+        count = counts[code]
+        counts[code] = before
+        before += count
+    for place in range(len(rows)):
+        code = gathered[place] - lowest
+        keys[counts[code]] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+        counts[code] += np.uint32(1)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _compare_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
+    """The same for many samples and a wide range."""
+    for place in range(len(rows)):
+        keys[place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+    keys[: len(rows)].sort()
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _score_places(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
     """Imbalance and weight of the first ``min_samples_leaf`` samples in order, of one more, and so on.
 
     Numbers that fall between samples of one code are not skipped, because to guess which they are takes a processor
     longer than to score them.
     """
     for block in range(0, width, LANES):
-        lanes, part = no_rows(flat), 0.0
+        lanes, part = no_rows(drawn), 0.0
         for place in range(min_samples_leaf - 1):
             row = np.uint32(keys[place])
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
         for place in range(n - 2 * min_samples_leaf + 1):
             row = np.uint32(keys[place + min_samples_leaf - 1])
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
             score = imbalance(lanes, part, whole, totals, block)
             scores[place] = score if block == 0 else scores[place] + score
@@ -357,13 +373,13 @@ def _score_places(keys, n, min_samples_leaf, weights, flat, width, totals, whole
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_runs(keys, n, min_samples_leaf, weights, flat, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+def _score_runs(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes."""
     for block in range(0, width, LANES):
-        lanes, part = no_rows(flat), 0.0
+        lanes, part = no_rows(drawn), 0.0
         for end in range(1, n - min_samples_leaf + 1):
             row = np.uint32(keys[end - 1])
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
             place = end - min_samples_leaf
             if place >= 0 and keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
@@ -375,7 +391,7 @@ def _score_runs(keys, n, min_samples_leaf, weights, flat, width, totals, whole, 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _random_split(table, codes, node_sums, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; returns as ``_best_split``."""
-    rows, weights, flat, totals, whole = node_sums
+    rows, weights, drawn, totals, whole = node_sums
     gathered, side = work.codes, work.side
     values, starts = table.lowest, table.starts
     n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
@@ -407,7 +423,7 @@ def _random_split(table, codes, node_sums, features, n_constant, rules, state, w
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
         n_side = _list_side(gathered, rows, cut, 2 * n_left <= n, side)
-        score = _score_side(side, n_side, weights, flat, width, totals, whole)
+        score = _score_side(side, n_side, weights, drawn, width, totals, whole)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:
@@ -465,17 +481,17 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _score_side(side, n_side, weights, flat, width, totals, whole):  # noqa: ANN001, ANN202
+def _score_side(side, n_side, weights, drawn, width, totals, whole):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it."""
     part = 0.0
     for place in range(n_side):
         part += weights[side[place]]
     score = 0.0
     for block in range(0, width, LANES):
-        lanes = no_rows(flat)
+        lanes = no_rows(drawn)
         for place in range(n_side):
             row = side[place]
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            lanes = add_row(lanes, drawn, row * width + block)
         score += imbalance(lanes, part, whole, totals, block)
     return score / (part * (whole - part))
 
@@ -492,20 +508,21 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def add_leaf_values(leaves, counted, flat_values, width, total):  # noqa: ANN001, ANN201
+def add_leaf_values(leaves, counted, values, width, total):  # noqa: ANN001, ANN201
     """Add up the values of each row's leaves, tree after tree, those in which it is ``counted`` (None: all).
 
     Parameters
     ----------
     leaves : (n, n_trees) nodes.
     counted : (n, n_trees) bool or None.
-    flat_values : (n_nodes * width,) float32, values padded to whole blocks of ``LANES``.
+    values : ((n_nodes + 1) * width,) float32, values padded to whole blocks of ``LANES``; zeros at the end.
     total : (n * width,) float64, sums are written here.
     """
+    nothing = len(values) // width - 1
     for row in range(len(leaves)):
         for block in range(0, width, LANES):
             lanes = no_rows(total)
             for tree in range(leaves.shape[1]):
-                share = 1.0 if counted is None else np.float64(counted[row, tree])
-                lanes = add_row(lanes, flat_values, np.int64(leaves[row, tree]) * width + block, share)
+                node = leaves[row, tree] if counted is None or counted[row, tree] else nothing
+                lanes = add_row(lanes, values, node * width + block)
             store(lanes, total, row * width + block)

@@ -212,7 +212,7 @@ class MultilabelForest:
         return self._sum_values(leaves, None) / leaves.shape[1]
 
     def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None) -> np.ndarray:
-        values = _pad(self.value_, np.float32)
+        values = _pad(self.value_, np.float32, extra_rows=1)
         total = np.empty((len(leaves), values.shape[1]))
         add_leaf_values(leaves, counted, values.ravel(), values.shape[1], total.reshape(-1))
         return total[:, : self.value_.shape[1]]
@@ -278,7 +278,8 @@ def _pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
     return _pad(Y - centre, np.float64), centre
 
 
-def _pad(rows: np.ndarray, dtype: type) -> np.ndarray:
-    padded = np.zeros((len(rows), -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
-    padded[:, : rows.shape[1]] = rows
+def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
+    """Zeros on the right to whole blocks of lanes, and below."""
+    padded = np.zeros((len(rows) + extra_rows, -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
+    padded[: len(rows), : rows.shape[1]] = rows
     return padded
