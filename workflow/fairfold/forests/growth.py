@@ -19,8 +19,11 @@ import numpy as np
 
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
 
-INSERTION_SORT_AT_MOST = 24  # samples; more are counted into their codes
-ROW_BITS = 32
+INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
+SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
+SHORT_RUN = 4  # samples with one code
+ALL_COMPARED_AT_MOST = 100  # samples whose values are compared with a threshold; with more, it is looked up
+CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number is below
 
 
 class GrowthRules(NamedTuple):
@@ -36,13 +39,13 @@ class GrowthRules(NamedTuple):
 
 
 class _Workspace(NamedTuple):
-    """Room for the samples of a node, one entry for each; ``counts`` one for each code."""
+    """Room for what is computed for the samples of a node, one entry for each; ``counts`` has one for each code."""
 
+    codes: np.ndarray
     keys: np.ndarray
-    other: np.ndarray
     counts: np.ndarray
-    ends: np.ndarray
-    weights: np.ndarray
+    side: np.ndarray
+    parts: np.ndarray
     scores: np.ndarray
 
 
@@ -88,12 +91,12 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     drawn : (n_samples,) whether the sample was drawn.
     """
     n, p, width = labels.shape[0], table.codes.shape[0], labels.shape[1]
-    flat = labels.reshape(-1)
     state = np.array([seed], dtype=np.uint64)
-    weights = np.zeros(n, dtype=labels.dtype)
+    weights = np.zeros(n)
     for _ in range(rules.n_draws):
         weights[random_below(state, n)] += 1
     rows, n_drawn = _drawn_first(weights)
+    drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     most_nodes = 2 * most_leaves - 1
     feature, threshold = np.full(most_nodes, -1, dtype=np.int32), np.full(most_nodes, np.nan)
@@ -103,11 +106,12 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     leaf_of = np.empty(n, dtype=np.int32)
     features = np.arange(p).astype(np.int32)
     totals = np.empty(width)
+    codes = table.codes.reshape(-1)
     work = _Workspace(
+        np.empty(n, dtype=codes.dtype),
         np.empty(n, dtype=np.uint64),
-        np.empty(n, dtype=np.int32),
-        np.zeros(max(256, 4 * n) + 1, dtype=np.int32),
-        np.empty(n, dtype=np.int32),
+        np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
         np.empty(n),
         np.empty(n),
     )
@@ -126,26 +130,26 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
             else:
                 left[parent] = node
         bag = rows[start:end]
-        whole = _add_up(flat, width, weights, bag, totals)
+        whole = _add_up(drawn, width, weights, bag, totals)
         weight[node] = np.int32(whole)
         for label in range(n_labels):
             value[node, label] = totals[label] / whole
         split_feature, cut, at = -1, 0, 0.0
         if end - start >= 2 * rules.min_samples_leaf and not _is_pure(labels, n_labels, bag):
-            node_arrays = (bag, features, n_constant, totals, whole)
+            node_sums = (bag, weights, drawn, totals, whole)
             if rules.random_threshold:
-                found = _random_split(table, flat, width, weights, node_arrays, rules, state, work)
+                found = _random_split(table, codes, node_sums, features, n_constant, rules, state, work)
             else:
-                found = _best_split(table, flat, width, weights, node_arrays, rules, state, work)
+                found = _best_split(table, codes, node_sums, features, n_constant, rules, state, work)
             split_feature, cut, at, n_constant = found
         if split_feature < 0:
             leaf_of[rows[start:end]] = node
             leaf_of[rows[out_start:out_end]] = node
             continue
         feature[node], threshold[node] = split_feature, at
-        column = table.codes[split_feature]
-        middle = start + _partition(column, cut, bag, work.other)
-        out_middle = out_start + _partition(column, cut, rows[out_start:out_end], work.other)
+        column_start = split_feature * n
+        middle = start + _partition(codes, column_start, cut, bag, work.side)
+        out_middle = out_start + _partition(codes, column_start, cut, rows[out_start:out_end], work.side)
         stack[depth] = (middle, end, out_middle, out_end, n_constant, node, 1)
         stack[depth + 1] = (start, middle, out_start, out_middle, n_constant, node, 0)
         depth += 2
@@ -153,30 +157,37 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     return shape, weight[:n_nodes].copy(), value[:n_nodes].copy(), leaf_of, weights > 0
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, boundscheck=False)
 def _drawn_first(weights):  # noqa: ANN001, ANN202
     """Samples with a weight, then those without, each in order; and the number of the former."""
-    rows = np.empty(len(weights), dtype=np.int32)
-    n_drawn = 0
-    for row in range(len(weights)):
-        if weights[row] > 0:
-            rows[n_drawn] = row
-            n_drawn += 1
-    place = n_drawn
-    for row in range(len(weights)):
-        if weights[row] == 0:
-            rows[place] = row
-            place += 1
+    n = len(weights)
+    rows, others = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
+    n_drawn = n_others = 0
+    for row in range(n):
+        rows[n_drawn] = others[n_others] = row
+        n_drawn += weights[row] > 0
+        n_others += weights[row] == 0
+    rows[n_drawn:] = others[:n_others]
     return rows, n_drawn
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _add_up(flat, width, weights, rows, totals):  # noqa: ANN001, ANN202
+def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
+    """Labels of the samples times their weights, one sample behind the other; others are left undefined."""
+    drawn = np.empty_like(labels)
+    for row in rows:
+        for label in range(labels.shape[1]):
+            drawn[row, label] = weights[row] * labels[row, label]
+    return drawn.reshape(-1)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _add_up(drawn, width, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
     for block in range(0, width, LANES):
-        lanes = no_rows(flat)
+        lanes = no_rows(drawn)
         for row in rows:
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+            lanes = add_row(lanes, drawn, row * width + block)
         store(lanes, totals, block)
     whole = 0.0
     for row in rows:
@@ -187,73 +198,98 @@ def _add_up(flat, width, weights, rows, totals):  # noqa: ANN001, ANN202
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     """Whether all samples have the same labels."""
-    first = labels[rows[0]]
-    for row in rows[1:]:
+    first = rows[0]
+    for row in rows:
         for label in range(n_labels):
-            if labels[row, label] != first[label]:
+            if labels[row, label] != labels[first, label]:
                 return False
     return True
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _partition(column, cut, rows, other):  # noqa: ANN001, ANN202
+def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
     """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
     n_left = n_right = 0
-    for row in rows:
-        goes_left = column[row] <= cut
-        rows[n_left] = row
-        other[n_right] = row
+    for place in range(len(rows)):
+        row = rows[place]
+        goes_left = codes[np.uintp(column_start) + row] <= cut
+        rows[n_left] = side[n_right] = row
         n_left += goes_left
         n_right += not goes_left
-    rows[n_left:] = other[:n_right]
+    for place in range(n_right):
+        rows[n_left + place] = side[place]
     return n_left
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _draw_feature(features, state, first, last, n_known):  # noqa: ANN001, ANN202
+def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
+    """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
+    for place in range(len(rows)):
+        gathered[place] = codes[np.uintp(column_start) + rows[place]]
+    lowest = highest = gathered[0]
+    for place in range(len(rows)):
+        lowest, highest = min(lowest, gathered[place]), max(highest, gathered[place])
+    return lowest, highest
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
 
-    Those in ``features[first:last]`` were not looked at in this node.
+    Those from place ``first`` to before ``last`` were not looked at in this node.
     """
     draw = random_below(state, n_known + last - first)
     return -1 if draw < n_known else first + draw - n_known
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
-def _set_aside(features, place, to):  # noqa: ANN001, ANN202
-    features[place], features[to] = features[to], features[place]
-
-
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _best_split(table, flat, width, weights, node_arrays, rules, state, work):  # noqa: ANN001, ANN202
-    """Best threshold of the features drawn: feature (-1: none), last code on the left, threshold, constant features."""
-    rows, features, n_constant, totals, whole = node_arrays
+def _best_split(table, codes, node_sums, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+    """Best threshold of the features drawn.
+
+    Returns the feature (-1: no split), the last code on the left, the threshold and the number of features now known to
+    be constant, which are moved to the front.
+    """
+    rows, weights, drawn, totals, whole = node_sums
+    gathered, keys, counts, _, parts, scores = work
+    n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
-        place = _draw_feature(features, state, first, last, n_known)
+        place = _draw_feature(state, first, last, n_known)
         if place < 0:
             n_known -= 1
             continue
         feature = features[place]
-        if not _sort_rows(table.codes[feature], rows, work):
-            _set_aside(features, place, first)
+        lowest, highest = _gather_codes(codes, feature * n_samples, rows, gathered)
+        if lowest == highest:
+            features[place], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
         n_useful += 1
-        _set_aside(features, place, last)
-        n_candidates = _list_candidates(len(rows), weights, rules.min_samples_leaf, work)
-        _score_candidates(n_candidates, flat, width, weights, totals, whole, work)
-        for candidate in range(n_candidates):
-            part = work.weights[candidate]
-            score = work.scores[candidate] / (part * (whole - part))
-            if score > best_score:
-                end = work.ends[candidate]
-                best_score, best_feature = score, feature
-                best_left = np.int64(work.keys[end - 1] >> np.uint64(ROW_BITS))
-                best_right = np.int64(work.keys[end] >> np.uint64(ROW_BITS))
+        features[place], features[last] = features[last], feature
+        n_codes = np.int64(highest - lowest) + 1
+        if n <= INSERTION_SORT_AT_MOST:
+            _insert_keys(gathered, rows, keys)
+        elif n_codes <= max(SHORT_COUNT, 4 * n):
+            _count_keys(gathered, rows, lowest, n_codes, keys, counts)
+        else:
+            _compare_keys(gathered, rows, keys)
+        if SHORT_RUN * n_codes > n:
+            _score_places(keys, n, rules.min_samples_leaf, weights, drawn, width, totals, whole, parts, scores)
+        else:
+            _score_runs(keys, n, rules.min_samples_leaf, weights, drawn, width, totals, whole, parts, scores)
+        n_places = n - 2 * rules.min_samples_leaf + 1
+        for place in range(n_places):
+            scores[place] /= parts[place] * (whole - parts[place])
+        for place in range(n_places):
+            if scores[place] > best_score:
+                end = place + rules.min_samples_leaf
+                left, right = keys[end - 1] >> CODE_BITS, keys[end] >> CODE_BITS
+                if left != right:
+                    best_score, best_feature = scores[place], feature
+                    best_left, best_right = np.int64(left), np.int64(right)
     if best_feature < 0:
         return -1, 0, 0.0, first
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
@@ -278,112 +314,122 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _sort_rows(column, rows, work):  # noqa: ANN001, ANN202
-    """Fill ``work.keys`` with the samples sorted by code, then number; false if they all have one code.
+def _insert_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
+    """Fill ``keys`` with the samples sorted by code: the code in the upper half, the sample in the lower."""
+    for place in range(len(rows)):
+        key, to = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place]), place
+        while to > 0 and keys[to - 1] > key:
+            keys[to] = keys[to - 1]
+            to -= 1
+        keys[to] = key
 
-    A key holds the code in its upper and the sample in its lower half.
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _count_keys(gathered, rows, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
+    """The same for a short range of codes."""
+    for code in range(n_codes):
+        counts[code] = 0
+    for place in range(len(rows)):
+        counts[gathered[place] - lowest] += np.uint32(1)
+    before = np.uint32(0)
+    for code in range(n_codes):
+        count = counts[code]
+        counts[code] = before
+        before += count
+    for place in range(len(rows)):
+        code = gathered[place] - lowest
+        keys[counts[code]] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+        counts[code] += np.uint32(1)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _compare_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
+    """The same for many samples and a wide range."""
+    for place in range(len(rows)):
+        keys[place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+    keys[: len(rows)].sort()
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _score_places(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+    """Imbalance and weight of the first ``min_samples_leaf`` samples in order, of one more, and so on.
+
+    Numbers that fall between samples of one code are not skipped, because to guess which they are takes a processor
+    longer than to score them.
     """
-    keys, n = work.keys, len(rows)
-    lowest = highest = np.int64(column[rows[0]])
-    for place in range(n):
-        code = np.int64(column[rows[place]])
-        lowest, highest = min(lowest, code), max(highest, code)
-        keys[place] = (np.uint64(code) << np.uint64(ROW_BITS)) | np.uint64(rows[place])
-    n_codes = highest - lowest + 1
-    if n_codes == 1:
-        return False
-    if n <= INSERTION_SORT_AT_MOST:
-        for place in range(1, n):
-            key, to = keys[place], place
-            while to > 0 and keys[to - 1] > key:
-                keys[to] = keys[to - 1]
-                to -= 1
-            keys[to] = key
-    elif n_codes <= max(256, 4 * n):
-        _counting_sort(column, rows, lowest, n_codes, work)
-    else:
-        keys[:n].sort()
-    return True
-
-
-@numba.njit(cache=True, nogil=True, boundscheck=False)
-def _counting_sort(column, rows, lowest, n_codes, work):  # noqa: ANN001, ANN202
-    counts = work.counts[: n_codes + 1]
-    counts[:] = 0
-    for row in rows:
-        counts[np.int64(column[row]) - lowest + 1] += 1
-    for code in range(1, n_codes):
-        counts[code] += counts[code - 1]
-    for row in rows:
-        code = np.int64(column[row])
-        work.keys[counts[code - lowest]] = (np.uint64(code) << np.uint64(ROW_BITS)) | np.uint64(row)
-        counts[code - lowest] += 1
-
-
-@numba.njit(cache=True, nogil=True, boundscheck=False)
-def _list_candidates(n, weights, min_samples_leaf, work):  # noqa: ANN001, ANN202
-    """Note how many of the sorted samples are on the left at each possible split, and their weight."""
-    n_candidates, part = 0, 0.0
-    key = work.keys[0]
-    for end in range(1, n - min_samples_leaf + 1):
-        following = work.keys[end]
-        part += weights[np.int64(key & np.uint64(0xFFFFFFFF))]
-        work.ends[n_candidates], work.weights[n_candidates], work.scores[n_candidates] = end, part, 0.0
-        is_possible = end >= min_samples_leaf and (key >> np.uint64(ROW_BITS)) != (following >> np.uint64(ROW_BITS))
-        n_candidates += is_possible
-        key = following
-    return n_candidates
-
-
-@numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_candidates(n_candidates, flat, width, weights, totals, whole, work):  # noqa: ANN001, ANN202
-    """Add the imbalance of all labels to the scores of the candidates."""
     for block in range(0, width, LANES):
-        lanes = no_rows(flat)
-        place = 0
-        for candidate in range(n_candidates):
-            for at in range(place, work.ends[candidate]):
-                row = np.int64(work.keys[at] & np.uint64(0xFFFFFFFF))
-                lanes = add_row(lanes, flat, row * width + block, weights[row])
-            place = work.ends[candidate]
-            work.scores[candidate] += imbalance(lanes, work.weights[candidate], whole, totals, block)
+        lanes, part = no_rows(drawn), 0.0
+        for place in range(min_samples_leaf - 1):
+            row = np.uint32(keys[place])
+            lanes = add_row(lanes, drawn, row * width + block)
+            part += weights[row]
+        for place in range(n - 2 * min_samples_leaf + 1):
+            row = np.uint32(keys[place + min_samples_leaf - 1])
+            lanes = add_row(lanes, drawn, row * width + block)
+            part += weights[row]
+            score = imbalance(lanes, part, whole, totals, block)
+            scores[place] = score if block == 0 else scores[place] + score
+            parts[place] = part
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _score_runs(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+    """The same where many samples share a code: only between codes."""
+    for block in range(0, width, LANES):
+        lanes, part = no_rows(drawn), 0.0
+        for end in range(1, n - min_samples_leaf + 1):
+            row = np.uint32(keys[end - 1])
+            lanes = add_row(lanes, drawn, row * width + block)
+            part += weights[row]
+            place = end - min_samples_leaf
+            if place >= 0 and keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
+                score = imbalance(lanes, part, whole, totals, block)
+                scores[place] = score if block == 0 else scores[place] + score
+                parts[place] = part
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _random_split(table, flat, width, weights, node_arrays, rules, state, work):  # noqa: ANN001, ANN202
+def _random_split(table, codes, node_sums, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; returns as ``_best_split``."""
-    rows, features, n_constant, totals, whole = node_arrays
-    best_score, best_feature, best_cut, best_at = -1.0, -1, 0, 0.0
+    rows, weights, drawn, totals, whole = node_sums
+    gathered, side = work.codes, work.side
+    values, starts = table.lowest, table.starts
+    n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
+    best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
-        place = _draw_feature(features, state, first, last, n_known)
+        place = _draw_feature(state, first, last, n_known)
         if place < 0:
             n_known -= 1
             continue
         feature = features[place]
-        column = table.codes[feature]
-        lowest = highest = np.int64(column[rows[0]])
-        for row in rows:
-            code = np.int64(column[row])
-            lowest, highest = min(lowest, code), max(highest, code)
+        lowest, highest = _gather_codes(codes, feature * n_samples, rows, gathered)
         if lowest == highest:
-            _set_aside(features, place, first)
+            features[place], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
         n_useful += 1
-        _set_aside(features, place, last)
-        values = table.lowest[table.starts[feature] :]
-        at = _draw_threshold(values[lowest], values[highest], state)
-        cut = _last_up_to(values, lowest, highest, at)
-        side, n_left = _smaller_side(column, cut, rows, work)
-        if min(n_left, len(rows) - n_left) < rules.min_samples_leaf:
+        features[place], features[last] = features[last], feature
+        start = starts[feature]
+        low, high = start + np.int64(lowest), start + np.int64(highest)
+        at = _draw_threshold(values[low], values[high], state)
+        if n <= ALL_COMPARED_AT_MOST:
+            cut = _highest_up_to(gathered, n, lowest, values, start, at)
+        else:
+            cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
+        n_left = _count_up_to(gathered, n, cut)
+        if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
-        score = _score_side(side, flat, width, weights, totals, whole)
+        n_side = _list_side(gathered, rows, cut, 2 * n_left <= n, side)
+        score = _score_side(side, n_side, weights, drawn, width, totals, whole)
         if score > best_score:
-            best_score, best_feature, best_cut, best_at = score, feature, cut, at
-    return best_feature, best_cut, best_at, first
+            best_score, best_feature, best_at = score, feature, at
+    if best_feature < 0:
+        return -1, 0, 0.0, first
+    start, end = starts[best_feature], starts[best_feature + 1]
+    return best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first
 
 
 @numba.njit(cache=True, nogil=True)
@@ -407,29 +453,45 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _smaller_side(column, cut, rows, work):  # noqa: ANN001, ANN202
-    """The samples on the side of the split that has fewer, and the number on the left."""
-    n_left = n_right = 0
-    for row in rows:
-        goes_left = column[row] <= cut
-        work.ends[n_left] = row
-        work.other[n_right] = row
-        n_left += goes_left
-        n_right += not goes_left
-    return (work.ends[:n_left] if n_left <= n_right else work.other[:n_right]), n_left
+def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
+    """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
+    cut = lowest
+    for place in range(n):
+        code = gathered[place]
+        cut = max(cut, code if values[np.uintp(start) + code] <= at else lowest)
+    return cut
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
+    n_left = 0
+    for place in range(n):
+        n_left += gathered[place] <= cut
+    return n_left
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
+    """The samples on one side of the split; returns their number."""
+    n_side = 0
+    for place in range(len(rows)):
+        side[n_side] = rows[place]
+        n_side += (gathered[place] <= cut) == left
+    return n_side
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _score_side(side, flat, width, weights, totals, whole):  # noqa: ANN001, ANN202
+def _score_side(side, n_side, weights, drawn, width, totals, whole):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it."""
     part = 0.0
-    for row in side:
-        part += weights[row]
+    for place in range(n_side):
+        part += weights[side[place]]
     score = 0.0
     for block in range(0, width, LANES):
-        lanes = no_rows(flat)
-        for row in side:
-            lanes = add_row(lanes, flat, row * width + block, weights[row])
+        lanes = no_rows(drawn)
+        for place in range(n_side):
+            row = side[place]
+            lanes = add_row(lanes, drawn, row * width + block)
         score += imbalance(lanes, part, whole, totals, block)
     return score / (part * (whole - part))
 
@@ -446,10 +508,21 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def add_leaf_values(leaves, skipped, value, total):  # noqa: ANN001, ANN201
-    """Add the values of each row's leaves to ``total``, tree after tree, but those ``skipped`` (or None)."""
+def add_leaf_values(leaves, counted, values, width, total):  # noqa: ANN001, ANN201
+    """Add up the values of each row's leaves, tree after tree, those in which it is ``counted`` (None: all).
+
+    Parameters
+    ----------
+    leaves : (n, n_trees) nodes.
+    counted : (n, n_trees) bool or None.
+    values : ((n_nodes + 1) * width,) float32, values padded to whole blocks of ``LANES``; zeros at the end.
+    total : (n * width,) float64, sums are written here.
+    """
+    nothing = len(values) // width - 1
     for row in range(len(leaves)):
-        for tree in range(leaves.shape[1]):
-            if skipped is None or not skipped[row, tree]:
-                for label in range(total.shape[1]):
-                    total[row, label] += value[leaves[row, tree], label]
+        for block in range(0, width, LANES):
+            lanes = no_rows(total)
+            for tree in range(leaves.shape[1]):
+                node = leaves[row, tree] if counted is None or counted[row, tree] else nothing
+                lanes = add_row(lanes, values, node * width + block)
+            store(lanes, total, row * width + block)

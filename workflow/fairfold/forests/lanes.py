@@ -72,15 +72,17 @@ def no_rows(typing_context, labels):  # noqa: ANN001, ANN201
 
 
 @intrinsic
-def add_row(typing_context, lanes, labels, offset, weight):  # noqa: ANN001, ANN201
-    """Sum with ``weight`` times the block of ``labels`` at ``offset`` added; the weight has the labels' type."""
+def add_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
+    """Sum with the block of ``labels`` at ``offset`` added, in the sum's precision."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
-        lanes, labels, offset, weight = arguments
+        lanes, labels, offset = arguments
         row = _load(context, builder, signature.args[1], labels, offset)
-        return builder.fadd(lanes, builder.fmul(row, _spread(builder, weight)))
+        if row.type != lanes.type:
+            row = _as_double(builder, row)
+        return builder.fadd(lanes, row)
 
-    return lanes(lanes, labels, types.intp, labels.dtype), codegen
+    return lanes(lanes, labels, types.intp), codegen
 
 
 @intrinsic

@@ -206,16 +206,19 @@ class MultilabelForest:
         return np.stack(drawn, axis=1)
 
     def _out_of_bag(self, drawn: np.ndarray, label_means: np.ndarray) -> np.ndarray:
-        total = np.zeros((len(drawn), len(label_means)))
-        add_leaf_values(self.leaf_of_, drawn, self.value_, total)
+        total = self._sum_values(self.leaf_of_, ~drawn)
         votes = np.count_nonzero(~drawn, axis=1)[:, np.newaxis]
         return np.where(votes > 0, total / np.maximum(votes, 1), label_means)
 
     def mean_value(self, leaves: np.ndarray) -> np.ndarray:
         """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
-        total = np.zeros((len(leaves), self.value_.shape[1]))
-        add_leaf_values(leaves, None, self.value_, total)
-        return total / leaves.shape[1]
+        return self._sum_values(leaves, None) / leaves.shape[1]
+
+    def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None) -> np.ndarray:
+        values = _pad(self.value_, np.float32, extra_rows=1)
+        total = np.empty((len(leaves), values.shape[1]))
+        add_leaf_values(leaves, counted, values.ravel(), values.shape[1], total.reshape(-1))
+        return total[:, : self.value_.shape[1]]
 
     def _check_parameters(self) -> None:
         if self.kind not in KINDS:
@@ -272,9 +275,14 @@ def _pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
 
     Sums of 0/1 labels are exact in single precision. Others lose less to rounding around their mean.
     """
-    n, q = Y.shape
-    is_binary = n_draws < EXACT_IN_SINGLE and bool(((Y == 0) | (Y == 1)).all())
-    padded = np.zeros((n, -(-q // LANES) * LANES), dtype=np.float32 if is_binary else np.float64)
-    centre = np.zeros(q, dtype=np.float32) if is_binary else Y.mean(axis=0).astype(np.float32)
-    padded[:, :q] = Y - centre if not is_binary else Y
-    return padded, centre
+    if n_draws < EXACT_IN_SINGLE and ((Y == 0) | (Y == 1)).all():
+        return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
+    centre = Y.mean(axis=0).astype(np.float32)
+    return _pad(Y - centre, np.float64), centre
+
+
+def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
+    """Zeros on the right to whole blocks of lanes, and below."""
+    padded = np.zeros((len(rows) + extra_rows, -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
+    padded[: len(rows), : rows.shape[1]] = rows
+    return padded

@@ -1,0 +1,143 @@
+"""Our forests and scikit-learn's on the same data, in one run: CPU seconds of one thread, ratios and scores.
+
+    python benchmarks/forests.py [--only growth scores wide] [--data yeast]
+
+Data come from the mirror in FAIRFOLD_MIRROR or are downloaded. Seconds are the least of ``--repeats`` runs, with
+out-of-bag predictions on both sides; ours include the binning of the features, and not the compilation of our kernels,
+which are cached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+from fairfold.datasets import prepare
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.forests.trees import MultilabelForest
+
+PEERS = {"random_forest": RandomForestRegressor, "extra_trees": ExtraTreesRegressor}
+SETTINGS = {"min_samples_leaf": 5, "max_features": "sqrt", "max_samples": 0.5, "n_jobs": 1}
+
+
+def load(name: str) -> tuple:
+    """Features as they are, labels dense."""
+    dataset = prepare(name)
+    Y = dataset.Y.toarray() if sp.issparse(dataset.Y) else np.asarray(dataset.Y)
+    return dataset.X, Y.astype(np.int8)
+
+
+def ours(kind: str, X, Y: np.ndarray, n_trees: int, seed: int = 0) -> MultilabelForest:
+    return MultilabelForest(kind, n_trees=n_trees, random_state=seed, **SETTINGS).fit(X, Y)
+
+
+def peer(kind: str, X, Y: np.ndarray, n_trees: int, seed: int = 0, oob_score: bool = True):
+    forest = PEERS[kind](n_trees, bootstrap=True, oob_score=oob_score, random_state=seed, **SETTINGS)
+    return forest.fit(X, Y)
+
+
+def cpu_seconds(function: Callable, repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        started = time.process_time()
+        function()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+def compare_growth(name: str, X, Y: np.ndarray, options: argparse.Namespace) -> list[dict]:
+    """Seconds of both sides for each kind of forest."""
+    lines = []
+    for kind in PEERS:
+        forest = ours(kind, X, Y, 1)  # compiles
+        our_seconds = cpu_seconds(lambda kind=kind: ours(kind, X, Y, options.n_trees), options.repeats)
+        # scikit-learn takes X as it is, and turns it into its own form at each fit as we do
+        peer_seconds = cpu_seconds(lambda kind=kind: peer(kind, X, Y, options.n_trees), options.repeats)
+        forest = ours(kind, X, Y, options.n_trees)
+        walk_seconds = cpu_seconds(lambda forest=forest: forest.predict_proba(X), options.repeats)
+        lines.append(
+            {
+                "data": f"{name}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels",
+                "forest": kind,
+                "our_seconds": our_seconds,
+                "peer_seconds": peer_seconds,
+                "times_faster": peer_seconds / our_seconds,
+                "predict_seconds": walk_seconds,
+            }
+        )
+    return lines
+
+
+def growth(options: argparse.Namespace) -> pd.DataFrame:
+    """Time to grow, on the data asked for."""
+    return pd.DataFrame([line for name in options.data for line in compare_growth(name, *load(name), options)])
+
+
+def wide(options: argparse.Namespace) -> pd.DataFrame:
+    """Time to grow on many rare binary features, given as a sparse matrix, and 45 labels."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((1500, 1449)) < 0.02).astype(float))
+    Y = (X[:, :45].toarray() + rng.random((1500, 45)) > 0.97).astype(np.int8)
+    return pd.DataFrame(compare_growth("binary features", X, Y, options))
+
+
+def scores(options: argparse.Namespace) -> pd.DataFrame:
+    """Micro AP and AUROC on the second half of the rows, and how many standard errors the means over seeds differ."""
+    lines = []
+    for name in options.data:
+        X, Y = load(name)
+        half = len(Y) // 2
+        for kind in PEERS:
+            found = []
+            for seed in range(options.seeds):
+                ours_there = ours(kind, X[:half], Y[:half], options.n_trees, seed).predict_proba(X[half:])
+                peer_there = peer(kind, X[:half], Y[:half], options.n_trees, seed, oob_score=False).predict(X[half:])
+                pair = [multilabel_scores(Y[half:], P) for P in (ours_there, peer_there)]
+                found.append([[score[key] for key in ("average_precision", "roc_auc")] for score in pair])
+            lines += _summary(name, kind, np.array(found))
+    return pd.DataFrame(lines)
+
+
+def _summary(name: str, kind: str, found: np.ndarray) -> list[dict]:
+    mean, error = found.mean(axis=0), np.sqrt(found.var(axis=0, ddof=1).sum(axis=0) / len(found))
+    return [
+        {
+            "data": name,
+            "forest": kind,
+            "score": score,
+            "ours": mean[0, at],
+            "peer": mean[1, at],
+            "standard_errors_apart": (mean[0, at] - mean[1, at]) / error[at],
+        }
+        for at, score in enumerate(("micro AP", "micro AUROC"))
+    ]
+
+
+SECTIONS = {"growth": growth, "scores": scores, "wide": wide}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="sections to run")
+    parser.add_argument("--data", nargs="+", default=["yeast"], help="names in the catalog")
+    parser.add_argument("--n-trees", type=int, default=150)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=10)
+    options = parser.parse_args()
+    for section in options.only:
+        table = SECTIONS[section](options)
+        sys.stdout.write(f"{section}\n{table.to_string(index=False, float_format='{:.4g}'.format)}\n\n")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    sys.stdout.write(f"peak memory {peak:.2f} GB\n")
+
+
+if __name__ == "__main__":
+    main()
