@@ -181,7 +181,7 @@ def _quarters(X: Matrix) -> np.ndarray:
     if not sparse.issparse(X):
         low, high = X.min(axis=0), X.max(axis=0)
         return _quarter_of(X, low, high)
-    entries = sparse.csc_array(X, copy=True)
+    entries = sparse.csc_array(X)
     entries.sum_duplicates()
     low, high = min_max_axis(entries, axis=0)
     quarters = np.tile(_quarter_of(0.0, low, high), (X.shape[0], 1))
