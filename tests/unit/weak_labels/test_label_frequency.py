@@ -127,7 +127,9 @@ def related_labels(rng, X):
         (400, 5, 1, 0.3, 500, 10, 5),
         (300, 2, 2, 0.9, 500, 2, 0.5),  # deep trees
         (300, 3, 3, 0.9, 4, 1, 2.5),  # stopped early: the order of the nodes matters
+        (300, 2, 2, 0.1, 10, 1, 0.5),  # and so does which nodes are worth a split
         (300, 2, 2, 1.0, 7, 1, 0),
+        (200, 5, 2, 1.0, 6, 2, 0),  # bounds tie
         (60, 5, 2, 0.5, 500, 10, 5),
         (8, 4, 2, None, 500, 10, 5),
         (300, 5, 2, None, 0, 10, 5),
@@ -173,6 +175,17 @@ def test_tice_finds_the_frequency_where_positives_stand_alone(frequency, seed):
     assert estimate.item() > 1.5 * frequency * truth.mean()  # and the label's mean is far below
 
 
+def test_the_chance_of_a_bound_stays_above_a_fortieth():
+    n = 15_000
+    rng = np.random.default_rng(0)
+    X = (rng.random((n, 1)) < 0.3).astype(int)
+    observed = hide(rng, X == 1, 0.5)
+    fold_of = np.random.default_rng(7).permutation(n) % 5
+    alone = [observed[(X[:, 0] == 1) & (fold_of != fold), 0] for fold in range(5)]
+    expected = np.mean([set_.mean() - math.sqrt(0.25 * 0.975 / (0.025 * len(set_))) for set_ in alone])
+    assert tice(X, observed, n_iterations=1, random_state=7) == pytest.approx(expected, rel=1e-12)
+
+
 def test_tice_of_labels_that_nothing_tells_is_their_mean():
     rng = np.random.default_rng(3)
     observed = (rng.random((500, 3)) < 0.4).astype(int)
@@ -195,16 +208,15 @@ def test_sparse_features_give_the_same_frequencies():
     X[:, 6], X[:, 7] = np.abs(X[:, 6]) + 1, 0  # no zero, and nothing but zeros
     observed = hide(rng, X[:, :3] > 0.1, 0.6)
     csr = sparse.csr_array(X)
-    rows, columns = csr.tocoo().coords
-    doubled = sparse.csr_array(
-        sparse.coo_array((np.tile(csr.data / 2, 2), (np.tile(rows, 2), np.tile(columns, 2))), X.shape)
-    )
-    before = [part.copy() for part in (csr.data, csr.indices, csr.indptr)]
+    parts = np.column_stack([csr.data - 3, np.full(csr.nnz, 3.0)]).ravel()  # each entry stored in two parts
+    doubled = sparse.csr_array((parts, np.repeat(csr.indices, 2), 2 * csr.indptr), shape=X.shape)
+    assert doubled.nnz == 2 * csr.nnz
+    before = [part.copy() for part in (doubled.data, doubled.indices, doubled.indptr)]
     expected = tice(X, observed, random_state=1)
     assert expected.max() > 1.2 * observed.mean(axis=0).max()  # the features matter
     for same in (csr, csr.tocsc(), doubled, np.asfortranarray(X), X.astype(object)):
         assert tice(same, observed, random_state=1).tolist() == expected.tolist()
-    for now, then in zip((csr.data, csr.indices, csr.indptr), before, strict=True):
+    for now, then in zip((doubled.data, doubled.indices, doubled.indptr), before, strict=True):
         np.testing.assert_array_equal(now, then)
 
 
@@ -249,7 +261,8 @@ def test_all_samples_observed_is_a_frequency_of_one():
         ({"observed": [1, 0, 1]}, "n_labels"),
         ({"observed": [[1], [0], [2]]}, "other than 0 and 1"),
         ({"n_folds": 1}, "n_folds is 1"),
-        ({"n_folds": 4}, "at most the 3 samples"),
+        ({"n_folds": 2.5}, "n_folds is 2.5"),
+        ({"n_folds": 4}, "at most the number of samples, 3"),
         ({"n_iterations": 0}, "n_iterations is 0"),
         ({"max_splits": -1}, "max_splits is -1"),
         ({"min_set_size": 2.5}, "min_set_size is 2.5"),

@@ -104,9 +104,8 @@ def tice(
 
     Notes
     -----
-    Where the authors' code of TIcE departs from their paper this follows the paper: sets of the *other* folds decide
-    how many observed positives a set still holds (the code counts those of the tree's fold), and a set is pure by its
-    own labels (the code compares its size with the labels of its parent).
+    The code of TIcE that circulates departs from this in two places: below the root it judges a set by the samples of
+    the tree's own fold, and it calls a set pure when its size equals the observed positives of its parent.
     """
     if variant not in VARIANTS:
         raise ModelError(unknown_name("variant of TIcE", variant, VARIANTS))
@@ -158,15 +157,16 @@ def _check_settings(
     min_set_size: int,
     smoothing: float,
 ) -> None:
-    if not 2 <= n_folds <= n_samples:
-        raise ModelError(f"n_folds is {n_folds!r}; it must be at least 2 and at most the {n_samples} samples.")
     for name, value, low in (
+        ("n_folds", n_folds, 2),
         ("n_iterations", n_iterations, 1),
         ("max_splits", max_splits, 0),
         ("min_set_size", min_set_size, 1),
     ):
         if not isinstance(value, (int, np.integer)) or value < low:
             raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
+    if n_folds > n_samples:
+        raise ModelError(f"n_folds is {n_folds}; it must be at most the number of samples, {n_samples}.")
     if delta is not None and not 0 < delta <= 1:
         raise ModelError(f"delta is {delta!r}; it must be above 0 and at most 1, or None for the paper's formula.")
     if not 0 <= smoothing < math.inf:
@@ -181,7 +181,7 @@ def _quarters(X: Matrix) -> np.ndarray:
     if not sparse.issparse(X):
         low, high = X.min(axis=0), X.max(axis=0)
         return _quarter_of(X, low, high)
-    entries = sparse.csc_array(X, copy=True)
+    entries = sparse.csc_array(X)
     entries.sum_duplicates()
     low, high = min_max_axis(entries, axis=0)
     quarters = np.tile(_quarter_of(0.0, low, high), (X.shape[0], 1))
