@@ -56,7 +56,8 @@ def multilabel_scores(Y_true: np.ndarray | sparse.csr_array, P: np.ndarray, thre
         "roc_auc": float(roc_auc_score(truth, score)) if 0 < truth.sum() < truth.size else float("nan"),
         "average_precision": float(average_precision_score(truth, score)) if truth.any() else float("nan"),
         "hamming_loss": float(hamming_loss(truth, predicted)),
-        "ranking_loss": float(label_ranking_loss(Y, P)),
+        # a single label has no pairs of labels to order
+        "ranking_loss": float(label_ranking_loss(Y, P)) if Y.shape[1] > 1 else 0.0,
         # 0 where either side is constant; scikit-learn says the same, but warns where both are
         "mcc": float(matthews_corrcoef(truth, predicted)) if predicted.any() or truth.any() else 0.0,
     }

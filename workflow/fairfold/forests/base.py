@@ -5,22 +5,25 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.errors import ModelError
 from fairfold.forests.levels import FORESTS, Level, Matrix, beside, mean_proba
+from fairfold.forests.storage import save_model
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
-# Parameter -> (above or from, up to or below) in words and as a test.
+# Between 0 and 1.
 _SHARES = ("threshold", "lc_threshold")
 
 
-class BaseCascade(BaseEstimator, ABC):
+class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     """Levels of forests, and prediction from each of them."""
 
     levels_: list[Level]
@@ -46,11 +49,25 @@ class BaseCascade(BaseEstimator, ABC):
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
+        check_is_fitted(self, "levels_")
         return next(itertools.islice(self.staged_predict_proba(X), self.best_level_, None))
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) int8 of 0/1: where the probability is above ``threshold``."""
-        return (self.predict_proba(X) > self.threshold).astype(np.int8)
+        """(n_samples, n_labels) int64 of 0/1: where the probability is above ``threshold``."""
+        return (self.predict_proba(X) > self.threshold).astype(np.int64)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
+        tags.target_tags.one_d_labels = tags.target_tags.single_output = False
+        tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
+        return tags
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model as ``.npz``; :func:`~fairfold.forests.storage.load_model` reads it."""
+        check_is_fitted(self, "levels_")
+        save_model(self, path)
 
     @abstractmethod
     def fit(self, X: Matrix, Y: Matrix) -> BaseCascade: ...
@@ -87,19 +104,25 @@ class BaseCascade(BaseEstimator, ABC):
             return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         except ValueError as error:
             # scikit-learn's sentence comes first, its general advice after it
-            raise ModelError(f"{str(error).splitlines()[0]} Features must be finite numbers, in columns.") from None
+            advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
+            raise ModelError(f"{str(error).splitlines()[0]} {advice}, one row per sample.") from None
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, np.ndarray]:
         X = self._check_features(X, reset=True)
+        if Y is None:
+            raise ModelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
         if not np.isin(Y, (0, 1)).all():
-            raise ModelError("labels hold values other than 0 and 1.")
+            raise ModelError(
+                "labels hold values other than 0 and 1, continuous ones or several classes. "
+                "Only binary classification is supported. Give one column of 0/1 per label."
+            )
         # half of the samples are drawn for a tree, and a split needs two full leaves
         if X.shape[0] < 2 * self.min_samples_leaf:
             raise ModelError(
-                f"{X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
+                f"n_samples = {X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
                 "lower min_samples_leaf or give more samples."
             )
         self.n_labels_ = Y.shape[1]

@@ -64,7 +64,7 @@ class CascadeForest(BaseCascade):
     node_weights : ``"paper"`` or ``"published"`` weights of the tree embedding.
     cap_rounding : ``"ceil"`` or ``"floor"``, of the most positives that a label may have.
     slc_threshold_on : ``"probability"`` or ``"posterior"``, what SLC compares with the threshold.
-    imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, the new features only.
+    imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, new features only.
     tice_variant : ``"paper"`` or ``"published"``, see :func:`fairfold.weak_labels.tice`.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
@@ -152,7 +152,7 @@ class CascadeForest(BaseCascade):
         labels, imputer, new = observed, None, []
         for level in range(1, self._n_levels()):
             encoders = self._grow_encoders(grow, level, X, labels, new)
-            new = [encoder.training_features() for encoder in encoders]
+            new = [encoder.training_features(out_of_bag=self.output_features == "out-of-bag") for encoder in encoders]
             if self.imputation is not None:
                 seen = np.hstack(new) if self.imputer_features == "new" else beside(X, *new)
                 imputer = imputer or self._make_imputer(seen, observed, seed)
@@ -175,10 +175,7 @@ class CascadeForest(BaseCascade):
         # Without crossing-over an encoder sees what a predictor of the level below sees; at level 1 it always does.
         if level > 1 and self.crossing_over:
             forests = grow.pair(self._encoder_inputs(X, new), labels, level, "encoder")
-        out_of_bag = self.output_features == "out-of-bag"
-        return [
-            Encoder(forest, self.features, out_of_bag=out_of_bag, node_weights=self.node_weights) for forest in forests
-        ]
+        return [Encoder.of(forest, self.features, self.node_weights) for forest in forests]
 
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""

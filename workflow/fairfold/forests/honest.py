@@ -132,7 +132,7 @@ class HonestCascade(BaseCascade):
                 if imputer is not None:
                     labels = imputer.impute(level, seen_proba / level, self.label_frequencies_[-1])
                 encoders = self._grow_encoders(grow, level, X, labels, new)
-                new = [encoder.training_features() for encoder in encoders]
+                new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
             reuse = level == 0 and first_level is not None
             predictors = first_level.predictors if reuse else grow.pair(beside(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
@@ -175,7 +175,7 @@ class HonestCascade(BaseCascade):
         if self.imputation is not None or (level > 1 and self.crossing_over):
             inputs = self._encoder_inputs(X, new) if self.crossing_over else beside(X, *new)
             forests = grow.pair(inputs, labels, level, "encoder")
-        return [Encoder(forest, self.features, out_of_bag=True, node_weights="paper") for forest in forests]
+        return [Encoder.of(forest, self.features, "paper") for forest in forests]
 
     def _calibrate_level(
         self, observed: np.ndarray, predictors: list[MultilabelForest], seen_below: np.ndarray

@@ -29,42 +29,39 @@ class Encoder:
     Parameters
     ----------
     forest : fitted.
-    features : ``"output"``, its probabilities, ``"embedding"``, its tree embedding, or both.
-    out_of_bag : whether a training sample's new features come only from the trees that did not see it.
-    node_weights : ``"paper"`` or ``"published"``, see :class:`~fairfold.forests.embedding.TreeEmbedding`.
+    embedding : fitted on the forest, or None for no tree embedding.
+    with_output : whether the forest's probabilities are new features, too.
     """
 
-    def __init__(
-        self,
-        forest: MultilabelForest,
-        features: Collection[FeatureKind],
-        *,
-        out_of_bag: bool,
-        node_weights: Literal["paper", "published"],
-    ) -> None:
-        self.forest = forest
-        self._with_output, self._out_of_bag = "output" in features, out_of_bag
-        self.embedding = None
-        if "embedding" in features:
-            self.embedding = TreeEmbedding(
-                max_share=MAX_SHARE[forest.kind], weighting=node_weights
-            ).fit(forest)
+    def __init__(self, forest: MultilabelForest, embedding: TreeEmbedding | None, *, with_output: bool) -> None:
+        self.forest, self.embedding, self.with_output = forest, embedding, with_output
 
-    def training_features(self) -> np.ndarray:
-        """(n_samples, n_new) new features of the training samples."""
+    @classmethod
+    def of(
+        cls, forest: MultilabelForest, features: Collection[FeatureKind], node_weights: Literal["paper", "published"]
+    ) -> Encoder:
+        """Encoder for these kinds of features; ``node_weights`` as in :class:`~fairfold.forests.embedding.TreeEmbedding`."""
+        embedding = None
+        if "embedding" in features:
+            embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=node_weights).fit(forest)
+        return cls(forest, embedding, with_output="output" in features)
+
+    def training_features(self, *, out_of_bag: bool) -> np.ndarray:
+        """(n_samples, n_new) new features of the training samples, from all trees or those that did not draw them."""
         parts = []
-        if self.embedding is not None:
-            skip = self.forest.in_bag_ if self._out_of_bag else None
-            parts.append(self.embedding.scores_ if skip is None else self.embedding.transform(self.forest.leaf_of_, skip=skip))
-        if self._with_output:
-            parts.append(self.forest.oob_proba_ if self._out_of_bag else self.forest.training_proba_)
+        if self.embedding is not None and out_of_bag:
+            parts.append(self.embedding.transform(self.forest.leaf_of_, skip=self.forest.in_bag_))
+        elif self.embedding is not None:
+            parts.append(self.embedding.scores_)
+        if self.with_output:
+            parts.append(self.forest.oob_proba_ if out_of_bag else self.forest.training_proba_)
         return np.hstack(parts)
 
     def features(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_new) new features of other samples."""
         leaf_of = self.forest.apply(X)
         parts = [] if self.embedding is None else [self.embedding.transform(leaf_of)]
-        if self._with_output:
+        if self.with_output:
             parts.append(self.forest.mean_value(leaf_of))
         return np.hstack(parts)
 

@@ -51,7 +51,8 @@ class MultilabelForest:
     max_samples : draws per tree, with replacement: a number, or a share of the samples as a float.
     max_bins : values that a random forest tells apart per feature, 2 to 256; None for all. Extra trees always see all.
     n_jobs : threads; None for one, -1 for all cores. More than there are cores is allowed and gains nothing.
-    random_state : seed, a whole number. Forests of different kind or seed share no random numbers.
+    random_state : seed, a whole number. Forests of the same seed and number of samples draw the same samples for their
+        trees, whatever their kind.
 
     Attributes
     ----------
@@ -123,7 +124,7 @@ class MultilabelForest:
         )
         labels, centre = _pad_labels(Y, rules.n_draws)
         table = X.exact if is_random else X.binned
-        seeds = seed_sequence(self.random_state, "forest", self.kind).generate_state(self.n_trees, np.uint64)
+        seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
         trees = self._map(lambda seed: grow_tree(table, labels, Y.shape[1], rules, seed), seeds)
         drawn = self._join(trees, centre)
         self.oob_proba_ = self._out_of_bag(drawn, Y.mean(axis=0))
@@ -157,29 +158,29 @@ class MultilabelForest:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that ``predict_proba`` and ``apply`` need, without the training samples; for ``numpy.savez``."""
-        return {"kind": np.array(self.kind), **{name.rstrip("_"): getattr(self, name) for name in _ARRAYS}}
+        header = {"kind": np.array(self.kind), "n_features": np.array(self.n_features_in_)}
+        return {**header, **{name.rstrip("_"): getattr(self, name) for name in _ARRAYS}}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], n_features: int) -> MultilabelForest:
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> MultilabelForest:
         """Fitted forest that predicts the same bytes as the one whose ``to_arrays`` these are.
 
         Parameters
         ----------
         arrays : what ``to_arrays`` returned.
-        n_features : features of its training data.
 
         Raises
         ------
         ModelError
             When an array is missing.
         """
-        missing = {"kind", *(name.rstrip("_") for name in _ARRAYS)} - set(arrays)
+        missing = {"kind", "n_features", *(name.rstrip("_") for name in _ARRAYS)} - set(arrays)
         if missing:
             raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
         forest = cls(str(arrays["kind"]), n_trees=len(arrays["tree_starts"]) - 1, random_state=0)
         for name in _ARRAYS:
             setattr(forest, name, arrays[name.rstrip("_")])
-        forest.n_features_in_ = n_features
+        forest.n_features_in_ = int(arrays["n_features"])
         return forest
 
     def _map(self, function: Callable, tasks: object) -> list:

@@ -96,7 +96,9 @@ def _fit_logistic(z: np.ndarray, seen: np.ndarray, prior: np.ndarray, shrinkage:
     for _ in range(_NEWTON_STEPS):
         p = expit(z * coefficients[:, 0] + coefficients[:, 1])
         error, weight = p - seen, p * (1 - p)
-        gradient = np.column_stack([(error * z).sum(axis=0), error.sum(axis=0)]) + 2 * shrinkage * (coefficients - prior)
+        gradient = np.column_stack([(error * z).sum(axis=0), error.sum(axis=0)]) + 2 * shrinkage * (
+            coefficients - prior
+        )
         saa, sab, sbb = (weight * z * z).sum(axis=0), (weight * z).sum(axis=0), weight.sum(axis=0)
         hessian = np.stack([saa + 2 * shrinkage, sab, sab, sbb + 2 * shrinkage], axis=-1).reshape(-1, 2, 2)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]

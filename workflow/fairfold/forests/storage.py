@@ -1,0 +1,139 @@
+"""Fitted cascades as files: arrays and JSON in one ``.npz``, nothing pickled.
+
+Each forest is stored once: an encoder whose forest is a predictor of the level below refers to it.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairfold.errors import ModelError
+from fairfold.files import write_arrays
+from fairfold.forests.embedding import TreeEmbedding
+from fairfold.forests.levels import FORESTS, Encoder, Level
+from fairfold.forests.trees import MultilabelForest
+
+if TYPE_CHECKING:
+    from fairfold.forests.base import BaseCascade
+
+FORMAT = 1
+# Attributes that JSON can hold; a model has those that its class sets.
+_PLAIN = (
+    "n_features_in_",
+    "n_labels_",
+    "best_level_",
+    "best_levels_",
+    "oob_scores_",
+    "training_scores_",
+    "imputation_log_",
+    "label_frequencies_",
+)
+_STACKED = ("training_labels_", "calibrations_")  # lists of arrays of the same shape, one per level
+
+
+def save_model(model: BaseCascade, path: str | Path) -> None:
+    """Write a fitted cascade; :func:`load_model` gives one that predicts the same bytes.
+
+    Parameters
+    ----------
+    model : fitted.
+    path : file to write, ``.npz``. A ``random_state`` that is no whole number is not kept.
+    """
+    parameters = model.get_params()
+    if not isinstance(parameters["random_state"], (int, np.integer, type(None))):
+        parameters["random_state"] = None
+    description = {
+        "format": FORMAT,
+        "class": type(model).__name__,
+        "parameters": parameters,
+        "fitted": {name: getattr(model, name) for name in _PLAIN if hasattr(model, name)},
+        "n_levels": len(model.levels_),
+    }
+    arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if hasattr(model, name)}
+    below: list[MultilabelForest] = []
+    for number, level in enumerate(model.levels_):
+        arrays |= _level_arrays(level, below, f"level{number}")
+        below = level.predictors
+    text = json.dumps(description, default=_to_plain)
+    write_arrays(path, description=np.array(text), **arrays)
+
+
+def load_model(path: str | Path) -> BaseCascade:
+    """A cascade as :func:`save_model` wrote it.
+
+    Raises
+    ------
+    ModelError
+        When the file is missing, is no saved cascade, or was written by another version.
+    """
+    from fairfold.forests.cascade import CascadeForest
+    from fairfold.forests.honest import HonestCascade
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        description = json.loads(str(arrays.pop("description")))
+        if description["format"] != FORMAT:
+            raise ModelError(f"{path} has format {description['format']!r}, not {FORMAT}; fit and save it again.")
+        classes = {cls.__name__: cls for cls in (CascadeForest, HonestCascade)}
+        model = classes[description["class"]](**description["parameters"])
+        for name, value in description["fitted"].items():
+            setattr(model, name, value)
+        for name in _STACKED:
+            if name in arrays:
+                setattr(model, name, list(arrays[name]))
+        model.levels_ = _read_levels(model, arrays, description["n_levels"])
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(
+            f"{path} is no saved cascade ({type(error).__name__}: {error}); fit and save it again."
+        ) from None
+    return model
+
+
+def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> dict[str, np.ndarray]:
+    arrays = {}
+    for kind, forest in zip(FORESTS, level.predictors, strict=True):
+        arrays |= _prefixed(forest.to_arrays(), f"{prefix}/predictor/{kind}")
+    for number, (kind, encoder) in enumerate(zip(FORESTS, level.encoders, strict=False)):
+        if encoder.forest is not below[number]:
+            arrays |= _prefixed(encoder.forest.to_arrays(), f"{prefix}/encoder/{kind}")
+        if encoder.embedding is not None:
+            arrays |= _prefixed(encoder.embedding.to_arrays(), f"{prefix}/embedding/{kind}")
+    return arrays
+
+
+def _read_levels(model: BaseCascade, arrays: Mapping[str, np.ndarray], n_levels: int) -> list[Level]:
+    levels: list[Level] = []
+    for number in range(n_levels):
+        prefix, encoders = f"level{number}", []
+        for place, kind in enumerate(FORESTS if number else ()):
+            stored = _under(arrays, f"{prefix}/encoder/{kind}")
+            forest = MultilabelForest.from_arrays(stored) if stored else levels[-1].predictors[place]
+            embedding = _under(arrays, f"{prefix}/embedding/{kind}")
+            embedding = TreeEmbedding.from_arrays(embedding, forest) if embedding else None
+            encoders.append(Encoder(forest, embedding, with_output="output" in model.features))
+        predictors = [MultilabelForest.from_arrays(_under(arrays, f"{prefix}/predictor/{kind}")) for kind in FORESTS]
+        levels.append(Level(encoders, predictors))
+    return levels
+
+
+def _prefixed(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(f"{prefix}/"): array for name, array in arrays.items() if name.startswith(f"{prefix}/")}
+
+
+def _to_plain(value: object) -> object:
+    if isinstance(value, (np.integer, np.floating, np.bool_)):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be stored")
