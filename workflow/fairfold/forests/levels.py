@@ -40,7 +40,7 @@ class Encoder:
     def of(
         cls, forest: MultilabelForest, features: Collection[FeatureKind], node_weights: Literal["paper", "published"]
     ) -> Encoder:
-        """Encoder for these kinds of features; ``node_weights`` as in :class:`~fairfold.forests.embedding.TreeEmbedding`."""
+        """Encoder for these kinds of features; ``node_weights`` is the embedding's ``weighting``."""
         embedding = None
         if "embedding" in features:
             embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=node_weights).fit(forest)
