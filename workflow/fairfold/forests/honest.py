@@ -18,7 +18,7 @@ calibrated against the observed labels, and one frequency c is shared by all lab
 observed positives is highest (:mod:`fairfold.weak_labels.calibration`). Where labels are hidden at very different
 rates, c is that of the most completely observed label; too few labels are imputed for the others then.
 
-A level's posterior is min(1, P(observed | x) / c). What the model predicts at a level is the mean posterior of the
+A level's posterior is P(observed | x) / c, at most 1. What the model predicts at a level is the mean posterior of the
 levels up to it, because levels err in different places. Growth stops when the out-of-bag score of that mean has not
 improved for some levels; imputation precision does not fall from level to level, because each imputation starts from
 the observed labels and a posterior that was calibrated against them.
@@ -37,7 +37,7 @@ from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, Matrix, beside
 from fairfold.forests.trees import MultilabelForest
-from fairfold.weak_labels import calibrate, fit_calibration, shared_label_frequency
+from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
 
 CHOICES = {"imputation": (None, "slc", "fla"), "metric": tuple(HIGHER_IS_BETTER)}
 
@@ -124,7 +124,7 @@ class HonestCascade(BaseCascade):
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
         seen_proba = np.zeros(observed.shape)  # sum over levels
-        posterior = np.zeros(observed.shape)
+        total = np.zeros(observed.shape)  # of posteriors, over levels
         labels, new = observed, []
         for level in range(self.max_levels + 1):
             encoders = []
@@ -139,8 +139,8 @@ class HonestCascade(BaseCascade):
             self.training_labels_.append(labels)
             proba = self._calibrate_level(observed, predictors, seen_proba)
             seen_proba += proba
-            posterior += np.minimum(1, proba / self.label_frequencies_[-1])
-            self.oob_scores_.append(multilabel_scores(observed, posterior / (level + 1), self.threshold))
+            total += posterior(proba, self.label_frequencies_[-1])
+            self.oob_scores_.append(multilabel_scores(observed, total / (level + 1), self.threshold))
             if level - self._best_level() >= self.patience:
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
@@ -159,7 +159,7 @@ class HonestCascade(BaseCascade):
         total: np.ndarray | float = 0.0
         for level, proba in enumerate(super().staged_predict_proba(X)):
             seen = calibrate(proba, self.calibrations_[level])
-            total = total + np.minimum(1, seen / self.label_frequencies_[level])
+            total = total + posterior(seen, self.label_frequencies_[level])
             yield total / (level + 1)
 
     def _make_imputer(self, observed: np.ndarray) -> PosteriorImputer | None:

@@ -1,6 +1,6 @@
 """Weak labels: hiding them, estimating how many are hidden, and imputing them."""
 
-from fairfold.weak_labels.calibration import calibrate, fit_calibration, shared_label_frequency
+from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 from fairfold.weak_labels.imputation import (
     fluid_label_addition,
     freeze,
@@ -22,6 +22,7 @@ __all__ = [
     "label_frequency",
     "mask_positives",
     "positive_cap",
+    "posterior",
     "shared_label_frequency",
     "strict_label_complement",
     "tice",

@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
 _LEAST_TOP = 10  # samples; a share of fewer says too little
 _NEWTON_STEPS = 50
+_TIE_BREAK = 1e-3
 
 
 def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkage: float = 1.0) -> np.ndarray:
@@ -44,6 +45,20 @@ def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkag
 def calibrate(probabilities: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """(n_samples, n_labels) probabilities that a label is observed, with coefficients of :func:`fit_calibration`."""
     return expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
+
+
+def posterior(seen_proba: np.ndarray, frequency: float) -> np.ndarray:
+    """Probability that a label is positive, P(positive | x) = P(observed | x) / c, at most 1.
+
+    Where c is too small many would tie at 1 and lose their order, so a thousandth of P(observed | x) takes the place of
+    a thousandth of the quotient.
+
+    Parameters
+    ----------
+    seen_proba : array of probabilities that a label is observed.
+    frequency : label frequency c in (0, 1].
+    """
+    return (1 - _TIE_BREAK) * np.minimum(1, seen_proba / frequency) + _TIE_BREAK * seen_proba
 
 
 def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z: float = 0.7) -> float:
