@@ -374,18 +374,46 @@ def _score_places(keys, n, min_samples_leaf, weights, drawn, width, totals, whol
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _score_runs(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
-    """The same where many samples share a code: only between codes."""
+    """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
+
+    The samples of that run, the zeros of a sparse feature, are never added up: a split is worth the same from either
+    side.
+    """
+    n_places = n - 2 * min_samples_leaf + 1
+    start, end = _longest_run(keys, n)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
-        for end in range(1, n - min_samples_leaf + 1):
-            row = np.uint32(keys[end - 1])
+        for last in range(start):
+            row = np.uint32(keys[last])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-            place = end - min_samples_leaf
-            if place >= 0 and keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
+            place = last + 1 - min_samples_leaf
+            if 0 <= place < n_places and keys[last] >> CODE_BITS != keys[last + 1] >> CODE_BITS:
                 score = imbalance(lanes, part, whole, totals, block)
                 scores[place] = score if block == 0 else scores[place] + score
                 parts[place] = part
+        lanes, part = no_rows(drawn), 0.0
+        for first in range(n - 1, end - 1, -1):
+            row = np.uint32(keys[first])
+            lanes = add_row(lanes, drawn, row * width + block)
+            part += weights[row]
+            place = first - min_samples_leaf
+            if 0 <= place < n_places and keys[first - 1] >> CODE_BITS != keys[first] >> CODE_BITS:
+                score = imbalance(lanes, part, whole, totals, block)
+                scores[place] = score if block == 0 else scores[place] + score
+                parts[place] = part
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _longest_run(keys, n):  # noqa: ANN001, ANN202
+    """Where the most common code begins and ends among the sorted keys."""
+    start = best_start = best_end = 0
+    for end in range(1, n + 1):
+        if end == n or keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
+            if end - start > best_end - best_start:
+                best_start, best_end = start, end
+            start = end
+    return best_start, best_end
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
