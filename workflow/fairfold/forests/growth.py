@@ -272,6 +272,8 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
         n_codes = np.int64(highest - lowest) + 1
         if n <= INSERTION_SORT_AT_MOST:
             _insert_keys(gathered, rows, keys)
+        elif n_codes == 2:
+            _divide_keys(gathered, rows, lowest, keys)
         elif n_codes <= max(SHORT_COUNT, 4 * n):
             _count_keys(gathered, rows, lowest, n_codes, keys, counts)
         else:
@@ -322,6 +324,17 @@ def _insert_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
             keys[to] = keys[to - 1]
             to -= 1
         keys[to] = key
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _divide_keys(gathered, rows, lowest, keys):  # noqa: ANN001, ANN202
+    """The same for two codes: counting would wait for its own last step."""
+    low, high = 0, _count_up_to(gathered, len(rows), lowest)
+    for place in range(len(rows)):
+        is_low = gathered[place] == lowest
+        keys[low if is_low else high] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+        low += is_low
+        high += not is_low
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -380,6 +393,8 @@ def _score_runs(keys, n, min_samples_leaf, weights, drawn, width, totals, whole,
     side.
     """
     n_places = n - 2 * min_samples_leaf + 1
+    for place in range(n_places):
+        scores[place], parts[place] = -1.0, 1.0  # worse than any split
     start, end = _longest_run(keys, n)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
