@@ -544,9 +544,10 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
     """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
     for tree in range(len(roots)):
         for row in range(len(X)):
-            node = roots[tree]
+            node = np.uint32(roots[tree])
             while feature[node] >= 0:
-                node = left[node] if X[row, feature[node]] <= threshold[node] else right[node]
+                goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
+                node = np.uint32(left[node] if goes_left else right[node])
             leaves[row, tree] = node
 
 
