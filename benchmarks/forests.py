@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["yeast"], help="names in the catalog")
     parser.add_argument("--n-trees", type=int, default=150)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=30)
     options = parser.parse_args()
     for section in options.only:
         table = SECTIONS[section](options)

@@ -250,7 +250,7 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
     be constant, which are moved to the front.
     """
     rows, weights, drawn, totals, whole = node_sums
-    gathered, keys, counts, _, parts, scores = work
+    gathered, keys, counts, side, parts, scores = work
     n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -270,22 +270,33 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
         n_useful += 1
         features[place], features[last] = features[last], feature
         n_codes = np.int64(highest - lowest) + 1
-        if n <= INSERTION_SORT_AT_MOST:
-            _insert_keys(gathered, rows, keys)
-        elif n_codes <= max(SHORT_COUNT, 4 * n):
-            _count_keys(gathered, rows, lowest, n_codes, keys, counts)
+        n_lowest, sorted_rows = _count_up_to(gathered, n, lowest), rows
+        if 2 * n_lowest > n:
+            # the zeros of a sparse feature need not be sorted
+            _leave_out(gathered, rows, lowest, side)
+            sorted_rows = side
+            keys[n_lowest - 1] = np.uint64(lowest) << CODE_BITS
         else:
-            _compare_keys(gathered, rows, keys)
-        if SHORT_RUN * n_codes > n:
-            _score_places(keys, n, rules.min_samples_leaf, weights, drawn, width, totals, whole, parts, scores)
+            n_lowest = 0
+        n_others = n - n_lowest
+        if n_others <= INSERTION_SORT_AT_MOST:
+            _insert_keys(gathered, sorted_rows, n_lowest, n_others, keys)
+        elif n_codes <= max(SHORT_COUNT, 4 * n_others):
+            _count_keys(gathered, sorted_rows, n_lowest, n_others, lowest, n_codes, keys, counts)
         else:
-            _score_runs(keys, n, rules.min_samples_leaf, weights, drawn, width, totals, whole, parts, scores)
-        n_places = n - 2 * rules.min_samples_leaf + 1
+            _compare_keys(gathered, sorted_rows, n_lowest, n_others, keys)
+        # the samples on the left at the first split that can be, and the number of splits
+        fewest = max(n_lowest, rules.min_samples_leaf)
+        n_places = n - rules.min_samples_leaf - fewest + 1
+        if n_lowest == 0 and SHORT_RUN * n_codes > n:
+            _score_places(keys, fewest, n_places, weights, drawn, width, totals, whole, parts, scores)
+        else:
+            _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, totals, whole, parts, scores)
         for place in range(n_places):
             scores[place] /= parts[place] * (whole - parts[place])
         for place in range(n_places):
             if scores[place] > best_score:
-                end = place + rules.min_samples_leaf
+                end = place + fewest
                 left, right = keys[end - 1] >> CODE_BITS, keys[end] >> CODE_BITS
                 if left != right:
                     best_score, best_feature = scores[place], feature
@@ -314,57 +325,67 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _insert_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
-    """Fill ``keys`` with the samples sorted by code: the code in the upper half, the sample in the lower."""
+def _leave_out(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
+    """Put the samples with another code than the lowest into ``side``, and their codes to the front of ``gathered``."""
+    n_others = 0
     for place in range(len(rows)):
-        key, to = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place]), place
-        while to > 0 and keys[to - 1] > key:
+        code = gathered[place]
+        gathered[n_others], side[n_others] = code, rows[place]
+        n_others += code != lowest
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
+    """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
+    for place in range(n):
+        key, to = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place]), first + place
+        while to > first and keys[to - 1] > key:
             keys[to] = keys[to - 1]
             to -= 1
         keys[to] = key
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _count_keys(gathered, rows, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
+def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """The same for a short range of codes."""
     for code in range(n_codes):
         counts[code] = 0
-    for place in range(len(rows)):
+    for place in range(n):
         counts[gathered[place] - lowest] += np.uint32(1)
-    before = np.uint32(0)
+    before = np.uint32(first)
     for code in range(n_codes):
         count = counts[code]
         counts[code] = before
         before += count
-    for place in range(len(rows)):
+    for place in range(n):
         code = gathered[place] - lowest
         keys[counts[code]] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
         counts[code] += np.uint32(1)
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _compare_keys(gathered, rows, keys):  # noqa: ANN001, ANN202
+def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """The same for many samples and a wide range."""
-    for place in range(len(rows)):
-        keys[place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
-    keys[: len(rows)].sort()
+    for place in range(n):
+        keys[first + place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+    keys[first : first + n].sort()
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_places(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
-    """Imbalance and weight of the first ``min_samples_leaf`` samples in order, of one more, and so on.
+def _score_places(keys, fewest, n_places, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+    """Imbalance and weight of the ``fewest`` first samples in order, of one more, and so on.
 
     Numbers that fall between samples of one code are not skipped, because to guess which they are takes a processor
     longer than to score them.
     """
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
-        for place in range(min_samples_leaf - 1):
+        for place in range(fewest - 1):
             row = np.uint32(keys[place])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-        for place in range(n - 2 * min_samples_leaf + 1):
-            row = np.uint32(keys[place + min_samples_leaf - 1])
+        for place in range(n_places):
+            row = np.uint32(keys[place + fewest - 1])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
             score = imbalance(lanes, part, whole, totals, block)
@@ -373,19 +394,48 @@ def _score_places(keys, n, min_samples_leaf, weights, drawn, width, totals, whol
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_runs(keys, n, min_samples_leaf, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
-    """The same where many samples share a code: only between codes."""
+def _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+    """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
+
+    The samples of that run, the zeros of a sparse feature, are never added up: a split is worth the same from either
+    side.
+    """
+    for place in range(n_places):
+        scores[place], parts[place] = -1.0, 1.0  # worse than any split
+    start, end = (0, n_lowest) if n_lowest > 0 else _longest_run(keys, n)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
-        for end in range(1, n - min_samples_leaf + 1):
-            row = np.uint32(keys[end - 1])
+        for last in range(start):
+            row = np.uint32(keys[last])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-            place = end - min_samples_leaf
-            if place >= 0 and keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
+            place = last + 1 - fewest
+            if 0 <= place < n_places and keys[last] >> CODE_BITS != keys[last + 1] >> CODE_BITS:
                 score = imbalance(lanes, part, whole, totals, block)
                 scores[place] = score if block == 0 else scores[place] + score
                 parts[place] = part
+        lanes, part = no_rows(drawn), 0.0
+        for first in range(n - 1, end - 1, -1):
+            row = np.uint32(keys[first])
+            lanes = add_row(lanes, drawn, row * width + block)
+            part += weights[row]
+            place = first - fewest
+            if 0 <= place < n_places and keys[first - 1] >> CODE_BITS != keys[first] >> CODE_BITS:
+                score = imbalance(lanes, part, whole, totals, block)
+                scores[place] = score if block == 0 else scores[place] + score
+                parts[place] = part
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _longest_run(keys, n):  # noqa: ANN001, ANN202
+    """Where the most common code begins and ends among the sorted keys."""
+    start = best_start = best_end = 0
+    for end in range(1, n + 1):
+        if end == n or keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
+            if end - start > best_end - best_start:
+                best_start, best_end = start, end
+            start = end
+    return best_start, best_end
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -501,9 +551,10 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
     """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
     for tree in range(len(roots)):
         for row in range(len(X)):
-            node = roots[tree]
+            node = np.uint32(roots[tree])
             while feature[node] >= 0:
-                node = left[node] if X[row, feature[node]] <= threshold[node] else right[node]
+                goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
+                node = np.uint32(left[node] if goes_left else right[node])
             leaves[row, tree] = node
 
 

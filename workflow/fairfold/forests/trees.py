@@ -13,7 +13,7 @@ than about 5,000 samples; beyond, and with other labels, they are rounded to dou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -183,7 +183,7 @@ class MultilabelForest:
         forest.n_features_in_ = int(arrays["n_features"])
         return forest
 
-    def _map(self, function: Callable, tasks: object) -> list:
+    def _map(self, function: Callable, tasks: Iterable) -> list:
         n_threads = effective_n_jobs(self.n_jobs)
         if n_threads == 1:
             return [function(task) for task in tasks]
