@@ -36,10 +36,10 @@ def every_array(forest):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_forests_are_scikit_learns_in_distribution(kind):
-    """Mean scores over ten seeds differ by less than two standard errors; trees are as large."""
+    """Mean scores over 20 seeds and sizes of trees differ by less than 3 standard errors, 1 in 370 by chance each."""
     X, Y = make_data(1000, 1)
     results = []
-    for seed in range(10):
+    for seed in range(20):
         settings = {"min_samples_leaf": 5, "max_features": "sqrt", "max_samples": 0.5}
         ours = grow(kind, X[:400], Y[:400], n_trees=30, random_state=seed)
         theirs = REFERENCES[kind](30, bootstrap=True, random_state=seed, **settings).fit(X[:400], Y[:400])
@@ -50,8 +50,8 @@ def test_forests_are_scikit_learns_in_distribution(kind):
             scores = multilabel_scores(Y[400:], P)
             results.append((scores["average_precision"], scores["roc_auc"], n_nodes))
     ours, theirs = np.array(results[::2]), np.array(results[1::2])
-    error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / 10)
-    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 2 * error).all()
+    error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / 20)
+    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 3 * error).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -167,11 +167,11 @@ def test_seeds(data, kind):
     assert every_array(grow(kind, *data, random_state=4))["leaf_of_"] != first["leaf_of_"]
 
 
-def test_kinds_share_no_random_numbers(data):
-    """Trees of both kinds with one seed draw other samples."""
-    X, Y = data
-    out = [(grow(kind, X, Y, n_trees=1).oob_proba_ != Y.mean(axis=0)).any(axis=1) for kind in KINDS]
-    assert (out[0] != out[1]).mean() > 0.3
+def test_forests_of_one_seed_draw_the_same_samples(data):
+    """As scikit-learn's do; the authors of the cascades rely on it without saying so."""
+    bags = [grow(kind, *data).in_bag_ for kind in KINDS]
+    np.testing.assert_array_equal(*bags)
+    assert (grow(KINDS[0], *data, random_state=4).in_bag_ != bags[0]).any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -192,14 +192,14 @@ def test_saved_forests_predict_the_same_bytes(data, kind):
     np.savez(file, **forest.to_arrays())
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
-        loaded = MultilabelForest.from_arrays(dict(arrays), n_features=6)
+        loaded = MultilabelForest.from_arrays(dict(arrays))
     assert loaded.kind == kind
     assert loaded.predict_proba(X).tobytes() == forest.training_proba_.tobytes()
     np.testing.assert_array_equal(loaded.apply(X), forest.leaf_of_)
     arrays = forest.to_arrays()
     del arrays["left"]
     with pytest.raises(ModelError, match="saved forest lacks left"):
-        MultilabelForest.from_arrays(arrays, n_features=6)
+        MultilabelForest.from_arrays(arrays)
 
 
 @pytest.mark.parametrize(
