@@ -103,6 +103,22 @@ def test_components_are_those_of_a_dense_decomposition(kind, weighting):
     np.testing.assert_allclose(embedding.transform(forest.apply(new)), scores, **CLOSE)
 
 
+def test_trees_that_a_sample_skips():
+    """Its nodes there count as not passed, the others the more; without any tree it lies at the mean."""
+    forest = grow(n_trees=7)
+    embedding = TreeEmbedding().fit(forest)
+    skip = np.random.default_rng(1).random(forest.leaf_of_.shape) < 0.4
+    skip[0], skip[1] = True, False
+    Z = node_matrix(forest, forest.leaf_of_, 0.95, "paper")
+    seen = Z * np.repeat(~skip, np.diff(forest.tree_starts_), axis=1)
+    seen *= 7 / np.maximum(1, np.count_nonzero(~skip, axis=1))[:, None]
+    dense = PCA(n_components=0.8, svd_solver="full").fit(Z)
+    signs = np.sign(np.sum(dense.transform(Z) * embedding.scores_, axis=0))
+    scores = embedding.transform(forest.leaf_of_, skip=skip)
+    np.testing.assert_allclose(scores[1:], dense.transform(seen[1:]) * signs, **CLOSE)
+    np.testing.assert_allclose(scores[0], 0, atol=1e-9)
+
+
 def test_transform_of_the_training_samples_gives_their_scores():
     forest = grow(n_trees=7)
     embedding = TreeEmbedding().fit(forest)
@@ -245,7 +261,7 @@ def test_too_many_leaves():
         weight_=np.ones(node.size),
         leaf_of_=np.array([[n_inner]]),
     )
-    with pytest.raises(ModelError, match="a tree has 65537 leaves; an embedding takes at most 65536"):
+    with pytest.raises(ModelError, match="a tree has 65537 leaves; an embedding takes at most 65535"):
         TreeEmbedding().fit(tree)
 
 
