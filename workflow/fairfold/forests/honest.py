@@ -5,7 +5,9 @@ The published cascades fail in three places, and each is mended at its root.
 *Features.* A forest's predictions of its own training samples give away their labels: with permuted labels, forests on
 such features reach an out-of-bag AUROC of about 0.9 instead of 0.5, so that length control and label frequencies see
 skill where there is none. Here a training sample's new features come only from the trees that did not draw it, and new
-samples get those of all trees. Forests and levels draw different random numbers.
+samples get those of all trees. Its predictions are taken relative to the mean of each tree's draws, because leaving a
+positive sample out lowers that mean. Forests and levels draw different random numbers. With permuted labels AUROCs lie
+around 0.5, or a little below it where embeddings remember which trees left a sample out, but never above.
 
 *Labels.* A wrong imputation is copied by every later level, and with out-of-bag features, which keep honest forests
 from being sure, percentiles are too low and imputation runs away. Here imputed labels shape the *encoders* only: a
@@ -181,7 +183,7 @@ class HonestCascade(BaseCascade):
         self, observed: np.ndarray, predictors: list[MultilabelForest], seen_below: np.ndarray
     ) -> np.ndarray:
         """Probabilities that a label is observed, out of bag; keeps the calibration and the label frequency."""
-        proba = np.mean([forest.oob_proba_ for forest in predictors], axis=0)
+        proba = np.mean([forest.centred_oob_proba() for forest in predictors], axis=0)
         self.calibrations_.append(fit_calibration(observed, proba))
         proba = calibrate(proba, self.calibrations_[-1])
         # the more levels, the better the ranking that the frequency is read from

@@ -54,7 +54,7 @@ class Encoder:
         elif self.embedding is not None:
             parts.append(self.embedding.scores_)
         if self.with_output:
-            parts.append(self.forest.oob_proba_ if out_of_bag else self.forest.training_proba_)
+            parts.append(self.forest.centred_oob_proba() if out_of_bag else self.forest.training_proba_)
         return np.hstack(parts)
 
     def features(self, X: Matrix) -> np.ndarray:

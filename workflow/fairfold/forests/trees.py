@@ -61,6 +61,7 @@ class MultilabelForest:
     training_proba_ : (n_samples, n_labels) float64, mean prediction of all trees: ``predict_proba`` of the samples.
     leaf_of_ : (n_samples, n_trees) int32, node in which each sample ends.
     in_bag_ : (n_samples, n_trees) bool, whether the tree drew the sample.
+    label_means_ : (n_labels,) mean of each label.
     tree_starts_ : (n_trees + 1,) int64; the nodes of tree ``t`` are ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``,
         its root first, parents before their children.
     feature_ : (n_nodes,) int32, feature of the split, -1 for a leaf.
@@ -126,9 +127,9 @@ class MultilabelForest:
         table = X.exact if is_random else X.binned
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
         trees = self._map(lambda seed: grow_tree(table, labels, Y.shape[1], rules, seed), seeds)
-        drawn = self._join(trees, centre)
-        self.oob_proba_ = self._out_of_bag(drawn, Y.mean(axis=0))
-        self.in_bag_ = drawn
+        self.in_bag_ = self._join(trees, centre)
+        self.label_means_ = Y.mean(axis=0)
+        self.oob_proba_ = self._out_of_bag(self.leaf_of_)
         self.training_proba_ = self.mean_value(self.leaf_of_)
         return self
 
@@ -155,6 +156,18 @@ class MultilabelForest:
 
         self._map(walk, range(0, X.shape[0], ROWS_AT_ONCE))
         return leaves
+
+    def centred_oob_proba(self) -> np.ndarray:
+        """(n_samples, n_labels) out-of-bag predictions, relative to the mean label of each tree's draws.
+
+        A tree that left out a sample with a label drew from the others, who have it a little less often. So plain
+        out-of-bag predictions of labels without any signal are below chance (AUROC 0.48 for 600 samples). What a leaf
+        says beyond its root does not depend on that. The overall mean is added back, and the range 0 to 1 kept, which
+        is for labels of 0/1. Needs the training samples' leaves: not after :meth:`from_arrays`.
+        """
+        roots = np.broadcast_to(self.tree_starts_[:-1].astype(np.int32), self.leaf_of_.shape)
+        of_roots = self._out_of_bag(np.ascontiguousarray(roots))
+        return np.clip(self.oob_proba_ - of_roots + self.label_means_, 0, 1)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that ``predict_proba`` and ``apply`` need, without the training samples; for ``numpy.savez``."""
@@ -206,10 +219,10 @@ class MultilabelForest:
         self.leaf_of_ = np.stack(leaves, axis=1) + self.tree_starts_[:-1].astype(np.int32)
         return np.stack(drawn, axis=1)
 
-    def _out_of_bag(self, drawn: np.ndarray, label_means: np.ndarray) -> np.ndarray:
-        total = self._sum_values(self.leaf_of_, ~drawn)
-        votes = np.count_nonzero(~drawn, axis=1)[:, np.newaxis]
-        return np.where(votes > 0, total / np.maximum(votes, 1), label_means)
+    def _out_of_bag(self, nodes: np.ndarray) -> np.ndarray:
+        """Mean value of a node for each sample and tree, of the trees that did not draw the sample."""
+        votes = np.count_nonzero(~self.in_bag_, axis=1)[:, np.newaxis]
+        return np.where(votes > 0, self._sum_values(nodes, ~self.in_bag_) / np.maximum(votes, 1), self.label_means_)
 
     def mean_value(self, leaves: np.ndarray) -> np.ndarray:
         """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
