@@ -6,6 +6,7 @@ import yaml
 from fairfold.config import check, load_yaml
 from fairfold.errors import ConfigError
 from fairfold.forests import MODEL_NAMES
+from fairfold.forests.models import VARIANTS
 from fairfold.splitting.methods import METHOD_NAMES
 
 MINIMAL = {"seed": 1, "data": {}, "folds": {}, "weak_labels": {"datasets": ["flags"]}}
@@ -54,8 +55,8 @@ def test_every_key_of_the_schema_is_documented(root):
 
 def test_the_schema_knows_models_and_splitters(root):
     schema = load_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
-    models = schema["properties"]["weak_labels"]["properties"]["models"]["items"]["enum"]
-    assert tuple(models) == MODEL_NAMES
+    assert tuple(schema["$defs"]["model"]["enum"]) == MODEL_NAMES
+    assert schema["properties"]["weak_labels"]["properties"]["variant"]["enum"] == list(VARIANTS)
     assert tuple(schema["$defs"]["splitter"]["enum"]) == METHOD_NAMES
     assert tuple(schema["properties"]["splitting"]["properties"]["methods"]["default"]) == METHOD_NAMES
 
@@ -73,6 +74,8 @@ def test_the_schema_knows_models_and_splitters(root):
         ({"weak_labels__datasets": []}, "config.weak_labels.datasets: found [], but at least 1 is needed"),
         ({"weak_labels__datasets": ["../evil"]}, "found '../evil', which is not allowed here (a plain name"),
         ({"weak_labels": {}}, "config.weak_labels: missing 'datasets'; add it."),
+        ({"weak_labels__models": ["SLCForrest"]}, "unknown value 'SLCForrest': did you mean 'SLCForest'?"),
+        ({"weak_labels__variant": "publish"}, "unknown value 'publish': did you mean 'published'?"),
         ({"weak_labels__forest": {"threshold": 1}}, "must be at most 1 (excluded)"),
         ({"data__own": {"a/b": {}}}, "'a/b'"),
         ({"data__own": {"mine": {"path": "x.csv", "format": "csv"}}}, "config.data.own.mine: missing 'labels'"),

@@ -18,6 +18,7 @@ TINY = {
     "weak_labels": {
         "datasets": ["simulated-multilabel"],
         "missing_rates": [0, 50],
+        "models": ["RF+ET", "SLCForest", "CaFE-FLA", "FLAForest+"],
         "forest": {"n_trees": 4, "max_levels": 2},
     },
 }

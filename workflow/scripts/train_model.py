@@ -7,20 +7,23 @@ from fairfold.datasets import Dataset
 from fairfold.evaluation.procedures import score_on_folds
 from fairfold.files import write_table
 from fairfold.forests import make_model
+from fairfold.forests.diagnostics import imputation_table
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
-    data = Dataset.load(snakemake.input.dataset)
-    hidden = np.load(snakemake.input.hidden)["hidden"]
-    forest, seed = snakemake.params.forest, snakemake.params.seed
-    unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": snakemake.wildcards.model}
-    scores = score_on_folds(
-        lambda fold: make_model(unit["model"], **forest, random_state=seed_for(seed, *unit.values(), fold)),
+    data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
+    name, settings, seed = snakemake.wildcards.model, snakemake.params.settings, snakemake.params.seed
+    unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
+    tables = score_on_folds(
+        # The same seed for all models: they share level 0, and are compared in pairs.
+        lambda fold: make_model(name, **settings, random_state=seed_for(seed, *unit.values(), fold)),
         data.X,
         data.Y,
         fold_of=np.load(snakemake.input.folds)["fold_of"][0],
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
-        threshold=forest["threshold"],
+        threshold=settings["threshold"],
+        examine=imputation_table,
     )
-    write_table(scores.assign(**unit)[[*unit, *scores]], snakemake.output[0])
+    for table, path in zip(tables, snakemake.output, strict=True):
+        write_table(table.assign(**unit, model=name)[[*unit, "model", *table]], path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,19 @@ Matrix = np.ndarray | sparse.csr_array
 class StagedEstimator(Protocol):
     """What :func:`score_on_folds` needs: scikit-learn's ``fit``, and probabilities after each level."""
 
-    best_level_: int
+    best_levels_: Mapping[str, int]
 
     def fit(self, X: Matrix, Y: Matrix) -> Any: ...
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]: ...
+
+
+class FoldTables(NamedTuple):
+    """What :func:`score_on_folds` returns, tidy tables with a column ``fold`` each."""
+
+    scores: pd.DataFrame
+    seconds: pd.DataFrame
+    findings: pd.DataFrame
 
 
 def score_on_folds(
@@ -33,7 +42,8 @@ def score_on_folds(
     observed: Callable[[int], Matrix],
     *,
     threshold: float = 0.5,
-) -> pd.DataFrame:
+    examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
+) -> FoldTables:
     """Train on observed labels, score on the true labels of the left-out fold, level by level.
 
     Parameters
@@ -44,22 +54,48 @@ def score_on_folds(
     fold_of : (n_samples,) test fold of each sample.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
+    examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
 
     Returns
     -------
-    DataFrame with the columns ``fold, level, is_final, metric, value, reason``. A fold on which the estimator cannot
-    run gives rows without value that say why; it never stops the others.
+    FoldTables with ``scores``, columns ``fold, level, is_final, metric, value, reason``, where ``is_final`` marks the
+    level that the estimator chose by that metric; ``seconds``, columns ``fold, step, seconds``, CPU time of the steps
+    ``fit`` and ``predict``, all levels together; and ``findings``, the tables of ``examine`` below each other. A fold
+    on which the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no
+    times; it never stops the others.
     """
-    rows = []
+    scores, seconds, findings = [], [], []
     for fold in range(int(fold_of.max()) + 1):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         try:
+            start = time.process_time()
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train])
-            for level, P in enumerate(estimator.staged_predict_proba(X[test])):
-                if not np.isfinite(P).all():
-                    raise ModelError(f"level {level} predicts probabilities that are not finite.")
-                for metric, value in multilabel_scores(Y[test], P, threshold).items():
-                    rows.append((fold, level, level == estimator.best_level_, metric, value, ""))
+            fitted = time.process_time()
+            stages = list(estimator.staged_predict_proba(X[test]))
+            steps = {"fit": fitted - start, "predict": time.process_time() - fitted}
+            rows = _score_levels(Y[test], stages, estimator.best_levels_, threshold)
+            found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
         except StudyError as error:
-            rows += [(fold, 0, True, metric, np.nan, str(error)) for metric in HIGHER_IS_BETTER]
-    return pd.DataFrame(rows, columns=["fold", "level", "is_final", "metric", "value", "reason"])
+            rows = [(0, True, metric, np.nan, str(error)) for metric in HIGHER_IS_BETTER]
+            steps, found = {}, pd.DataFrame({"reason": [str(error)]})
+        scores += [(fold, *row) for row in rows]
+        seconds += [(fold, *step) for step in steps.items()]
+        findings.append(found.assign(fold=fold)[["fold", *found]])
+    return FoldTables(
+        pd.DataFrame(scores, columns=["fold", "level", "is_final", "metric", "value", "reason"]),
+        pd.DataFrame(seconds, columns=["fold", "step", "seconds"]),
+        pd.concat(findings, ignore_index=True),
+    )
+
+
+def _score_levels(
+    Y: Matrix, stages: Sequence[np.ndarray], best_levels: Mapping[str, int], threshold: float
+) -> list[tuple[int, bool, str, float, str]]:
+    """Rows ``level, is_final, metric, value, reason``."""
+    rows = []
+    for level, P in enumerate(stages):
+        if not np.isfinite(P).all():
+            raise ModelError(f"level {level} predicts probabilities that are not finite.")
+        for metric, value in multilabel_scores(Y, P, threshold).items():
+            rows.append((level, level == best_levels[metric], metric, value, ""))
+    return rows

@@ -184,38 +184,48 @@ def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndar
 
     Parameters
     ----------
-    truth, observed, imputed : (n_samples, n_labels) of 0/1: all labels, those that were seen, and those after
-        imputation. What is observed is true and stays imputed.
+    truth, observed : (n_samples, n_labels) of 0/1, all labels and those that were seen. What is observed is true.
+    imputed : (n_samples, n_labels), the labels after imputation: 0/1, or weights from 0 to 1 when labels were added in
+        part. What is observed stays 1.
 
     Returns
     -------
     dict of (n_labels,) arrays: ``n_imputed``, the labels added to the observed ones; ``hits``, those of them that are
     true; ``misses``, hidden labels that were not added; ``precision``, hits / n_imputed, NaN when nothing was imputed;
-    ``recall``, hits / (hits + misses), NaN when nothing was hidden.
+    ``recall``, hits / hidden labels, NaN when nothing was hidden. A label added in part counts by its weight, as a miss
+    by the rest. Counts are whole numbers when the imputed labels are.
 
     Raises
     ------
     ModelError
-        When shapes do not match, or an observed label is not true or not among the imputed ones.
+        When shapes do not match, a weight is outside 0 to 1, or an observed label is not true or not 1 among the
+        imputed ones.
     """
-    truth, observed, imputed = (np.asarray(matrix, dtype=bool) for matrix in (truth, observed, imputed))
+    truth, observed, imputed = np.asarray(truth, dtype=bool), np.asarray(observed, dtype=bool), np.asarray(imputed)
+    imputed = imputed.astype(np.int8) if imputed.dtype == bool else imputed
     for name, matrix in (("truth", truth), ("imputed labels", imputed)):
         if matrix.shape != observed.shape:
             raise ModelError(
                 f"{name} have shape {matrix.shape}; they must match the observed labels' {observed.shape}."
             )
-        if (observed & ~matrix).any():
-            row, label = np.argwhere(observed & ~matrix)[0]
-            raise ModelError(f"row {row}, label {label} is observed but 0 in the {name}; observed positives must be 1.")
-    n_imputed = np.count_nonzero(imputed & ~observed, axis=0)
-    hits = np.count_nonzero(imputed & truth & ~observed, axis=0)
-    misses = np.count_nonzero(truth & ~imputed, axis=0)
+        if not ((matrix >= 0) & (matrix <= 1)).all():
+            row, label = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
+            raise ModelError(f"row {row}, label {label} is {matrix[row, label]} in the {name}; it must be from 0 to 1.")
+        if (observed & (matrix < 1)).any():
+            row, label = np.argwhere(observed & (matrix < 1))[0]
+            raise ModelError(
+                f"row {row}, label {label} is observed but {matrix[row, label]:g} in the {name}; "
+                "observed positives must be 1."
+            )
+    hidden = truth & ~observed
+    n_imputed = np.where(observed, 0, imputed).sum(axis=0)
+    hits = np.where(hidden, imputed, 0).sum(axis=0)
     return {
         "n_imputed": n_imputed,
         "hits": hits,
-        "misses": misses,
+        "misses": np.where(hidden, 1 - imputed, 0).sum(axis=0),
         "precision": _share(hits, n_imputed),
-        "recall": _share(hits, hits + misses),
+        "recall": _share(hits, np.count_nonzero(hidden, axis=0)),
     }
 
 

@@ -1,0 +1,72 @@
+"""What an imputation did, level by level and label by label, and how much of it was right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.forests.base import BaseCascade
+from fairfold.forests.levels import Matrix
+from fairfold.weak_labels import imputation_quality
+
+_COUNTS = ("n_imputed", "hits", "misses")
+
+
+def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
+    """The imputation log of a fitted cascade beside hits and misses, which the truth tells.
+
+    Parameters
+    ----------
+    model : fitted.
+    truth : (n_samples, n_labels) of 0/1, the true labels of the training samples.
+
+    Returns
+    -------
+    DataFrame with a row per level, from level 0, where nothing is imputed yet, and label: ``level, label,
+    label_frequency, cap, frozen, n_observed``, those of :func:`~fairfold.weak_labels.imputation_quality`, and ``note``.
+    A cascade that imputes nothing has no label frequencies, caps and frozen labels, and misses all that was hidden.
+
+    Raises
+    ------
+    ModelError
+        When the truth has another shape, or lacks a label that was observed.
+    """
+    truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
+    observed = model.training_labels_[0]
+    levels = []
+    for level, labels in enumerate(model.training_labels_):
+        quality = pd.DataFrame(imputation_quality(truth, observed, labels))
+        counts = {"level": level, "label": np.arange(len(quality)), "n_observed": observed.sum(axis=0)}
+        levels.append(quality.assign(**counts))
+    logged = ["level", "label", "label_frequency", "cap", "frozen", "note"]
+    log = pd.DataFrame(model.imputation_log_, columns=logged)
+    log = log.astype({"level": int, "label": int, "label_frequency": float, "cap": "Int64", "frozen": "boolean"})
+    table = pd.concat(levels, ignore_index=True).merge(log, on=["level", "label"], how="left", validate="one_to_one")
+    return table[[*logged[:-1], "n_observed", *_COUNTS, "precision", "recall", "note"]]
+
+
+def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
+    """Imputations per unit and level: labels pooled within a fold, means over folds.
+
+    Parameters
+    ----------
+    table : tables of :func:`imputation_table` below each other, with ``fold`` and the columns in ``units``.
+    units : columns that tell studies of different data or models apart.
+
+    Returns
+    -------
+    DataFrame with the columns ``*units, level, n_folds, label_frequency, n_imputed, hits, misses, precision, recall``,
+    levels with imputation only. A cascade may have fewer levels in one fold than in another; ``n_folds`` counts those
+    that have the level. ``precision`` and ``recall`` are NaN where nothing was imputed or hidden in any fold.
+    """
+    needed = [*units, "fold", "level", "label_frequency", *_COUNTS]
+    imputed = table.reindex(columns=needed).dropna(subset="label_frequency").astype({"level": int})
+    folds = imputed.groupby([*units, "level", "fold"], sort=False)
+    pooled = folds[["label_frequency"]].mean().join(folds[list(_COUNTS)].sum())
+    pooled["precision"] = pooled["hits"] / pooled["n_imputed"]
+    pooled["recall"] = pooled["hits"] / (pooled["hits"] + pooled["misses"])
+    levels = pooled.groupby([*units, "level"], sort=False)
+    return levels.size().rename("n_folds").to_frame().join(levels.mean()).reset_index()
