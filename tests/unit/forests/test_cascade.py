@@ -1,14 +1,26 @@
+"""The published cascades, against the same written out level by level."""
+
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from fairfold.errors import ModelError
+from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.forests import make_model
 from fairfold.forests.cascade import CascadeForest
+from fairfold.forests.embedding import TreeEmbedding
+from fairfold.forests.levels import MAX_SHARE
 from fairfold.forests.trees import MultilabelForest
 from fairfold.seeds import seed_for
-from fairfold.weak_labels import label_frequency, mask_positives, positive_cap, strict_label_complement
+from fairfold.weak_labels import (
+    fluid_label_addition,
+    label_frequency,
+    mask_positives,
+    positive_cap,
+    strict_label_complement,
+)
+
+KINDS = ("random_forest", "extra_trees")
+N_TREES, LEVELS = 15, 3
 
 
 @pytest.fixture(scope="module")
@@ -16,164 +28,175 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.random((200, 8))
     truth = np.column_stack([X[:, 0] > 0.4, X[:, 1] + X[:, 2] > 0.9, X[:, 3] > 0.3]).astype(np.int8)
-    return X, truth, mask_positives(truth, 0.3, random_state=0)
+    return X[:150], mask_positives(truth[:150], 0.4, random_state=0), X[150:]
 
 
-def slc(**changes):
-    return CascadeForest(**{"n_trees": 20, "max_levels": 4, "imputation": "slc", "random_state": 7, **changes})
+class Written:
+    """A cascade as the paper describes it, or as its authors' code ran; plain and slow."""
+
+    def __init__(self, *, embedding, crossing_over, imputation, published):
+        self.embedding, self.crossing_over = embedding, crossing_over
+        self.imputation, self.published = imputation, published
+
+    def run(self, X, observed, new_X, random_state):
+        """Probabilities of new samples and labels, level by level."""
+        self.seed = check_random_state(random_state).randint(2**31 - 1)
+        labels, self.cap, self.frozen = observed, None, np.zeros(observed.shape[1], dtype=bool)
+        predictors = self.pair([X, X], observed, 0, "predictor")
+        yield self.mean(predictors, new_X), labels
+        train = new = None
+        for level in range(1, LEVELS + 1):
+            encoders = predictors
+            inputs, new_inputs = self.inputs(X, train, level), self.inputs(new_X, new, level)
+            if level > 1 and self.crossing_over:
+                encoders = self.pair(inputs, labels, level, "encoder")
+            encoded = [self.encode(*pair) for pair in zip(encoders, new_inputs, strict=True)]
+            train, new = zip(*encoded, strict=True)
+            if self.imputation:
+                labels = self.impute(level, X, observed, labels, np.hstack(train))
+            predictors = self.pair([np.hstack([X, *train])] * 2, labels, level, "predictor")
+            yield self.mean(predictors, np.hstack([new_X, *new])), labels
+
+    def pair(self, inputs, labels, *names):
+        return [
+            MultilabelForest(
+                kind, n_trees=N_TREES, random_state=seed_for(self.seed, *(() if self.published else (*names, kind)))
+            ).fit(seen, labels)
+            for kind, seen in zip(KINDS, inputs, strict=True)
+        ]
+
+    def inputs(self, X, new, level):
+        if level == 1:
+            return [X, X]
+        if not self.crossing_over:
+            return [np.hstack([X, *new])] * 2
+        return [np.hstack([X, new[1]]), np.hstack([X, new[0]])]
+
+    def encode(self, forest, new_X):
+        train, new = [], []
+        if self.embedding:
+            weighting = "published" if self.published else "paper"
+            embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=weighting).fit(forest)
+            train.append(embedding.scores_)
+            new.append(embedding.transform(forest.apply(new_X)))
+        if self.embedding != "only":
+            train.append(forest.training_proba_)
+            new.append(forest.predict_proba(new_X))
+        return np.hstack(train), np.hstack(new)
+
+    def impute(self, level, X, observed, labels, new):
+        active = np.flatnonzero(~self.frozen)
+        if not len(active):
+            return labels
+        seen = new if self.published else np.hstack([X, new])
+        forests = self.pair([seen, seen], labels[:, active], level, "imputer")
+        oob = (forests[0].oob_proba_ + forests[1].oob_proba_) / 2
+        if self.imputation == "fla":
+            return fluid_label_addition(observed, oob, label_frequency(observed, oob))
+        if self.cap is None:
+            self.frequency = label_frequency(observed, oob)
+            self.cap = positive_cap(observed, self.frequency, rounding="floor" if self.published else "ceil")
+        frequency = self.frequency[active] if self.published else None
+        labels = labels.copy()
+        labels[:, active] = strict_label_complement(observed[:, active], oob, self.cap[active], frequency=frequency)
+        self.frozen |= labels.sum(axis=0) >= self.cap
+        return labels
+
+    @staticmethod
+    def mean(forests, X):
+        return (forests[0].predict_proba(X) + forests[1].predict_proba(X)) / 2
 
 
-def reference_levels(X, observed, X_test, n_trees, max_levels, random_state):
-    """The cascade written out level by level."""
-    seed = check_random_state(random_state).randint(2**31 - 1)
-    labels, cap, frozen = observed, None, None
-    train, test = {"random_forest": X, "extra_trees": X}, {"random_forest": X_test, "extra_trees": X_test}
-    for level in range(max_levels + 1):
-        forests = {
-            kind: MultilabelForest(
-                kind, n_trees=n_trees, min_samples_leaf=5, n_jobs=1, random_state=seed_for(seed, level, kind)
-            ).fit(train[kind], labels)
-            for kind in train
-        }
-        oob = {kind: forest.oob_proba_ for kind, forest in forests.items()}
-        out = {kind: forest.predict_proba(test[kind]) for kind, forest in forests.items()}
-        yield (out["random_forest"] + out["extra_trees"]) / 2
-        if frozen is not None and frozen.all():
-            return
-        mean = (oob["random_forest"] + oob["extra_trees"]) / 2
-        if cap is None:
-            cap = positive_cap(observed, label_frequency(observed, mean))
-            frozen = np.zeros(observed.shape[1], dtype=bool)
-        proposal = strict_label_complement(observed, mean, cap)
-        labels = np.where(frozen, labels, proposal)
-        frozen = frozen | (labels.sum(axis=0) >= cap)
-        train = {
-            "random_forest": np.hstack([X, oob["extra_trees"]]),
-            "extra_trees": np.hstack([X, oob["random_forest"]]),
-        }
-        test = {
-            "random_forest": np.hstack([X_test, out["extra_trees"]]),
-            "extra_trees": np.hstack([X_test, out["random_forest"]]),
-        }
+@pytest.mark.parametrize("variant", ["paper", "published"])
+@pytest.mark.parametrize(
+    ("name", "embedding", "crossing_over", "imputation"),
+    [
+        ("gcForest", "", False, None),
+        ("CaFE", "only", True, None),
+        ("CaFE-OS", "also", True, None),
+        ("SLCForest", "", True, "slc"),
+        ("FLAForest", "", True, "fla"),
+        ("CaFE-SLC", "also", True, "slc"),
+        ("CaFE-FLA", "also", True, "fla"),
+    ],
+)
+def test_equals_the_cascade_written_out(data, name, embedding, crossing_over, imputation, variant):
+    X, observed, new_X = data
+    model = make_model(name, variant=variant, n_trees=N_TREES, max_levels=LEVELS, random_state=7).fit(X, observed)
+    written = Written(
+        embedding=embedding, crossing_over=crossing_over, imputation=imputation, published=variant == "published"
+    )
+    levels = list(model.staged_predict_proba(new_X))
+    expected = list(written.run(X, observed, new_X, 7))[: len(levels)]
+    assert len(levels) == len(model.training_labels_) == LEVELS + 1 or name == "gcForest"
+    for (P, labels), ours, our_labels in zip(expected, levels, model.training_labels_, strict=True):
+        np.testing.assert_array_equal(our_labels, labels)
+        np.testing.assert_allclose(ours, P, rtol=0, atol=1e-12)
+    if imputation:
+        assert (model.training_labels_[-1] != observed).any()
 
 
-def test_equals_the_cascade_written_out(data):
-    X, _, observed = data
-    model = slc().fit(X[:150], observed[:150])
-    expected = list(reference_levels(X[:150], observed[:150], X[150:], 20, 4, 7))
-    levels = list(model.staged_predict_proba(X[150:]))
-    assert len(levels) == len(expected) == len(model.oob_scores_) == model.best_level_ + 1
-    for level, reference in zip(levels, expected, strict=True):
-        np.testing.assert_array_equal(level, reference)
-    np.testing.assert_array_equal(model.predict_proba(X[150:]), expected[-1])
-    np.testing.assert_array_equal(model.predict(X[150:]), expected[-1] > 0.5)
+def test_one_level_for_a_single_pair_of_forests(data):
+    X, observed, new_X = data
+    model = make_model("RF+ET", n_trees=N_TREES, random_state=7).fit(X, observed)
+    assert len(model.levels_) == 1 and set(model.best_levels_.values()) == {0}
+    cascade = make_model("gcForest", n_trees=N_TREES, max_levels=1, random_state=7).fit(X, observed)
+    np.testing.assert_array_equal(model.predict_proba(new_X), next(cascade.staged_predict_proba(new_X)))
 
 
-def test_threads_change_no_bit(data):
-    X, _, observed = data
-    one, four = (slc(n_jobs=n).fit(X, observed).predict_proba(X) for n in (1, 4))
-    assert one.tobytes() == four.tobytes()
+def test_lcforest_stops_when_every_label_has_reached_its_cap(data):
+    X, observed, _ = data
+    # all samples are positive where the features allow it: TIcE's caps are soon reached
+    model = make_model("LCForest", n_trees=N_TREES, max_levels=6, lc_threshold=0.05, random_state=0).fit(X, observed)
+    assert len(model.levels_) < 7
+    last = [row for row in model.imputation_log_ if row["level"] == len(model.levels_) - 1]
+    assert all(row["frozen"] and row["observed"] + row["imputed"] >= row["cap"] for row in last)
+    assert set(model.best_levels_.values()) == {len(model.levels_) - 1}
 
 
-def test_seed_decides_and_fitting_twice_is_the_same(data):
-    X, _, observed = data
-    model = slc().fit(X, observed)
-    first = model.predict_proba(X)
-    np.testing.assert_array_equal(model.fit(X, observed).predict_proba(X), first)
-    assert (slc(random_state=8).fit(X, observed).predict_proba(X) != first).any()
-
-
-def test_sparse_features_and_labels(data):
-    X, _, observed = data
-    dense = slc().fit(X, observed).predict_proba(X)
-    csr = slc().fit(sparse.csr_array(X), sparse.csr_array(observed)).predict_proba(sparse.csr_array(X))
-    np.testing.assert_array_equal(dense, csr)
-
-
-def test_imputation_finds_hidden_labels(data):
-    X, truth, _ = data
-    observed = mask_positives(truth, 0.5, random_state=1)
-    plain = CascadeForest(n_trees=40, max_levels=0, random_state=0).fit(X[:150], observed[:150])
-    imputed = slc(n_trees=40, max_levels=8).fit(X[:150], observed[:150])
-    wrong = [np.mean(model.predict(X[150:]) != truth[150:]) for model in (plain, imputed)]
-    assert wrong[1] < wrong[0]
-
-
-def test_log_tells_what_was_imputed(data):
-    X, _, observed = data
-    model = slc().fit(X, observed)
-    levels = {row["level"] for row in model.imputation_log_}
-    assert levels == set(range(model.best_level_))
-    for row in model.imputation_log_:
-        assert row["observed"] == observed[:, row["label"]].sum()
-        assert row["observed"] + row["imputed"] <= row["cap"] == np.ceil(row["observed"] / row["label_frequency"])
-        assert row["frozen"] == (row["observed"] + row["imputed"] == row["cap"])
-
-
-def test_frozen_labels_keep_their_imputations(data):
-    X, _, observed = data
-    log = slc(max_levels=8).fit(X, observed).imputation_log_
-    frozen = {}
-    for row in log:
-        assert frozen.get(row["label"], row["imputed"]) == row["imputed"]
-        if row["frozen"]:
-            frozen[row["label"]] = row["imputed"]
-    assert frozen
-
-
-def test_one_class_labels_still_fit(data):
-    X, _, observed = data
-    labels = np.column_stack([observed[:, 0], np.zeros(200), np.ones(200)])
-    P = slc().fit(X, labels).predict_proba(X)
-    assert (P[:, 1] == 0).all()
-    assert (P[:, 2] == 1).all()
-
-
-def test_follows_scikit_learns_parameter_conventions():
-    model = slc()
-    assert clone(model).get_params() == model.get_params()
+def scored(length_control, values, metric="average_precision"):
+    """A cascade as if it had these scores at levels 0, 1, 2, ..."""
+    model = CascadeForest(length_control=length_control)
+    model.levels_ = [None] * len(values)
+    others = dict.fromkeys(HIGHER_IS_BETTER, 0.5)
+    good = [{**others, metric: value} for value in values]
+    bad = [dict(others) for _ in values]
+    training = length_control == "best-training"
+    model.training_scores_, model.oob_scores_ = (good, bad) if training else (bad, good)
+    return model
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("length_control", "metric", "values", "level"),
     [
-        ({"n_trees": 0}, "n_trees is 0; it must be a whole number of at least 1"),
-        ({"n_trees": 2.5}, r"n_trees is 2\.5"),
-        ({"max_levels": -1}, "max_levels is -1"),
-        ({"threshold": 1}, "threshold is 1"),
-        ({"percentile": 0}, "percentile is 0"),
-        ({"imputation": "SLC"}, "imputation is 'SLC'; it must be None or 'slc'"),
-        ({"min_samples_leaf": 101}, "200 training samples are fewer than two leaves of 101"),
+        ("best-oob", "average_precision", [0.9, 0.2, 0.5, 0.5, 0.1], 2),  # the first of equal ones; never level 0
+        ("best-oob", "hamming_loss", [0.0, 0.2, 0.1, 0.3, 0.4], 2),
+        ("best-oob", "average_precision", [0.9, np.nan, 0.3, np.nan], 2),
+        ("best-training", "mcc", [0.9, -0.2, 0.4, 0.3], 2),
+        ("first-drop", "average_precision", [0.9, 0.2, 0.3, 0.3, 0.1, 0.8], 3),
+        ("first-drop", "hamming_loss", [0.0, 0.3, 0.2, 0.4, 0.1], 2),
+        ("first-drop", "average_precision", [0.9, 0.2, 0.3], 2),  # no drop: the last
+        ("imputation-limit", "average_precision", [0.9, 0.5, 0.2], 2),
+        ("best-oob", "average_precision", [0.9], 0),
     ],
 )
-def test_bad_parameters(data, change, sentence):
-    X, _, observed = data
-    with pytest.raises(ModelError, match=sentence):
-        slc(**change).fit(X, observed)
+def test_length_control(length_control, metric, values, level):
+    assert scored(length_control, values, metric)._choose_levels()[metric] == level
 
 
-@pytest.mark.parametrize(
-    ("labels", "sentence"),
-    [
-        (np.zeros(200), r"labels have shape \(200,\)"),
-        (np.zeros((100, 2)), r"must be \(200, n_labels\)"),
-        (np.zeros((200, 0)), "shape"),
-        (np.full((200, 1), 3), "other than 0 and 1"),
-        (np.full((200, 1), np.nan), "other than 0 and 1"),
-    ],
-)
-def test_bad_labels(data, labels, sentence):
-    with pytest.raises(ModelError, match=sentence):
-        slc().fit(data[0], labels)
+def test_growth_stops_when_every_score_has_dropped():
+    model = scored("first-drop", [0.5, 0.6, 0.4])
+    assert not model._is_long_enough(None)  # the other scores have not
+    for score, lower in zip(model.oob_scores_, (0.5, 0.6, 0.4), strict=True):
+        score.update({metric: lower if more else 1 - lower for metric, more in HIGHER_IS_BETTER.items()})
+    assert model._is_long_enough(None)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_features_must_be_finite(data, bad):
-    X, _, observed = data
-    X = X.copy()
-    X[3, 2] = bad
-    with pytest.raises(ModelError, match=r"contains .* Features must be finite"):
-        slc().fit(X, observed)
-    model = slc().fit(data[0], observed)
-    with pytest.raises(ModelError, match=r"contains .* Features must be finite"):
-        model.predict(X)
+def test_imputation_lets_forests_find_hidden_labels(data):
+    X, observed, new_X = data
+    truth = np.column_stack([new_X[:, 0] > 0.4, new_X[:, 1] + new_X[:, 2] > 0.9, new_X[:, 3] > 0.3])
+    wrong = {}
+    for name in ("RF+ET", "SLCForest", "FLAForest", "CaFE-FLA", "LCForest"):
+        model = make_model(name, variant="published", n_trees=40, random_state=0).fit(X, observed)
+        wrong[name] = np.mean(model.predict(new_X) != truth)
+    assert all(wrong[name] < wrong["RF+ET"] for name in wrong if name != "RF+ET"), wrong

@@ -1,22 +1,203 @@
+"""What holds for every named model."""
+
+import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
 
 from fairfold.errors import ModelError
-from fairfold.forests import MODEL_NAMES, make_model
+from fairfold.forests import MODEL_NAMES, load_model, make_model
+from fairfold.forests.models import HONEST_MODELS, PUBLISHED_MODELS, VARIANTS
+from fairfold.weak_labels import mask_positives
+
+EVERY = [(name, "honest") for name in HONEST_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
+
+ONE_D = "takes labels as columns only"
+OTHER_VALUES = "feeds labels other than 0 and 1, which are refused on purpose"
+EXPECTED_TO_FAIL = {
+    "check_classifier_data_not_an_array": OTHER_VALUES,
+    "check_classifier_not_supporting_multiclass": ONE_D,
+    "check_classifiers_classes": ONE_D,
+    "check_classifiers_one_label": ONE_D,
+    "check_classifiers_regression_target": ONE_D,
+    "check_classifiers_train": "asks for 1-D predictions",
+    "check_estimator_sparse_array": OTHER_VALUES,
+    "check_estimator_sparse_matrix": OTHER_VALUES,
+    "check_estimators_dtypes": OTHER_VALUES,
+    "check_fit2d_1feature": OTHER_VALUES,
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.random((160, 8))
+    X[X < 0.3] = 0
+    truth = np.column_stack([X[:, 0] > 0.4, X[:, 1] + X[:, 2] > 0.9, X[:, 3] > 0.5]).astype(np.int8)
+    return X, mask_positives(truth, 0.4, random_state=0)
+
+
+def small(name, variant=None, **changes):
+    return make_model(name, variant=variant, **{"n_trees": 12, "max_levels": 2, "random_state": 7, **changes})
+
+
+def bytes_of(model, X):
+    return [P.tobytes() for P in model.staged_predict_proba(X)]
+
+
+@pytest.mark.parametrize(("name", "variant"), EVERY)
+def test_every_model(data, name, variant, tmp_path):
+    """One fit serves all levels; threads, sparse input, a first level from elsewhere and saving change no bit."""
+    X, observed = data
+    model = small(name, variant).fit(X, observed)
+    levels = list(model.staged_predict_proba(X))
+    assert len(levels) == len(model.levels_) == len(model.oob_scores_) == len(model.training_labels_)
+    assert all(P.shape == observed.shape and ((P >= 0) & (P <= 1)).all() for P in levels)
+    np.testing.assert_array_equal(model.predict_proba(X), levels[model.best_level_])
+    np.testing.assert_array_equal(model.predict(X), levels[model.best_level_] > 0.5)
+
+    expected = [P.tobytes() for P in levels]
+    assert bytes_of(small(name, variant, n_jobs=3).fit(X, observed), X) == expected
+    as_csr = sparse.csr_array(X)
+    assert bytes_of(small(name, variant).fit(as_csr, sparse.csr_array(observed)), as_csr) == expected
+    assert bytes_of(small(name, variant).fit(X, observed, first_level=model.levels_[0]), X) == expected
+    assert bytes_of(model.fit(X, observed), X) == expected
+    assert bytes_of(small(name, variant, random_state=8).fit(X, observed), X) != expected
+    model.save(tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert bytes_of(loaded, X) == expected
+    assert (loaded.best_levels_, loaded.imputation_log_) == (model.best_levels_, model.imputation_log_)
+    assert loaded.get_params() == model.get_params() == clone(model).get_params()
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_one_class_labels_still_fit(data, name):
+    X, observed = data
+    labels = np.column_stack([observed[:, 0], np.zeros(len(X)), np.ones(len(X))])
+    model = small(name).fit(X, labels)
+    P = model.predict_proba(X)
+    assert (P[:, 1] < 0.05).all() and (P[:, 2] > 0.95).all()
+    notes = {row["label"]: row["note"] for row in model.imputation_log_}
+    if model.get_params().get("imputation"):
+        assert notes[0] == "" and "no observed positives" in notes[1] and "all samples are positive" in notes[2]
+        assert all(row["imputed"] == 0 for row in model.imputation_log_ if row["label"] == 2)
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_defaults_are_the_papers(name):
     parameters = make_model(name).get_params()
     assert (parameters["n_trees"], parameters["min_samples_leaf"]) == (150, 5)
-    assert (parameters["percentile"], parameters["threshold"]) == (0.95, 0.5)
+    assert (parameters["max_levels"], parameters["threshold"]) == (10, 0.5)
+    assert parameters.get("percentile", 0.95) == 0.95
 
 
-def test_only_cascades_have_levels():
-    assert make_model("RF+ET", max_levels=10).max_levels == 0
-    assert make_model("SLCForest").max_levels == 10
-    assert make_model("SLCForest").imputation == "slc"
+@pytest.mark.parametrize("name", ["SLCForest", "gcForest+"])
+def test_scikit_learns_checks(name):
+    model = make_model(name, n_trees=5, max_levels=1)
+    check_estimator(model, expected_failed_checks=EXPECTED_TO_FAIL, on_skip=None)
 
 
-def test_unknown_model():
-    with pytest.raises(ModelError, match="unknown model 'SLC-Forest': did you mean 'SLCForest'"):
-        make_model("SLC-Forest")
+def test_a_name_with_a_plus_is_the_honest_variant(data):
+    X, observed = data
+    assert bytes_of(small("SLCForest", "honest").fit(X, observed), X) == bytes_of(
+        small("SLCForest+").fit(X, observed), X
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        (("SLC-Forest",), {}, "unknown model 'SLC-Forest': did you mean 'SLCForest'"),
+        (("SLCForest",), {"variant": "code"}, "variant of SLCForest is 'code'; it must be one of 'paper', 'published'"),
+        (("SLCForest+",), {"variant": "paper"}, r"variant of SLCForest\+ is 'paper'; it must be one of 'honest'"),
+        (("LCForest",), {"variant": "honest"}, "variant of LCForest is 'honest'"),
+        (("SLCForest",), {"n_tree": 3}, "unknown parameter of SLCForest 'n_tree': did you mean 'n_trees'"),
+    ],
+)
+def test_unknown_names(arguments, options, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        make_model(*arguments, **options)
+
+
+@pytest.mark.parametrize("name", ["SLCForest", "SLCForest+"])
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"n_trees": 0}, "n_trees is 0; it must be a whole number of at least 1"),
+        ({"n_trees": 2.5}, r"n_trees is 2\.5"),
+        ({"n_trees": True}, "n_trees is True"),
+        ({"max_levels": -1}, "max_levels is -1"),
+        ({"threshold": 1}, "threshold is 1; it must lie between 0 and 1"),
+        ({"threshold": "a"}, "threshold is 'a'"),
+        ({"imputation": "SLC"}, "imputation is 'SLC'; it must be one of None, "),
+        ({"min_samples_leaf": 81}, "n_samples = 160 training samples are fewer than two leaves of 81"),
+        ({"features": ("embeddings",)}, r"features is \('embeddings',\); it must hold 'output', 'embedding' or both"),
+        ({"features": ()}, r"features is \(\)"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+    ],
+)
+def test_bad_parameters(data, name, change, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        small(name, **change).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"percentile": 0}, "percentile is 0; it must be above 0 and at most 1"),
+        ({"lc_threshold": 0}, "lc_threshold is 0"),
+        ({"length_control": "longest"}, "length_control is 'longest'; it must be one of 'single'"),
+        ({"cap_rounding": "up"}, "cap_rounding is 'up'"),
+    ],
+)
+def test_bad_parameters_of_the_published_models(data, change, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        small("SLCForest", **change).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [({"patience": 0}, "patience is 0"), ({"metric": "f1"}, "metric is 'f1'; it must be one of 'roc_auc'")],
+)
+def test_bad_parameters_of_the_honest_models(data, change, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        small("SLCForest+", **change).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (np.zeros(160), r"labels have shape \(160,\)"),
+        (np.zeros((100, 2)), r"must be \(160, n_labels\)"),
+        (np.zeros((160, 0)), "shape"),
+        (np.full((160, 1), 3), "other than 0 and 1"),
+        (np.full((160, 1), np.nan), "other than 0 and 1"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_labels(data, labels, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        small("SLCForest").fit(data[0], labels)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_features_must_be_finite(data, bad):
+    X, observed = data
+    spoilt = X.copy()
+    spoilt[3, 2] = bad
+    model = small("SLCForest").fit(X, observed)
+    for action in (lambda: small("SLCForest").fit(spoilt, observed), lambda: model.predict(spoilt)):
+        with pytest.raises(ModelError, match=r"contains .* Features must be finite"):
+            action()
+
+
+def test_prediction_needs_a_fit_and_the_same_features(data):
+    X, observed = data
+    with pytest.raises(NotFittedError):
+        small("SLCForest").predict(X)
+    with pytest.raises(NotFittedError):
+        small("SLCForest").save("nowhere.npz")
+    with pytest.raises(ModelError, match="X has 5 features, but CascadeForest is expecting 8"):
+        small("SLCForest").fit(X, observed).predict(X[:, :5])

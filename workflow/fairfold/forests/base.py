@@ -95,6 +95,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         percentile = parameters.get("percentile", 1)
         if not isinstance(percentile, (int, float, np.number)) or not 0 < percentile <= 1:
             raise ModelError(f"percentile is {percentile!r}; it must be above 0 and at most 1.")
+        features = parameters["features"]
+        if isinstance(features, str) or not features or not set(features) <= {"output", "embedding"}:
+            raise ModelError(f"features is {features!r}; it must hold 'output', 'embedding' or both.")
         for name, allowed in choices.items():
             if parameters[name] not in allowed:
                 raise ModelError(f"{name} is {parameters[name]!r}; it must be one of {', '.join(map(repr, allowed))}.")

@@ -82,7 +82,8 @@ def load_model(path: str | Path) -> BaseCascade:
         if description["format"] != FORMAT:
             raise ModelError(f"{path} has format {description['format']!r}, not {FORMAT}; fit and save it again.")
         classes = {cls.__name__: cls for cls in (CascadeForest, HonestCascade)}
-        model = classes[description["class"]](**description["parameters"])
+        parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in description["parameters"].items()}
+        model = classes[description["class"]](**parameters)
         for name, value in description["fitted"].items():
             setattr(model, name, value)
         for name in _STACKED:

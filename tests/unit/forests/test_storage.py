@@ -1,0 +1,62 @@
+import json
+
+import numpy as np
+import pytest
+
+from fairfold.errors import ModelError
+from fairfold.forests import load_model, make_model
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    X = np.random.default_rng(0).random((60, 4))
+    model = make_model("CaFE-SLC", n_trees=4, max_levels=2, random_state=np.random.RandomState(0))
+    path = tmp_path_factory.mktemp("models") / "model.npz"
+    model.fit(X, (X[:, :2] > 0.5).astype(int)).save(path)
+    return path
+
+
+def test_file_holds_plain_arrays_and_json(saved):
+    with np.load(saved, allow_pickle=False) as file:
+        names = set(file)
+        description = json.loads(str(file["description"]))
+    assert description["class"] == "CascadeForest" and description["fitted"]["n_features_in_"] == 4
+    assert description["parameters"]["random_state"] is None  # a generator's state is not kept
+    # level 1 encodes with the predictors of level 0, which are not stored twice
+    assert "level1/embedding/random_forest/scores_" in names
+    assert not any(name.startswith("level1/encoder") for name in names)
+    assert any(name.startswith("level2/encoder/extra_trees/") for name in names)
+
+
+def rewritten(saved, tmp_path, change):
+    with np.load(saved, allow_pickle=False) as file:
+        arrays = dict(file)
+    change(arrays)
+    np.savez(tmp_path / "changed.npz", **arrays)
+    return tmp_path / "changed.npz"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda arrays: arrays.pop("description"), "is no saved cascade"),
+        (lambda arrays: arrays.pop("level0/predictor/extra_trees/left"), "saved forest lacks left"),
+        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "has format 99, not 1"),
+        (lambda arrays: arrays.update(description=np.array("{")), "is no saved cascade"),
+    ],
+)
+def test_incomplete_files(saved, tmp_path, change, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        load_model(rewritten(saved, tmp_path, change))
+
+
+def test_files_that_are_no_models(saved, tmp_path):
+    with pytest.raises(ModelError, match=r"missing\.npz is no saved cascade"):
+        load_model(tmp_path / "missing.npz")
+    torn = tmp_path / "torn.npz"
+    torn.write_bytes(saved.read_bytes()[:1000])
+    text = tmp_path / "text.npz"
+    text.write_text("no model")
+    for path in (torn, text):
+        with pytest.raises(ModelError, match="is no saved cascade"):
+            load_model(path)
