@@ -6,8 +6,8 @@ The published cascades fail in three places, and each is mended at its root.
 such features reach an out-of-bag AUROC of about 0.9 instead of 0.5, so that length control and label frequencies see
 skill where there is none. Here a training sample's new features come only from the trees that did not draw it, and new
 samples get those of all trees. Its predictions are taken relative to the mean of each tree's draws, because leaving a
-positive sample out lowers that mean. Forests and levels draw different random numbers. With permuted labels AUROCs lie
-around 0.5, or a little below it where embeddings remember which trees left a sample out, but never above.
+positive sample out lowers that mean. Forests and levels draw different random numbers. With permuted labels AUROCs are
+0.5 within a few hundredths: a little above where hard imputations pass a label on to neighbours, below with embeddings.
 
 *Labels.* A wrong imputation is copied by every later level, and with out-of-bag features, which keep honest forests
 from being sure, percentiles are too low and imputation runs away. Here imputed labels shape the *encoders* only: a

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Scores whose logit is off by a slope and an intercept, the last label without positives."""
+    rng = np.random.default_rng(0)
+    P = rng.random((400, 4)) ** 2
+    observed = (rng.random(P.shape) < expit(1.5 * logit(np.clip(P, 1e-3, 1 - 1e-3)) + 0.5)).astype(np.int8)
+    observed[:, 3] = 0
+    return observed, P
+
+
+def reference(observed, P, shrinkage):
+    """The stated likelihood, handed to a general optimiser, label by label."""
+    z = logit(np.clip(P, 1e-3, 1 - 1e-3))
+
+    def best(z, seen, prior):
+        def loss(ab):
+            eta = ab[0] * z + ab[1]
+            return np.sum(np.logaddexp(0, eta) - seen * eta) + shrinkage * np.sum((ab - prior) ** 2)
+
+        return minimize(loss, prior, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 5000}).x
+
+    pooled = best(z.ravel(), observed.ravel(), np.array([1.0, 0.0]))
+    found = np.array([best(z[:, j], observed[:, j], pooled) for j in range(z.shape[1])])
+    return np.column_stack([np.maximum(found[:, 0], 0), found[:, 1]])
+
+
+@pytest.mark.parametrize("shrinkage", [0.3, 1.0, 20.0])
+def test_calibration_maximises_the_stated_likelihood(scored, shrinkage):
+    ours = fit_calibration(*scored, shrinkage=shrinkage)
+    np.testing.assert_allclose(ours, reference(*scored, shrinkage), rtol=0, atol=2e-5)  # Nelder-Mead's own accuracy
+
+
+def test_calibration_finds_slope_and_intercept():
+    rng = np.random.default_rng(1)
+    P = rng.random((20_000, 2))
+    observed = (rng.random(P.shape) < expit(2 * logit(P) - 1)).astype(np.int8)
+    # standard errors are about 0.03
+    np.testing.assert_allclose(fit_calibration(observed, P), [[2, -1], [2, -1]], atol=0.1)
+
+
+def test_calibration_keeps_the_order_and_never_turns_it_round(scored):
+    observed, P = scored
+    misleading = np.column_stack([observed[:, 0], 1 - observed[:, 0]]) * 0.8 + 0.1
+    coefficients = fit_calibration(np.repeat(observed[:, :1], 2, axis=1), misleading, shrinkage=0.01)
+    assert coefficients[0, 0] > 0 and coefficients[1, 0] == 0
+    calibrated = calibrate(P, fit_calibration(observed, P))
+    for label in range(3):
+        order = np.argsort(P[:, label])
+        assert (np.diff(calibrated[order, label]) >= 0).all()
+    assert calibrated[:, 3].max() < calibrated[:, 0].max() / 2  # never observed
+
+
+def test_calibration_of_extreme_probabilities_is_finite():
+    observed = np.array([[0, 1], [1, 0], [0, 1], [1, 1]])
+    P = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert np.isfinite(calibrate(P, fit_calibration(observed, P))).all()
+
+
+def plain_frequency(observed, P, z):
+    """The largest lower bound, looked for by loops."""
+    n, q = observed.shape
+    best = 0.0
+    for depth in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0):
+        tops = []
+        for label in range(q):
+            if observed[:, label].any():
+                k = int(min(max(np.rint(depth * observed[:, label].sum()), 1), n))
+                order = sorted(range(n), key=lambda row, label=label: (-P[row, label], row))
+                tops.append((k, sum(int(observed[row, label]) for row in order[:k])))
+        tops.sort(key=lambda top: 1 / np.sqrt(top[0]) - top[1] / top[0])
+        total = hits = 0
+        for k, n_hits in tops:
+            total, hits = total + k, hits + n_hits
+            if total >= 10:
+                share = hits / total
+                best = max(best, share - z * np.sqrt(max(share * (1 - share), 1 / total) / total))
+    return best if best > 0 else 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("z", [0.0, 0.7, 2.0])
+def test_frequency_equals_the_plain_search(seed, z):
+    rng = np.random.default_rng(seed)
+    P = np.round(rng.random((60, 5)), 1 + seed % 2)  # with ties
+    observed = (rng.random(P.shape) < P * rng.random(5)).astype(np.int8)
+    observed[:, 4] = 0
+    assert shared_label_frequency(observed, P, z=z) == pytest.approx(plain_frequency(observed, P, z), abs=1e-14)
+
+
+@pytest.mark.parametrize("c", [0.3, 0.5, 0.8, 1.0])
+def test_frequency_of_labels_hidden_at_random(c):
+    """One separable label among vague ones is enough; the share of 2,000 samples has a standard error below 0.012."""
+    rng = np.random.default_rng(0)
+    truth = np.column_stack([np.arange(4000) < 2000, rng.random(4000) < 0.5, rng.random(4000) < 0.2])
+    P = np.column_stack([np.where(truth[:, 0], 0.6, 0.1) + 0.1 * rng.random(4000), rng.random((4000, 2))])
+    observed = truth & (rng.random(truth.shape) < c)
+    assert abs(shared_label_frequency(observed, P) - c) < 0.035
+
+
+@pytest.mark.parametrize("observed", [np.zeros((30, 2), dtype=int), np.eye(30, 2, dtype=int)])
+def test_too_few_positives_say_nothing(observed):
+    assert shared_label_frequency(observed, np.full(observed.shape, 0.5), z=3) == 1
+
+
+def test_posterior():
+    np.testing.assert_allclose(posterior(np.array([0.0, 0.2, 0.4]), 0.4), [0, 0.5, 1], atol=1e-3)
+    above = posterior(np.array([0.5, 0.6, 1.0]), 0.4)
+    assert (np.diff(above) > 0).all() and (above <= 1).all()
