@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.procedures import score_on_folds
@@ -8,7 +9,7 @@ from fairfold.evaluation.scores import HIGHER_IS_BETTER
 class Oracle:
     """Two levels; remembers what it was trained on; predicts the feature itself."""
 
-    best_level_ = 1
+    best_levels_ = {**dict.fromkeys(HIGHER_IS_BETTER, 1), "roc_auc": 0}
 
     def __init__(self, fold, seen, broken):
         self.fold, self.seen, self.broken = fold, seen, broken
@@ -29,34 +30,49 @@ def run(broken=lambda fold: None):
     Y = rng.integers(0, 2, (30, 3))
     fold_of, seen = np.arange(30) % 3, {}
     observed = [Y * (np.arange(30)[:, None] != fold) for fold in range(3)]
-    scores = score_on_folds(
-        lambda fold: Oracle(fold, seen, broken(fold)), Y.astype(float), Y, fold_of, lambda fold: observed[fold]
+    tables = score_on_folds(
+        lambda fold: Oracle(fold, seen, broken(fold)),
+        Y.astype(float),
+        Y,
+        fold_of,
+        lambda fold: observed[fold],
+        examine=lambda oracle, truth: pd.DataFrame({"trained_on": [oracle.fold], "truth": [truth.sum()]}),
     )
-    return scores, seen, Y, fold_of, observed
+    return tables, seen, Y, fold_of, observed
 
 
 def test_trains_on_observed_labels_and_scores_on_true_ones():
-    scores, seen, Y, fold_of, observed = run()
+    (scores, seconds, findings), seen, Y, fold_of, observed = run()
     for fold in range(3):
         np.testing.assert_array_equal(seen[fold][0], Y[fold_of != fold])
         np.testing.assert_array_equal(seen[fold][1], observed[fold][fold_of != fold])
     assert (scores.loc[scores["is_final"] & (scores["metric"] == "mcc"), "value"] == 1).all()
     assert (scores.loc[(scores["level"] == 0) & (scores["metric"] == "mcc"), "value"] == -1).all()
     assert len(scores) == 3 * 2 * len(HIGHER_IS_BETTER)
+    # each metric has the level that was chosen by it
+    assert (
+        scores.loc[scores["is_final"], "level"] == np.where(scores[scores["is_final"]]["metric"] == "roc_auc", 0, 1)
+    ).all()
+    assert seconds[["fold", "step"]].to_numpy().tolist() == [[f, s] for f in range(3) for s in ("fit", "predict")]
+    assert (seconds["seconds"] >= 0).all()
+    assert findings["trained_on"].tolist() == findings["fold"].tolist() == [0, 1, 2]
+    assert findings["truth"].tolist() == [Y[fold_of != fold].sum() for fold in range(3)]
 
 
 def test_a_failure_is_a_row_with_its_reason():
-    scores, *_ = run(lambda fold: "fit" if fold == 1 else None)
+    (scores, seconds, findings), *_ = run(lambda fold: "fit" if fold == 1 else None)
     failed = scores[scores["fold"] == 1]
     assert failed["value"].isna().all()
     assert failed["is_final"].all()
     assert set(failed["reason"]) == {"too few samples."}
     assert set(failed["metric"]) == set(HIGHER_IS_BETTER)
     assert scores.loc[scores["fold"] != 1, "value"].notna().all()
+    assert findings["reason"].isna().tolist() == [True, False, True]
+    assert set(seconds["fold"]) == {0, 2}
 
 
 def test_a_nan_from_a_model_is_a_failure_too():
-    scores, *_ = run(lambda fold: "predict" if fold == 2 else None)
+    (scores, _, _), *_ = run(lambda fold: "predict" if fold == 2 else None)
     failed = scores[(scores["fold"] == 2) & scores["is_final"]]
     assert failed["value"].isna().all()
     assert failed["reason"].str.contains("level 1 predicts probabilities that are not finite").all()

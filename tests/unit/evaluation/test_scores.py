@@ -39,6 +39,10 @@ def test_sparse_labels_and_threshold(example):
     assert multilabel_scores(Y, P, threshold=0.3)["hamming_loss"] == pytest.approx(((P > 0.3) != Y).mean())
 
 
+def test_a_single_label_has_no_order():
+    assert multilabel_scores(np.array([[0], [1], [1]]), np.array([[0.9], [0.2], [0.8]]))["ranking_loss"] == 0
+
+
 def test_undefined_scores_are_nan():
     scores = multilabel_scores(np.zeros((3, 2)), np.full((3, 2), 0.1))
     assert np.isnan(scores["roc_auc"])
