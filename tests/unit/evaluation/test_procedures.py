@@ -9,9 +9,8 @@ from fairfold.evaluation.scores import HIGHER_IS_BETTER
 class Oracle:
     """Two levels; remembers what it was trained on; predicts the feature itself."""
 
-    best_levels_ = {**dict.fromkeys(HIGHER_IS_BETTER, 1), "roc_auc": 0}
-
     def __init__(self, fold, seen, broken):
+        self.best_levels_ = {**dict.fromkeys(HIGHER_IS_BETTER, 1), "roc_auc": 0}
         self.fold, self.seen, self.broken = fold, seen, broken
 
     def fit(self, X, Y):
@@ -50,9 +49,8 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
     assert (scores.loc[(scores["level"] == 0) & (scores["metric"] == "mcc"), "value"] == -1).all()
     assert len(scores) == 3 * 2 * len(HIGHER_IS_BETTER)
     # each metric has the level that was chosen by it
-    assert (
-        scores.loc[scores["is_final"], "level"] == np.where(scores[scores["is_final"]]["metric"] == "roc_auc", 0, 1)
-    ).all()
+    final = scores[scores["is_final"]]
+    assert (final["level"] == np.where(final["metric"] == "roc_auc", 0, 1)).all()
     assert seconds[["fold", "step"]].to_numpy().tolist() == [[f, s] for f in range(3) for s in ("fit", "predict")]
     assert (seconds["seconds"] >= 0).all()
     assert findings["trained_on"].tolist() == findings["fold"].tolist() == [0, 1, 2]
