@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.procedures import score_on_folds
@@ -8,7 +9,7 @@ from fairfold.evaluation.scores import HIGHER_IS_BETTER
 class Oracle:
     """Two levels; remembers what it was trained on; predicts the feature itself."""
 
-    best_level_ = 1
+    best_levels_ = dict.fromkeys(HIGHER_IS_BETTER, 1) | {"roc_auc": 0}
 
     def __init__(self, fold, seen, broken):
         self.fold, self.seen, self.broken = fold, seen, broken
@@ -29,14 +30,19 @@ def run(broken=lambda fold: None):
     Y = rng.integers(0, 2, (30, 3))
     fold_of, seen = np.arange(30) % 3, {}
     observed = [Y * (np.arange(30)[:, None] != fold) for fold in range(3)]
-    scores = score_on_folds(
-        lambda fold: Oracle(fold, seen, broken(fold)), Y.astype(float), Y, fold_of, lambda fold: observed[fold]
+    tables = score_on_folds(
+        lambda fold: Oracle(fold, seen, broken(fold)),
+        Y.astype(float),
+        Y,
+        fold_of,
+        lambda fold: observed[fold],
+        examine=lambda estimator, truth: pd.DataFrame({"of": [estimator.fold] * 2, "positives": truth.sum()}),
     )
-    return scores, seen, Y, fold_of, observed
+    return tables, seen, Y, fold_of, observed
 
 
 def test_trains_on_observed_labels_and_scores_on_true_ones():
-    scores, seen, Y, fold_of, observed = run()
+    (scores, *_), seen, Y, fold_of, observed = run()
     for fold in range(3):
         np.testing.assert_array_equal(seen[fold][0], Y[fold_of != fold])
         np.testing.assert_array_equal(seen[fold][1], observed[fold][fold_of != fold])
@@ -46,7 +52,7 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
 
 
 def test_a_failure_is_a_row_with_its_reason():
-    scores, *_ = run(lambda fold: "fit" if fold == 1 else None)
+    (scores, *_), *_ = run(lambda fold: "fit" if fold == 1 else None)
     failed = scores[scores["fold"] == 1]
     assert failed["value"].isna().all()
     assert failed["is_final"].all()
@@ -56,7 +62,24 @@ def test_a_failure_is_a_row_with_its_reason():
 
 
 def test_a_nan_from_a_model_is_a_failure_too():
-    scores, *_ = run(lambda fold: "predict" if fold == 2 else None)
+    (scores, *_), *_ = run(lambda fold: "predict" if fold == 2 else None)
     failed = scores[(scores["fold"] == 2) & scores["is_final"]]
     assert failed["value"].isna().all()
     assert failed["reason"].str.contains("level 1 predicts probabilities that are not finite").all()
+
+
+def test_the_final_level_is_that_of_the_metric():
+    (scores, *_), *_ = run()
+    final = scores[scores["is_final"]]
+    assert len(final) == 3 * len(HIGHER_IS_BETTER)
+    assert (final["level"] == (final["metric"] != "roc_auc")).all()
+
+
+def test_times_and_findings_of_each_fold():
+    (_, seconds, findings), _, Y, fold_of, _ = run(lambda fold: "fit" if fold == 1 else None)
+    assert seconds[["fold", "step"]].to_numpy().tolist() == [[0, "fit"], [0, "predict"], [2, "fit"], [2, "predict"]]
+    assert (seconds["seconds"] >= 0).all()
+    assert findings["fold"].tolist() == [0, 0, 1, 2, 2]
+    assert findings["of"].dropna().tolist() == [0, 0, 2, 2]
+    assert findings["positives"].dropna().tolist() == [Y[fold_of != fold].sum() for fold in (0, 0, 2, 2)]
+    assert findings["reason"].dropna().tolist() == ["too few samples."]
