@@ -19,10 +19,34 @@ def test_every_score_is_there(finished):
     scores = pd.read_csv(study.folder / "results/tables/weak_label_scores.csv", keep_default_na=False)
     final = scores[scores["is_final"]]
     units = final.groupby(["dataset", "missing_rate", "model", "fold"])["metric"].agg(set)
-    assert len(units) == 1 * 2 * 2 * 2
+    assert len(units) == 1 * 2 * 4 * 2
     assert (units == METRICS).all()
     assert (final["value"] != "").all()
     assert (final["reason"] == "").all()
+
+
+def test_models_share_their_first_level(finished):
+    study, _ = finished
+    scores = pd.read_csv(study.folder / "results/tables/weak_label_scores.csv")
+    first = scores[scores["level"] == 0].set_index(["missing_rate", "fold", "metric", "model"])["value"].unstack()
+    assert len(first) == 2 * 2 * len(METRICS)
+    assert (first["RF+ET"] == first["SLCForest"]).all()
+    assert (first["RF+ET"] == first["CaFE-FLA"]).all()
+
+
+def test_imputation_and_times_are_recorded(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    imputation = pd.read_csv(results / "tables/imputation.csv")
+    assert set(imputation["model"]) == {"SLCForest", "CaFE-FLA", "FLAForest+"}
+    assert imputation["n_imputed"].sum() > 0
+    assert (imputation.query("missing_rate == 0")[["hits", "misses"]] == 0).all(axis=None)
+    hidden = np.load(results / "weak_labels/simulated-multilabel/rate-50/hidden.npz")["hidden"]
+    half = imputation.query("missing_rate == 50 and n_folds == 2")
+    np.testing.assert_allclose(half["hits"] + half["misses"], len(hidden) / 2)
+    seconds = pd.read_csv(results / "timings/models.csv")
+    assert len(seconds) == 2 * 4 * 2 * 2
+    assert (seconds["seconds"] >= 0).all()
 
 
 def test_folds_and_hidden_labels_are_what_they_say(finished):
@@ -60,7 +84,7 @@ def test_report_holds_the_figure_and_the_tables(finished):
     study, _ = finished
     report = (study.folder / "results/report.html").read_text()
     figures = {"percentile_ranks.png", "label_deviations.png", "metric_behaviour.png", "quality_against_seconds.png"}
-    tables = {"percentile_ranks.csv", "weak_label_scores.csv", "datasets.csv", "split_summary.csv"}
+    tables = {"percentile_ranks.csv", "imputation.csv", "weak_label_scores.csv", "datasets.csv", "split_summary.csv"}
     for name in figures | tables:
         assert name in report
     assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', report)
@@ -149,7 +173,8 @@ def test_two_runs_in_one_folder(finished, study):
 def test_real_data(mirror, study, tiny, monkeypatch):
     """The slice on `flags`, from a mirror."""
     monkeypatch.setenv("FAIRFOLD_MIRROR", str(mirror))
-    weak_labels = {"datasets": ["flags"], "missing_rates": [0, 50], "forest": {"n_trees": 60, "max_levels": 6}}
+    weak_labels = {"datasets": ["flags"], "missing_rates": [0, 50], "models": ["RF+ET", "SLCForest", "CaFE-FLA+"]}
+    weak_labels["forest"] = {"n_trees": 60, "max_levels": 6}
     flags = study({**tiny, "folds": {"n_splits": 5}, "weak_labels": weak_labels, "data": {"offline": True}})
     code, output = flags.run()
     assert code == 0, output

@@ -176,6 +176,28 @@ def test_quality_equals_the_plain_count(rng):
     assert np.isnan(quality["precision"][4])
 
 
+def test_labels_added_in_part_count_by_their_weight():
+    truth, observed = np.array([[1], [1], [1], [0], [0]]), np.array([[1], [0], [0], [0], [0]])
+    quality = imputation_quality(truth, observed, np.array([[1], [0.75], [0], [0.25], [0]]))
+    assert {name: value.item() for name, value in quality.items()} == {
+        "n_imputed": 1.0,
+        "hits": 0.75,
+        "misses": 1.25,
+        "precision": 0.75,
+        "recall": 0.375,
+    }
+
+
+def test_weights_of_0_and_1_count_as_labels_do(rng):
+    truth = rng.random((30, 5)) < 0.4
+    observed = truth & (rng.random(truth.shape) < 0.5)
+    imputed = observed | (rng.random(truth.shape) < 0.3)
+    whole, weights = (imputation_quality(truth, observed, imputed.astype(kind)) for kind in (bool, float))
+    for name in whole:
+        np.testing.assert_array_equal(whole[name], weights[name])
+    assert whole["hits"].dtype == whole["misses"].dtype == np.int64
+
+
 SEEN, P, ONE = np.array([[1, 0], [0, 1]]), np.full((2, 2), 0.7), np.ones(2)
 
 
@@ -198,6 +220,9 @@ SEEN, P, ONE = np.array([[1, 0], [0, 1]]), np.full((2, 2), 0.7), np.ones(2)
         (lambda: label_complement(SEEN, np.ones((2, 3, 2))), r"\(3, 2\)"),
         (lambda: imputation_quality(SEEN, SEEN, SEEN[:1]), r"imputed labels have shape \(1, 2\)"),
         (lambda: imputation_quality(np.eye(2) * [0, 1], SEEN, SEEN), "row 0, label 0 is observed but 0 in the truth"),
+        (lambda: imputation_quality(SEEN, SEEN, SEEN * 1.5), "row 0, label 0 is 1.5 in the imputed labels"),
+        (lambda: imputation_quality(SEEN, SEEN, SEEN * np.nan), "label 0 is nan in the imputed labels"),
+        (lambda: imputation_quality(SEEN, SEEN, SEEN * 0.5), "observed but 0.5 in the imputed labels"),
         (lambda: imputation_quality(SEEN, SEEN, np.eye(2) * [1, 0]), "row 1, label 1 .* imputed labels"),
     ],
 )

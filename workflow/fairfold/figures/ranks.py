@@ -30,12 +30,12 @@ def plot_percentile_ranks(ranks: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        The mean of each box stands in a white field above it; a rank of 1 is best.
+        The mean of each box stands in a white field above it; a rank of 1 is best. A model with a "+" has the colour of
+        the one without, and is hatched.
     """
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
     with mpl.rc_context(STYLE):
-        size = (1.2 + len(rates) * max(1.3, 0.35 * len(models)), 1.5 * len(metrics) + 1.1)
-        figure = Figure(figsize=size, layout="constrained")  # which leaves room for the label of all rows
+        figure = Figure(figsize=(1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.5 * len(metrics) + 1.1))
         axes = figure.subplots(len(metrics), len(rates), sharex=True, sharey=True, squeeze=False)
         for row, metric in enumerate(metrics):
             for column, rate in enumerate(rates):
@@ -45,6 +45,7 @@ def plot_percentile_ranks(ranks: pd.DataFrame) -> Figure:
         for column, rate in enumerate(rates):
             axes[0, column].set_title(f"{rate} % hidden")
         figure.supylabel("percentile rank (1 is best)", fontsize=STYLE["axes.labelsize"])
+        figure.tight_layout()
     return figure
 
 
@@ -61,8 +62,9 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str]) -> None:
         whiskerprops={"linewidth": 0.7},
         capprops={"linewidth": 0.7},
     )
-    for box, colour in zip(boxes["boxes"], _colours(len(models)), strict=True):
-        box.set(facecolor=colour, alpha=0.55, edgecolor="black", linewidth=0.7)
+    for box, model, colour in zip(boxes["boxes"], models, _colours(models), strict=True):
+        hatch = "////" if model.endswith("+") else None
+        box.set(facecolor=colour, alpha=0.55, edgecolor="black", linewidth=0.7, hatch=hatch, hatch_linewidth=0.4)
     for position, dots in zip(positions, values, strict=True):
         # spread sideways in data order, so that equal ranks stay apart and the picture is the same every time
         spread = (np.arange(dots.size) - (dots.size - 1) / 2) * min(0.12, 0.45 / max(dots.size, 1))
@@ -81,5 +83,6 @@ def _write_mean(axes: Axes, position: float, mean: float) -> None:
     axes.text(position, 1.1, f"{mean:.2f}", ha="center", va="center", fontsize=6.5, bbox=field)
 
 
-def _colours(n: int) -> list[str]:
-    return [PALETTE[i % len(PALETTE)] for i in range(n)]
+def _colours(models: list[str]) -> list[str]:
+    families = list(dict.fromkeys(model.removesuffix("+") for model in models))
+    return [PALETTE[families.index(model.removesuffix("+")) % len(PALETTE)] for model in models]

@@ -1,0 +1,63 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.forests import make_model
+from fairfold.forests.diagnostics import imputation_table, summarise_imputation
+from fairfold.weak_labels import mask_positives
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 6))
+    Y = (X[:, :3] > 0.5).astype(int)
+    return X, Y, mask_positives(Y, 0.5, random_state=0)
+
+
+def fitted(name, data):
+    X, _, observed = data
+    return make_model(name, n_trees=5, max_levels=2, random_state=0).fit(X, observed)
+
+
+@pytest.mark.parametrize("name", ["LCForest", "SLCForest", "FLAForest", "SLCForest+", "FLAForest+"])
+def test_the_log_and_the_labels_tell_the_same(name, data):
+    _, Y, observed = data
+    model = fitted(name, data)
+    table = imputation_table(model, Y)
+    assert len(table) == 3 * len(model.levels_)
+    first = table[table["level"] == 0]
+    assert (first["n_imputed"] == 0).all()
+    assert (first["misses"] == (Y - observed).sum(axis=0)).all()
+    log, later = pd.DataFrame(model.imputation_log_), table[table["level"] > 0]
+    np.testing.assert_allclose(later["n_imputed"], log["imputed"], atol=1e-9)
+    for column in ("level", "label", "label_frequency", "cap", "frozen"):
+        assert later[column].tolist() == log[column].tolist()
+    np.testing.assert_allclose(later["hits"] + later["misses"], np.tile((Y - observed).sum(axis=0), len(later) // 3))
+
+
+def test_a_model_without_imputation_misses_everything(data):
+    table = imputation_table(fitted("RF+ET", data), data[1])
+    assert (table["recall"] == 0).all()
+    assert table["label_frequency"].isna().all()
+
+
+def test_labels_are_pooled_and_folds_averaged():
+    columns = ["model", "fold", "level", "label_frequency", "n_imputed", "hits", "misses"]
+    rows = [
+        ("a", 0, 0, np.nan, 0, 0, 9),
+        ("a", 0, 1, 0.5, 3, 3, 1),
+        ("a", 0, 1, 0.7, 1, 0, 4),
+        ("a", 1, 1, 0.8, 4, 1, 3),
+        ("a", 0, 2, 0.4, 0, 0, 4),
+    ]
+    result = summarise_imputation(pd.DataFrame(rows, columns=columns), ["model"])
+    assert result[["model", "level", "n_folds"]].to_numpy().tolist() == [["a", 1, 2], ["a", 2, 1]]
+    assert result.loc[0, ["label_frequency", "n_imputed", "hits", "misses"]].tolist() == pytest.approx([0.7, 4, 2, 4])
+    assert result.loc[0, ["precision", "recall"]].tolist() == pytest.approx([(3 / 4 + 1 / 4) / 2, (3 / 8 + 1 / 4) / 2])
+    assert np.isnan(result.loc[1, "precision"])
+
+
+def test_folds_that_could_not_run_are_left_out():
+    failed = pd.DataFrame({"model": ["a"], "fold": [0], "reason": ["too few samples."]})
+    assert summarise_imputation(failed, ["model"]).empty
