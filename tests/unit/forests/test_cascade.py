@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
@@ -17,6 +18,7 @@ from fairfold.weak_labels import (
     mask_positives,
     positive_cap,
     strict_label_complement,
+    tice,
 )
 
 KINDS = ("random_forest", "extra_trees")
@@ -89,6 +91,8 @@ class Written:
         if not len(active):
             return labels
         seen = new if self.published else np.hstack([X, new])
+        if self.imputation == "lc":
+            return self.complement(level, seen, observed, labels, active)
         forests = self.pair([seen, seen], labels[:, active], level, "imputer")
         oob = (forests[0].oob_proba_ + forests[1].oob_proba_) / 2
         if self.imputation == "fla":
@@ -102,6 +106,21 @@ class Written:
         self.frozen |= labels.sum(axis=0) >= self.cap
         return labels
 
+    def complement(self, level, seen, observed, labels, active):
+        if self.cap is None:
+            variant = "published" if self.published else "paper"
+            seed = seed_for(self.seed, "tice")
+            frequency = tice(seen, observed, min_set_size=5, variant=variant, random_state=seed)
+            self.cap = positive_cap(observed, frequency, rounding="floor" if self.published else "ceil")
+        labels, votes = labels.copy(), np.ones((len(labels), len(active)), dtype=bool)
+        folds = KFold(5, shuffle=True, random_state=seed_for(self.seed, level, "imputer")).split(seen)
+        for fold, (train, test) in enumerate(folds):
+            for forest in self.pair([seen[train]] * 2, labels[train][:, active], level, "imputer", fold):
+                votes[test] &= forest.predict_proba(seen[test]) > 0.4
+        labels[:, active] = observed[:, active] | votes
+        self.frozen |= labels.sum(axis=0) >= self.cap
+        return labels
+
     @staticmethod
     def mean(forests, X):
         return (forests[0].predict_proba(X) + forests[1].predict_proba(X)) / 2
@@ -112,6 +131,7 @@ class Written:
     ("name", "embedding", "crossing_over", "imputation"),
     [
         ("gcForest", "", False, None),
+        ("LCForest", "", False, "lc"),
         ("CaFE", "only", True, None),
         ("CaFE-OS", "also", True, None),
         ("SLCForest", "", True, "slc"),
@@ -128,7 +148,7 @@ def test_equals_the_cascade_written_out(data, name, embedding, crossing_over, im
     )
     levels = list(model.staged_predict_proba(new_X))
     expected = list(written.run(X, observed, new_X, 7))[: len(levels)]
-    assert len(levels) == len(model.training_labels_) == LEVELS + 1 or name == "gcForest"
+    assert len(levels) == len(model.training_labels_) == LEVELS + 1 or name in ("gcForest", "LCForest")
     for (P, labels), ours, our_labels in zip(expected, levels, model.training_labels_, strict=True):
         np.testing.assert_array_equal(our_labels, labels)
         np.testing.assert_allclose(ours, P, rtol=0, atol=1e-12)

@@ -15,6 +15,7 @@ from fairfold.weak_labels import mask_positives
 EVERY = [(name, "honest") for name in HONEST_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
 
 ONE_D = "takes labels as columns only"
+TWO_CLASSES = "expects probabilities of both classes of one label"
 OTHER_VALUES = "feeds labels other than 0 and 1, which are refused on purpose"
 EXPECTED_TO_FAIL = {
     "check_classifier_data_not_an_array": OTHER_VALUES,
@@ -23,8 +24,8 @@ EXPECTED_TO_FAIL = {
     "check_classifiers_one_label": ONE_D,
     "check_classifiers_regression_target": ONE_D,
     "check_classifiers_train": "asks for 1-D predictions",
-    "check_estimator_sparse_array": OTHER_VALUES,
-    "check_estimator_sparse_matrix": OTHER_VALUES,
+    "check_estimator_sparse_array": TWO_CLASSES,
+    "check_estimator_sparse_matrix": TWO_CLASSES,
     "check_estimators_dtypes": OTHER_VALUES,
     "check_fit2d_1feature": OTHER_VALUES,
 }
@@ -70,6 +71,15 @@ def test_every_model(data, name, variant, tmp_path):
     assert bytes_of(loaded, X) == expected
     assert (loaded.best_levels_, loaded.imputation_log_) == (model.best_levels_, model.imputation_log_)
     assert loaded.get_params() == model.get_params() == clone(model).get_params()
+
+
+@pytest.mark.parametrize("name", ["gcForest", "gcForest+"])
+def test_a_first_level_from_elsewhere_is_used(data, name):
+    X, observed = data
+    other = small(name, random_state=8).fit(X, observed)
+    model = small(name).fit(X, observed, first_level=other.levels_[0])
+    assert model.levels_[0].predictors is other.levels_[0].predictors
+    assert bytes_of(model, X)[0] == bytes_of(other, X)[0]
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
