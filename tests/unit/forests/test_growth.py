@@ -131,7 +131,7 @@ def make_data(n, n_labels, seed, float_labels=False):
 def check_forest(kind, X, Y, *, n_trees=3, max_features=3, min_samples_leaf=3, max_bins=None):
     settings = {"max_features": max_features, "min_samples_leaf": min_samples_leaf}
     forest = MultilabelForest(kind, n_trees=n_trees, max_bins=max_bins, random_state=5, **settings).fit(X, Y)
-    seeds = seed_sequence(5, "forest", kind).generate_state(n_trees, np.uint64)
+    seeds = seed_sequence(5, "forest").generate_state(n_trees, np.uint64)
     for tree, seed in enumerate(seeds):
         first, end = forest.tree_starts_[tree : tree + 2]
         nodes = ReferenceTree(kind, X, Y, seed, n_draws=len(X) // 2, **settings).nodes
