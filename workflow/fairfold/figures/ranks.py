@@ -35,7 +35,8 @@ def plot_percentile_ranks(ranks: pd.DataFrame) -> Figure:
     """
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.5 * len(metrics) + 1.1))
+        size = (1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.5 * len(metrics) + 1.1)
+        figure = Figure(figsize=size, layout="constrained")  # keeps the outer label off the inner ones at any width
         axes = figure.subplots(len(metrics), len(rates), sharex=True, sharey=True, squeeze=False)
         for row, metric in enumerate(metrics):
             for column, rate in enumerate(rates):
@@ -45,7 +46,6 @@ def plot_percentile_ranks(ranks: pd.DataFrame) -> Figure:
         for column, rate in enumerate(rates):
             axes[0, column].set_title(f"{rate} % hidden")
         figure.supylabel("percentile rank (1 is best)", fontsize=STYLE["axes.labelsize"])
-        figure.tight_layout()
     return figure
 
 
