@@ -36,7 +36,7 @@ def plot_percentile_ranks(ranks: pd.DataFrame) -> Figure:
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
     with mpl.rc_context(STYLE):
         size = (1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.5 * len(metrics) + 1.1)
-        figure = Figure(figsize=size, layout="constrained")  # which leaves room for the label of all rows
+        figure = Figure(figsize=size, layout="constrained")  # keeps the outer label off the inner ones at any width
         axes = figure.subplots(len(metrics), len(rates), sharex=True, sharey=True, squeeze=False)
         for row, metric in enumerate(metrics):
             for column, rate in enumerate(rates):
