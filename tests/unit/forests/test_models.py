@@ -82,6 +82,17 @@ def test_a_first_level_from_elsewhere_is_used(data, name):
     assert bytes_of(model, X)[0] == bytes_of(other, X)[0]
 
 
+@pytest.mark.parametrize("name", ["gcForest", "gcForest+"])
+def test_a_first_level_of_other_data_is_refused(data, name, tmp_path):
+    X, observed = data
+    other = small("RF+ET").fit(X[:100], observed[:100])
+    small("RF+ET").fit(X, observed).save(tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    for level in (other.levels_[0], loaded.levels_[0]):
+        with pytest.raises(ModelError, match=r"first_level was fitted on labels of shape .*, not on \(160, 3\) and 8;"):
+            small(name).fit(X, observed, first_level=level)
+
+
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_one_class_labels_still_fit(data, name):
     X, observed = data

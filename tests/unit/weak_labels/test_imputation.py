@@ -4,7 +4,6 @@ import pytest
 from fairfold.errors import ModelError
 from fairfold.weak_labels import (
     fluid_label_addition,
-    freeze,
     imputation_quality,
     label_complement,
     positive_cap,
@@ -84,21 +83,6 @@ def test_lc_equals_the_plain_reference(rng, observed, n_forests, inclusive):
     assert result.dtype == np.int8
 
 
-def test_freeze_equals_the_plain_reference(rng):
-    labels, proposal = (rng.random((2, 40, 6)) < 0.4).astype(np.int8)
-    cap, frozen = rng.integers(10, 22, 6), rng.random(6) < 0.5
-    expected, expected_frozen = proposal.copy(), frozen.copy()
-    for j in range(6):
-        if frozen[j]:
-            expected[:, j] = labels[:, j]
-        if expected[:, j].sum() >= cap[j]:
-            expected_frozen[j] = True
-    result, now_frozen = freeze(labels, proposal, cap, frozen)
-    np.testing.assert_array_equal(result, expected)
-    np.testing.assert_array_equal(now_frozen, expected_frozen)
-    assert result.dtype == np.int8
-
-
 def test_observed_positives_stay_and_nothing_comes_from_nothing(rng, observed):
     P, cap, frequency = ties(rng, 40, 6), np.full(6, 40), np.full(6, 0.2)
     for result in (
@@ -131,18 +115,6 @@ def test_lc_needs_every_forest_and_its_published_threshold():
     observed = np.array([[1], [0], [0]])
     P = np.array([[[0.9], [0.41], [0.99]], [[0.9], [0.41], [0.39]]])
     assert label_complement(observed, P).ravel().tolist() == [1, 1, 0]
-
-
-def test_lc_overshoots_its_cap_and_then_stays():
-    observed = np.array([[1], [0], [0], [0]])
-    everywhere, nowhere = np.ones((2, 4, 1)), np.zeros((2, 4, 1))
-    cap, frozen = np.array([2]), np.array([False])
-    labels, frozen = freeze(observed, label_complement(observed, everywhere), cap, frozen)
-    assert labels.sum() == 4 > cap
-    assert frozen.tolist() == [True]
-    labels, frozen = freeze(labels, label_complement(observed, nowhere), cap, frozen)
-    assert labels.sum() == 4
-    assert frozen.tolist() == [True]
 
 
 def test_cap_is_rounded_and_stays_within_the_samples():

@@ -6,11 +6,12 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.errors import ModelError
@@ -26,10 +27,38 @@ _SHARES = ("threshold", "lc_threshold")
 class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     """Levels of forests, and prediction from each of them."""
 
+    _choices: ClassVar[dict[str, tuple]]
     levels_: list[Level]
     best_level_: int
     crossing_over: bool
     threshold: float
+
+    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None) -> Self:
+        """Grow the cascade.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features), dense or CSR, finite.
+        Y : (n_samples, n_labels) of 0/1, the observed labels.
+        first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
+            growing it again.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ModelError
+            When a parameter is out of range, labels are not 0/1, there are too few samples for one split, or the first
+            level was not fitted on data of this shape.
+        """
+        self._check_parameters(self._choices)
+        X, observed = self._check_data(X, Y)
+        if first_level is not None:
+            _check_first_level(first_level, X, observed)
+        self._grow(X, observed, check_random_state(self.random_state).randint(2**31 - 1), first_level)
+        return self
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Probabilities after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
@@ -70,7 +99,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         save_model(self, path)
 
     @abstractmethod
-    def fit(self, X: Matrix, Y: Matrix) -> BaseCascade: ...
+    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
+        """Set the fitted attributes."""
 
     def _forest_settings(self) -> dict[str, int | None]:
         return {"n_trees": self.n_trees, "min_samples_leaf": self.min_samples_leaf, "n_jobs": self.n_jobs}
@@ -130,3 +160,14 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             )
         self.n_labels_ = Y.shape[1]
         return X, Y.astype(np.int8)
+
+
+def _check_first_level(level: Level, X: Matrix, observed: np.ndarray) -> None:
+    """Forests that were read from a file know nothing of their training samples."""
+    for forest in level.predictors:
+        fitted_on = getattr(forest, "oob_proba_", np.empty((0, 0))).shape, forest.n_features_in_
+        if fitted_on != (observed.shape, X.shape[1]):
+            raise ModelError(
+                f"first_level was fitted on labels of shape {fitted_on[0]} and {fitted_on[1]} features, not on "
+                f"{observed.shape} and {X.shape[1]}; give level 0 of a model that was just fitted on the same data."
+            )

@@ -12,10 +12,9 @@ One ``fit`` serves all levels: every level's predictors, scores and imputations 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
 from fairfold.forests.base import BaseCascade
@@ -24,24 +23,13 @@ from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.seeds import seed_for
 from fairfold.weak_labels import tice
 
-CHOICES = {
-    "imputation": (None, "lc", "slc", "fla"),
-    "length_control": ("single", "first-drop", "imputation-limit", "best-training", "best-oob"),
-    "output_features": ("in-bag", "out-of-bag"),
-    "node_weights": ("paper", "published"),
-    "cap_rounding": ("ceil", "floor"),
-    "slc_threshold_on": ("probability", "posterior"),
-    "imputer_features": ("all", "new"),
-    "tice_variant": ("paper", "published"),
-}
-
 
 class CascadeForest(BaseCascade):
     """Deep forest for multilabel data whose negatives may be hidden positives (Ilidio et al. 2024, Section 3).
 
-    Time grows with the levels times four forests, or six where the imputer has its own; LC's imputer has ten smaller
-    ones. See :class:`~fairfold.forests.trees.MultilabelForest` and, for embeddings, which need memory for n_samples²
-    numbers, :class:`~fairfold.forests.embedding.TreeEmbedding`.
+    Time grows with the levels times four forests (two without crossing-over), and two more with imputation; LC's
+    imputer has ten smaller ones. See :class:`~fairfold.forests.trees.MultilabelForest` and, for embeddings, which need
+    memory for n_samples² numbers, :class:`~fairfold.forests.embedding.TreeEmbedding`.
 
     Parameters
     ----------
@@ -80,6 +68,17 @@ class CascadeForest(BaseCascade):
     training_labels_ : list of (n_samples, n_labels) int8, the labels that each level learned from.
     n_features_in_, n_labels_ : numbers of features and labels.
     """
+
+    _choices: ClassVar = {
+        "imputation": (None, "lc", "slc", "fla"),
+        "length_control": ("single", "first-drop", "imputation-limit", "best-training", "best-oob"),
+        "output_features": ("in-bag", "out-of-bag"),
+        "node_weights": ("paper", "published"),
+        "cap_rounding": ("ceil", "floor"),
+        "slc_threshold_on": ("probability", "posterior"),
+        "imputer_features": ("all", "new"),
+        "tice_variant": ("paper", "published"),
+    }
 
     def __init__(
         self,
@@ -124,28 +123,7 @@ class CascadeForest(BaseCascade):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None) -> CascadeForest:
-        """Grow the cascade.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features), dense or CSR, finite.
-        Y : (n_samples, n_labels) of 0/1, the observed labels.
-        first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
-            growing it again.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ModelError
-            When a parameter is out of range, labels are not 0/1, or there are too few samples for one split.
-        """
-        self._check_parameters(CHOICES)
-        X, observed = self._check_data(X, Y)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
         grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed)
         self.levels_, self.oob_scores_, self.training_scores_, self.training_labels_ = [], [], [], []
         self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
@@ -163,7 +141,6 @@ class CascadeForest(BaseCascade):
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_levels_ = self._choose_levels()
         self.best_level_ = self.best_levels_["average_precision"]
-        return self
 
     def _n_levels(self) -> int:
         return 1 if self.length_control == "single" else self.max_levels + 1

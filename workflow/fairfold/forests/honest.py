@@ -22,17 +22,16 @@ rates, c is that of the most completely observed label; too few labels are imput
 
 A level's posterior is P(observed | x) / c, at most 1. What the model predicts at a level is the mean posterior of the
 levels up to it, because levels err in different places. Growth stops when the out-of-bag score of that mean has not
-improved for some levels; imputation precision does not fall from level to level, because each imputation starts from
-the observed labels and a posterior that was calibrated against them.
+improved for some levels. Imputations do not build on each other: each starts from the observed labels and a posterior
+that was calibrated against them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
 from fairfold.forests.base import BaseCascade
@@ -40,8 +39,6 @@ from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, Matrix, beside
 from fairfold.forests.trees import MultilabelForest
 from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
-
-CHOICES = {"imputation": (None, "slc", "fla"), "metric": tuple(HIGHER_IS_BETTER)}
 
 
 class HonestCascade(BaseCascade):
@@ -73,6 +70,8 @@ class HonestCascade(BaseCascade):
     best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
     """
 
+    _choices: ClassVar = {"imputation": (None, "slc", "fla"), "metric": tuple(HIGHER_IS_BETTER)}
+
     def __init__(
         self,
         *,
@@ -100,28 +99,8 @@ class HonestCascade(BaseCascade):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None) -> HonestCascade:
-        """Grow the cascade.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features), dense or CSR, finite.
-        Y : (n_samples, n_labels) of 0/1, the observed labels.
-        first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
-            growing it again.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ModelError
-            When a parameter is out of range, labels are not 0/1, or there are too few samples for one split.
-        """
-        self._check_parameters(CHOICES)
-        X, observed = self._check_data(X, Y)
-        grow = Grower(check_random_state(self.random_state).randint(2**31 - 1), self._forest_settings())
+    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
+        grow = Grower(seed, self._forest_settings())
         imputer = self._make_imputer(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
@@ -148,7 +127,6 @@ class HonestCascade(BaseCascade):
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(HIGHER_IS_BETTER, self.best_level_)
-        return self
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Posteriors after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).

@@ -3,7 +3,6 @@
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 from fairfold.weak_labels.imputation import (
     fluid_label_addition,
-    freeze,
     imputation_quality,
     label_complement,
     positive_cap,
@@ -16,7 +15,6 @@ __all__ = [
     "calibrate",
     "fit_calibration",
     "fluid_label_addition",
-    "freeze",
     "imputation_quality",
     "label_complement",
     "label_frequency",

@@ -3,8 +3,7 @@
 Three rules. Label complement (LC; Wang, Yang & Li 2020) asks all forests to agree. Strict label complement (SLC) and
 fluid label addition (FLA) are those of Ilidio et al. (2024): SLC adds the likeliest candidates up to a cap, FLA divides
 the probabilities by the label frequency and has no cap. All keep the observed positives, start anew from them at each
-level (Equation 1), and impute nothing for a label without observed positives. :func:`freeze` keeps labels as they are
-from the level on at which they reach their cap.
+level (Equation 1), and impute nothing for a label without observed positives.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def label_complement(
     """LC: add an unobserved label where every forest finds it likely enough (Wang, Yang & Li 2020, LCForest).
 
     Ilidio et al. (2024), Equation 2. There is neither a ranking nor a cap within a level, so that a label may overshoot
-    its cap before :func:`freeze` stops it.
+    its cap.
 
     Parameters
     ----------
@@ -156,27 +155,6 @@ def fluid_label_addition(
     probabilities = np.asarray(probabilities)
     _check_shape(probabilities, seen)
     return _added(seen, probabilities / _checked_frequency(frequency, seen) > threshold)
-
-
-def freeze(
-    labels: np.ndarray, proposal: np.ndarray, cap: np.ndarray, frozen: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Labels after a level whose imputation stops, label by label, when the cap is reached (Ilidio et al. 2024, 2.3).
-
-    Parameters
-    ----------
-    labels : (n_samples, n_labels) of 0/1, those that the level was trained on.
-    proposal : (n_samples, n_labels) of 0/1, those that the level's imputation proposes.
-    cap : (n_labels,) most positives per label, see :func:`positive_cap`.
-    frozen : (n_labels,) bool, the labels that had reached their cap before.
-
-    Returns
-    -------
-    Labels for the next level: a frozen one stays as it is, overshoot and all, any other one is as proposed; and the
-    labels that are frozen from now on, (n_labels,) bool.
-    """
-    labels = np.where(frozen, labels, proposal)
-    return labels, frozen | (np.count_nonzero(labels, axis=0) >= cap)
 
 
 def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray) -> dict[str, np.ndarray]:
