@@ -55,6 +55,8 @@ def test_arrays_are_the_same_bytes_every_time(tmp_path):
     for name in ("a.npz", "b.npz"):
         write_arrays(tmp_path / name, x=np.arange(5), names=np.array(["é", "b"]))
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    write_arrays(tmp_path / "plain.npz", compressed=False, x=np.zeros(10_000))
+    assert (tmp_path / "plain.npz").stat().st_size > 80_000
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
         assert arrays["names"].tolist() == ["é", "b"]
 

@@ -34,6 +34,15 @@ def test_models_share_their_first_level(finished):
     assert (first["RF+ET"] == first["CaFE-FLA"]).all()
 
 
+def test_one_more_model_trains_no_other(finished):
+    study, _ = finished
+    wanted = [f"results/weak_labels/simulated-multilabel/rate-50/{name}.csv" for name in ("RF+ET", "gcForest+")]
+    code, output = study.run("--dry-run", *wanted, "--config", "weak_labels={models: [RF+ET, gcForest+]}")
+    assert code == 0, output
+    assert re.search(r"^train_model +1$", output, flags=re.MULTILINE)
+    assert "grow_first_level" not in output
+
+
 def test_imputation_and_times_are_recorded(finished):
     study, _ = finished
     results = study.folder / "results"

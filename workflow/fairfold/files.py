@@ -52,13 +52,13 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
         table.to_csv(stream, index=False, lineterminator="\n")
 
 
-def write_arrays(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
-    """Write a compressed ``.npz`` that holds plain arrays only (nothing that needs unpickling)."""
+def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arrays: np.ndarray) -> None:
+    """Write an ``.npz`` that holds plain arrays only (nothing that needs unpickling)."""
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
             raise TypeError(f"array {name!r} holds Python objects, which an .npz without pickle cannot keep")
     with atomic_open(path) as stream:
-        np.savez_compressed(stream, **arrays)
+        (np.savez_compressed if compressed else np.savez)(stream, **arrays)
 
 
 def _flush_to_disk(path: Path) -> None:

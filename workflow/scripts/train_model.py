@@ -8,6 +8,7 @@ from fairfold.evaluation.procedures import score_on_folds
 from fairfold.files import write_table
 from fairfold.forests import make_model
 from fairfold.forests.diagnostics import imputation_table
+from fairfold.forests.storage import load_first_level
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
@@ -16,13 +17,12 @@ with logged(snakemake.log):
     name, settings, seed = snakemake.wildcards.model, snakemake.params.settings, snakemake.params.seed
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     tables = score_on_folds(
-        # The same seed for all models: they share level 0, and are compared in pairs.
+        # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
         lambda fold: make_model(name, **settings, random_state=seed_for(seed, *unit.values(), fold)),
-        data.X,
-        data.Y,
-        fold_of=np.load(snakemake.input.folds)["fold_of"][0],
+        *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
         threshold=settings["threshold"],
+        fit_options=lambda fold: {"first_level": load_first_level(snakemake.input.first_level, fold)},
         examine=imputation_table,
     )
     for table, path in zip(tables, snakemake.output, strict=True):

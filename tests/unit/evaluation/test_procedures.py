@@ -83,3 +83,23 @@ def test_times_and_findings_of_each_fold():
     assert findings["of"].dropna().tolist() == [0, 0, 2, 2]
     assert findings["positives"].dropna().tolist() == [Y[fold_of != fold].sum() for fold in (0, 0, 2, 2)]
     assert findings["reason"].dropna().tolist() == ["too few samples."]
+
+
+def test_each_fold_is_fitted_with_its_options():
+    given = []
+
+    class Optional(Oracle):
+        def fit(self, X, Y, **options):
+            given.append((self.fold, options))
+            return super().fit(X, Y)
+
+    Y, fold_of = np.array([[0, 1], [1, 0]] * 3), np.array([0, 0, 1, 1, 2, 2])
+    score_on_folds(
+        lambda fold: Optional(fold, {}, None),
+        Y.astype(float),
+        Y,
+        fold_of,
+        lambda fold: Y,
+        fit_options=lambda fold: {"first_level": f"of fold {fold}"},
+    )
+    assert given == [(fold, {"first_level": f"of fold {fold}"}) for fold in range(3)]

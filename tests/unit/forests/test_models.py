@@ -9,7 +9,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
+from fairfold.forests.levels import Level
 from fairfold.forests.models import HONEST_MODELS, PUBLISHED_MODELS, VARIANTS
+from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.weak_labels import mask_positives
 
 EVERY = [(name, "honest") for name in HONEST_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
@@ -64,6 +66,9 @@ def test_every_model(data, name, variant, tmp_path):
     as_csr = sparse.csr_array(X)
     assert bytes_of(small(name, variant).fit(as_csr, sparse.csr_array(observed)), as_csr) == expected
     assert bytes_of(small(name, variant).fit(X, observed, first_level=model.levels_[0]), X) == expected
+    save_first_levels({3: Level([], model.levels_[0].predictors)}, tmp_path / "first_levels.npz")
+    first_level = load_first_level(tmp_path / "first_levels.npz", 3)
+    assert bytes_of(small(name, variant).fit(X, observed, first_level=first_level), X) == expected
     assert bytes_of(model.fit(X, observed), X) == expected
     assert bytes_of(small(name, variant, random_state=8).fit(X, observed), X) != expected
     model.save(tmp_path / "model.npz")
@@ -80,6 +85,16 @@ def test_a_first_level_from_elsewhere_is_used(data, name):
     model = small(name).fit(X, observed, first_level=other.levels_[0])
     assert model.levels_[0].predictors is other.levels_[0].predictors
     assert bytes_of(model, X)[0] == bytes_of(other, X)[0]
+
+
+def test_honest_models_share_the_first_level_of_the_paper(data):
+    X, observed = data
+    first = [
+        small(*of).fit(X, observed).levels_[0].predictors for of in [("RF+ET",), ("gcForest+",), ("RF+ET", "published")]
+    ]
+    paper, honest, published = ([forest.oob_proba_.tobytes() for forest in forests] for forests in first)
+    assert paper == honest
+    assert paper != published
 
 
 @pytest.mark.parametrize("name", ["gcForest", "gcForest+"])

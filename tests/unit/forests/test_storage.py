@@ -5,6 +5,7 @@ import pytest
 
 from fairfold.errors import ModelError
 from fairfold.forests import load_model, make_model
+from fairfold.forests.storage import load_first_level, save_first_levels
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,20 @@ def test_files_that_are_no_models(saved, tmp_path):
     for path in (torn, text):
         with pytest.raises(ModelError, match="is no saved cascade"):
             load_model(path)
+
+
+def test_first_levels_of_folds(tmp_path):
+    path = tmp_path / "first_levels.npz"
+    X = np.random.default_rng(0).random((60, 4))
+    labels = (X[:, :2] > 0.5).astype(int)
+    levels = {fold: make_model("RF+ET", n_trees=4, random_state=fold).fit(X, labels).levels_[0] for fold in (0, 10)}
+    save_first_levels(levels, path)
+    for fold, level in levels.items():
+        for ours, theirs in zip(load_first_level(path, fold).predictors, level.predictors, strict=True):
+            assert ours.kind == theirs.kind
+            assert ours.centred_oob_proba().tobytes() == theirs.centred_oob_proba().tobytes()
+            assert ours.training_proba_.tobytes() == theirs.training_proba_.tobytes()
+    assert load_first_level(path, 1) is None  # not that of fold 10
+    for missing in (tmp_path / "missing.npz", tmp_path):
+        with pytest.raises(ModelError, match="holds no first levels"):
+            load_first_level(missing, 0)

@@ -21,7 +21,7 @@ class StagedEstimator(Protocol):
 
     best_levels_: Mapping[str, int]
 
-    def fit(self, X: Matrix, Y: Matrix) -> Any: ...
+    def fit(self, X: Matrix, Y: Matrix, **options: Any) -> Any: ...
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]: ...
 
@@ -42,6 +42,7 @@ def score_on_folds(
     observed: Callable[[int], Matrix],
     *,
     threshold: float = 0.5,
+    fit_options: Callable[[int], Mapping[str, Any]] | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
 ) -> FoldTables:
     """Train on observed labels, score on the true labels of the left-out fold, level by level.
@@ -54,6 +55,7 @@ def score_on_folds(
     fold_of : (n_samples,) test fold of each sample.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
+    fit_options : fold -> further arguments of ``fit``; making them counts as its time.
     examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
 
     Returns
@@ -69,7 +71,8 @@ def score_on_folds(
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         try:
             start = time.process_time()
-            estimator = make_estimator(fold).fit(X[train], observed(fold)[train])
+            options = {} if fit_options is None else fit_options(fold)
+            estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
             fitted = time.process_time()
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": time.process_time() - fitted}

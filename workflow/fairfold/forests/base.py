@@ -41,7 +41,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         X : (n_samples, n_features), dense or CSR, finite.
         Y : (n_samples, n_labels) of 0/1, the observed labels.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
-            growing it again.
+            growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
 
 def _check_first_level(level: Level, X: Matrix, observed: np.ndarray) -> None:
-    """Forests that were read from a file know nothing of their training samples."""
+    """Forests of a model that was read from a file know nothing of their training samples."""
     for forest in level.predictors:
         fitted_on = getattr(forest, "oob_proba_", np.empty((0, 0))).shape, forest.n_features_in_
         if fitted_on != (observed.shape, X.shape[1]):

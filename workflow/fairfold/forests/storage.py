@@ -1,4 +1,4 @@
-"""Fitted cascades as files: arrays and JSON in one ``.npz``, nothing pickled.
+"""Fitted cascades, or the first levels that several share, as files: arrays and JSON in ``.npz``, nothing pickled.
 
 Each forest is stored once: an encoder whose forest is a predictor of the level below refers to it.
 """
@@ -97,6 +97,39 @@ def load_model(path: str | Path) -> BaseCascade:
             f"{path} is no saved cascade ({type(error).__name__}: {error}); fit and save it again."
         ) from None
     return model
+
+
+def save_first_levels(levels: Mapping[int, Level], path: str | Path) -> None:
+    """Write level 0 of several folds, with what its forests know of their training samples.
+
+    Parameters
+    ----------
+    levels : fold -> level 0 of a model that was fitted without that fold.
+    path : file to write, ``.npz``. Not compressed: that takes longer than growing the forests.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for fold, level in levels.items():
+        for forest in level.predictors:
+            arrays |= _prefixed(forest.to_arrays(with_samples=True), f"fold{fold}/{forest.kind}")
+    write_arrays(path, compressed=False, **arrays)
+
+
+def load_first_level(path: str | Path, fold: int) -> Level | None:
+    """Level 0 of a fold, for ``fit(..., first_level=)``; None if :func:`save_first_levels` was given none for it.
+
+    Raises
+    ------
+    ModelError
+        When the file is missing or incomplete.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files if name.startswith(f"fold{fold}/")}
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise ModelError(f"{path} holds no first levels ({type(error).__name__}: {error}); write it again.") from None
+    if not arrays:
+        return None
+    return Level([], [MultilabelForest.from_arrays(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
 
 
 def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> dict[str, np.ndarray]:

@@ -34,6 +34,7 @@ ROWS_AT_ONCE = 1024
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
 _ARRAYS = ("tree_starts_", "feature_", "threshold_", "left_", "right_", "value_", "weight_")
+_SAMPLE_ARRAYS = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
 
 
 class MultilabelForest:
@@ -163,16 +164,23 @@ class MultilabelForest:
         A tree that left out a sample with a label drew from the others, who have it a little less often. So plain
         out-of-bag predictions of labels without any signal are below chance (AUROC 0.48 for 600 samples). What a leaf
         says beyond its root does not depend on that. The overall mean is added back, and the range 0 to 1 kept, which
-        is for labels of 0/1. Needs the training samples' leaves: not after :meth:`from_arrays`.
+        is for labels of 0/1. Needs the training samples' leaves.
         """
         roots = np.broadcast_to(self.tree_starts_[:-1].astype(np.int32), self.leaf_of_.shape)
         of_roots = self._out_of_bag(np.ascontiguousarray(roots))
         return np.clip(self.oob_proba_ - of_roots + self.label_means_, 0, 1)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """All that ``predict_proba`` and ``apply`` need, without the training samples; for ``numpy.savez``."""
+    def to_arrays(self, *, with_samples: bool = False) -> dict[str, np.ndarray]:
+        """All that ``predict_proba`` and ``apply`` need; for ``numpy.savez``.
+
+        Parameters
+        ----------
+        with_samples : whether to add what the forest knows of its training samples, without which it makes no features
+            of them.
+        """
         header = {"kind": np.array(self.kind), "n_features": np.array(self.n_features_in_)}
-        return {**header, **{name.rstrip("_"): getattr(self, name) for name in _ARRAYS}}
+        names = (*_ARRAYS, *_SAMPLE_ARRAYS) if with_samples else _ARRAYS
+        return {**header, **{name.rstrip("_"): getattr(self, name) for name in names}}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> MultilabelForest:
@@ -191,8 +199,9 @@ class MultilabelForest:
         if missing:
             raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
         forest = cls(str(arrays["kind"]), n_trees=len(arrays["tree_starts"]) - 1, random_state=0)
-        for name in _ARRAYS:
-            setattr(forest, name, arrays[name.rstrip("_")])
+        for name in (*_ARRAYS, *_SAMPLE_ARRAYS):
+            if name.rstrip("_") in arrays:
+                setattr(forest, name, arrays[name.rstrip("_")])
         forest.n_features_in_ = int(arrays["n_features"])
         return forest
 
