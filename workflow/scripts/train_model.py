@@ -4,7 +4,7 @@ import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.evaluation.procedures import score_on_folds
+from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.files import write_table
 from fairfold.forests import make_model
 from fairfold.forests.diagnostics import imputation_table

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import ModelError
-from fairfold.evaluation.procedures import score_on_folds
+from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
 
 

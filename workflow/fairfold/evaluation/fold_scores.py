@@ -1,4 +1,4 @@
-"""Procedures that estimate how well an estimator does."""
+"""Scores of a deep forest on left-out folds, level by level."""
 
 from __future__ import annotations
 
