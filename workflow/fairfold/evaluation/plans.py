@@ -75,7 +75,7 @@ def nested_plan(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> Plan:
     return Plan(inner, np.arange(n_splits), role, np.zeros(len(y), dtype=np.int8))
 
 
-def test_part_size(n_samples: int, test_fraction: float) -> int:
+def holdout_size(n_samples: int, test_fraction: float) -> int:
     """⌊n·fraction⌋, not misled by binary fractions (⌊100·0.29⌋ is 29)."""
     return int(np.floor(round(n_samples * test_fraction, 9)))
 
@@ -114,7 +114,7 @@ def holdout_plans(y: np.ndarray, n_splits: int, n_test: int, rng: np.random.Gene
 
 
 def draw_orders(part: np.ndarray, n_orders: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows at each position in ``n_orders`` permutations: shuffled within each part (Korjus et al., "Permutation test").
+    """Rows at each position in ``n_orders`` permutations: shuffled within each part of the plan.
 
     Labels and folds keep their positions, so that folds stay stratified.
 
