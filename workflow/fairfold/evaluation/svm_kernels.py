@@ -1,0 +1,307 @@
+"""Compiled support vector machines for very many very small problems: whole procedures without leaving the kernel.
+
+The machine is LIBSVM's C-SVC for two classes (Chang & Lin 2011): sequential minimal optimisation with second-order
+working sets (Fan, Chen & Lin 2005), stopped at the same tolerance, with the same offset. What is saved is everything
+around it: the kernel matrix of the data is there before (:func:`run_plan` re-indexes it for each order of the rows),
+all C of a training part share its kernel sums, and no call, copy or check is paid per fit.
+
+With a small C every multiplier is at its bound. When both classes are equally large that solution needs no
+optimisation: its decision values are C times the difference of the kernel sums of the classes. :func:`_fit` tries it
+first, tests it by LIBSVM's own stopping rule, and optimises from there only if the test fails.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from fairfold.evaluation.plans import TEST, TRAIN
+
+TOLERANCE = 1e-3  # of the stopping rule, LIBSVM's and scikit-learn's default
+_SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
+
+
+@njit(cache=True, nogil=True)
+def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
+    """Sequential minimal optimisation from a feasible start, in place.
+
+    Parameters
+    ----------
+    K : ndarray, shape (m, m); kernel matrix of the training samples.
+    y : ndarray of float64, shape (m,); 1 or -1.
+    C : bound of the multipliers.
+    beta : ndarray of float64, shape (m,); multipliers times ``y``, feasible: sum 0, each between 0 and ``C * y``.
+    g : ndarray of float64, shape (m,); ``y - K @ beta``, kept so.
+    """
+    m = len(y)
+    low, high = np.minimum(0, C * y), np.maximum(0, C * y)
+    for _ in range(max(10_000_000, 100 * m)):
+        i, most = -1, -np.inf
+        for t in range(m):
+            if beta[t] < high[t] and g[t] >= most:
+                i, most = t, g[t]
+        j, least, best_gain = -1, np.inf, 0.0
+        for t in range(m):
+            if beta[t] > low[t]:
+                least = min(least, g[t])
+                difference = most - g[t]
+                if difference > 0:
+                    curvature = max(K[i, i] + K[t, t] - 2 * K[i, t], _SMALLEST_CURVATURE)
+                    gain = difference * difference / curvature
+                    if gain >= best_gain:
+                        j, best_gain = t, gain
+        if j < 0 or most - least < TOLERANCE:
+            return
+        curvature = max(K[i, i] + K[j, j] - 2 * K[i, j], _SMALLEST_CURVATURE)
+        room_i, room_j = high[i] - beta[i], beta[j] - low[j]
+        step = min((most - g[j]) / curvature, room_i, room_j)
+        # Bounds are set, not computed: a rounding error away from the bound would count as a free multiplier.
+        beta[i] = high[i] if step == room_i else beta[i] + step
+        beta[j] = low[j] if step == room_j else beta[j] - step
+        for t in range(m):
+            g[t] -= step * (K[i, t] - K[j, t])
+
+
+@njit(cache=True, nogil=True)
+def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
+    """Constant of the decision function: the mean over free multipliers, else the middle of what is optimal."""
+    total, n_free, most, least = 0.0, 0, -np.inf, np.inf
+    for t in range(len(y)):
+        at_zero, at_bound = beta[t] == 0, beta[t] == C * y[t]
+        if not (at_zero or at_bound):
+            total += g[t]
+            n_free += 1
+        elif at_zero == (y[t] > 0):
+            most = max(most, g[t])
+        else:
+            least = min(least, g[t])
+    return total / n_free if n_free else (most + least) / 2
+
+
+@njit(cache=True, nogil=True)
+def _fit(
+    K: np.ndarray, y: np.ndarray, sums: np.ndarray, train: np.ndarray, test: np.ndarray, C: float, values: np.ndarray
+) -> None:
+    """Decision values of ``test`` after training on ``train``, positions in ``K``; positive for ``y`` of 1.
+
+    ``sums`` (n,) has ``K[:, train] @ y[train]`` at the positions of both.
+    """
+    m, n_positive = len(train), 0
+    most, least = -np.inf, np.inf
+    for t in train:
+        g = y[t] - C * sums[t]
+        if y[t] > 0:
+            n_positive += 1
+            least = min(least, g)
+        else:
+            most = max(most, g)
+    is_balanced = 2 * n_positive == m
+    if is_balanced and most - least < TOLERANCE:
+        constant = (most + least) / 2
+        for k in range(len(test)):
+            values[k] = C * sums[test[k]] + constant
+        return
+    if n_positive in (0, m):
+        values[: len(test)] = 1 if n_positive else -1
+        return
+    part_y = y[train]
+    part_K = np.empty((m, m))
+    for a in range(m):
+        for b in range(m):
+            part_K[a, b] = K[train[a], train[b]]
+    beta = C * part_y if is_balanced else np.zeros(m)
+    gradient = part_y - C * sums[train] if is_balanced else part_y.copy()
+    optimise(part_K, part_y, C, beta, gradient)
+    constant = offset(part_y, C, beta, gradient)
+    for k in range(len(test)):
+        row = K[test[k]]
+        value = constant
+        for a in range(m):
+            value += beta[a] * row[train[a]]
+        values[k] = value
+
+
+@njit(cache=True, nogil=True)
+def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """``K[:, train] @ y[train]`` at the positions of both, anything elsewhere."""
+    sums = np.zeros(len(y))
+    for positions in (train, test):
+        for i in positions:
+            row, total = K[i], 0.0
+            for t in train:
+                total += y[t] * row[t]
+            sums[i] = total
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _grouped(is_member: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Members, those of the first class before the others, as LIBSVM orders them: ties in its search go by order."""
+    return np.concatenate((np.flatnonzero(is_member & (y > 0)), np.flatnonzero(is_member & (y < 0))))
+
+
+class Problem(NamedTuple):
+    """Data and candidates in the form that the kernels take.
+
+    K : ndarray, shape (n_rows, n_rows); kernel matrix of the rows without preprocessing.
+    X : ndarray, shape (n_rows, n_features); rows for the principal components, without columns if no candidate asks.
+    y : ndarray of float64, shape (n_rows,); 1 or -1 at each *position*.
+    C : ndarray of float64, shape (n_candidates,).
+    kept_variance : ndarray of float64, shape (n_candidates,); share of the variance whose principal components are
+        kept, 0 for no preprocessing. Candidates with the same share stand in one ``group``.
+    gamma : ndarray of float64, shape (n_candidates,); of the kernel after preprocessing, 0 for 1 / components.
+    group : ndarray of int64, shape (n_candidates,); candidates of one group have the same kernel matrix.
+    """
+
+    K: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    C: np.ndarray
+    kept_variance: np.ndarray
+    gamma: np.ndarray
+    group: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
+    """Fewest leading components whose variances add up to more than the share, shape (n_features, n_components).
+
+    Taken from the scatter matrix or, where there are fewer samples than features, from the Gram matrix of the centred
+    samples. Costs min(samples, features)³.
+    """
+    wide = X.shape[1] > X.shape[0]
+    scatter = X @ X.T if wide else X.T @ X
+    variances, vectors = np.linalg.eigh(scatter)
+    total, kept, k = variances.sum(), 0.0, 0
+    while k < len(variances):
+        k += 1
+        kept += variances[-k]
+        if kept > kept_variance * total:
+            break
+    leading = np.ascontiguousarray(vectors[:, -k:])
+    if wide:
+        leading = (X.T @ leading) / np.sqrt(np.maximum(variances[-k:], 1e-300))
+    return leading
+
+
+@njit(cache=True, nogil=True)
+def _pca_kernel(
+    X: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float, out: np.ndarray
+) -> None:
+    """Fill ``out`` at [train, train] and [test, train] with the kernel after principal components of ``train``."""
+    part = X[train]
+    mean = part.sum(0) / len(part)
+    components = principal_components(part - mean, kept_variance)
+    if gamma == 0:
+        gamma = 1 / components.shape[1]
+    scores = X @ components
+    n_components = scores.shape[1]
+    for a in range(len(train)):
+        i = train[a]
+        for b in range(a + 1 + len(test)):
+            j = train[b] if b <= a else test[b - a - 1]
+            distance = 0.0
+            for k in range(n_components):
+                difference = scores[i, k] - scores[j, k]
+                distance += difference * difference
+            out[j, i] = np.exp(-gamma * distance)
+            if b <= a:
+                out[i, j] = out[j, i]
+
+
+@njit(cache=True, nogil=True)
+def _decide(
+    problem: Problem,
+    candidate: int,
+    K: np.ndarray,
+    X: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    work: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """Decision values of one candidate; ``K`` and ``X`` are in order of positions."""
+    if problem.kept_variance[candidate] > 0:
+        _pca_kernel(X, train, test, problem.kept_variance[candidate], problem.gamma[candidate], work)
+        K = work
+    _fit(K, problem.y, _kernel_sums(K, problem.y, train, test), train, test, problem.C[candidate], values)
+
+
+@njit(cache=True, nogil=True)
+def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray, work: np.ndarray) -> int:
+    """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best."""
+    y = problem.y
+    correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
+    for fold in range(n_folds):
+        train, test = _grouped((fold_of >= 0) & (fold_of != fold), y), np.flatnonzero(fold_of == fold)
+        if not len(test):
+            continue
+        for group in range(problem.group.max() + 1):
+            members = np.flatnonzero(problem.group == group)
+            view = K
+            if problem.kept_variance[members[0]] > 0:
+                _pca_kernel(X, train, test, problem.kept_variance[members[0]], problem.gamma[members[0]], work)
+                view = work
+            sums = _kernel_sums(view, y, train, test)
+            for candidate in members:
+                _fit(view, y, sums, train, test, problem.C[candidate], values)
+                for k in range(len(test)):
+                    correct[candidate] += (values[k] > 0) == (y[test[k]] > 0)
+    return np.argmax(correct)
+
+
+@njit(cache=True, nogil=True)
+def run_plan(
+    problem: Problem, inner_fold: np.ndarray, choice_of: np.ndarray, role: np.ndarray, orders: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Totals and choices of a :class:`~fairfold.evaluation.engines.Run`; see there and at ``Plan``.
+
+    Each order costs the kernel sums of every training part, O(n²) each; optimisation where multipliers are not at
+    their bounds, some m iterations of O(m) for m training samples; and the components of every training part.
+    """
+    y, n = problem.y, len(problem.y)
+    n_folds = inner_fold.max() + 1
+    chosen = np.empty((len(orders), len(inner_fold)), np.int64)
+    correct = np.zeros((len(orders), len(role)))
+    values, work, K = np.empty(n), np.empty((n, n)), np.empty((n, n))
+    for o in range(len(orders)):
+        _reorder(problem.K, orders[o], K)
+        X = problem.X[orders[o]]
+        for c in range(len(inner_fold)):
+            chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X, work)
+        for s in range(len(role)):
+            train, test = _grouped(role[s] == TRAIN, y), np.flatnonzero(role[s] == TEST)
+            if len(test):
+                _decide(problem, chosen[o, choice_of[s]], K, X, train, test, work, values)
+            for k in range(len(test)):
+                correct[o, s] += (values[k] > 0) == (y[test[k]] > 0)
+    return correct, chosen
+
+
+@njit(cache=True, nogil=True)
+def decision_values(
+    problem: Problem, choice_of: np.ndarray, role: np.ndarray, order: np.ndarray, chosen: np.ndarray
+) -> np.ndarray:
+    """Decision value of each position in each test, shape (n_tests, n_samples), NaN where a test does not ask."""
+    n = len(problem.y)
+    result = np.full(role.shape, np.nan)
+    values, work, K = np.empty(n), np.empty((n, n)), np.empty((n, n))
+    _reorder(problem.K, order, K)
+    X = problem.X[order]
+    for s in range(len(role)):
+        train, test = _grouped(role[s] == TRAIN, problem.y), np.flatnonzero(role[s] == TEST)
+        if len(test):
+            _decide(problem, chosen[choice_of[s]], K, X, train, test, work, values)
+        for k in range(len(test)):
+            result[s, test[k]] = values[k]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _reorder(K: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
+    for a in range(len(order)):
+        row = K[order[a]]
+        for b in range(len(order)):
+            out[a, b] = row[order[b]]
