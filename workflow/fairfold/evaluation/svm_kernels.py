@@ -23,6 +23,40 @@ TOLERANCE = 1e-3  # of the stopping rule, LIBSVM's and scikit-learn's default
 _SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
 
 
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # lets maxima be vectorised, changes no result
+def _highest(allowed: np.ndarray, edge: np.ndarray, g: np.ndarray, sign: float) -> float:
+    """Highest ``sign * g`` where ``sign * allowed < sign * edge``."""
+    most = -np.inf
+    for t in range(len(g)):
+        value = sign * g[t] if sign * allowed[t] < sign * edge[t] else -np.inf
+        most = value if value > most else most
+    return most
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _gains(
+    beta: np.ndarray, low: np.ndarray, g: np.ndarray, most: float, curvature: np.ndarray, out: np.ndarray
+) -> float:
+    """Fill ``out`` with twice the gain of a step with each partner, 0 for those that cannot gain; the highest of them."""
+    best = 0.0
+    for t in range(len(g)):
+        difference = most - g[t]
+        gain = difference * difference / curvature[t]
+        gain = gain if (beta[t] > low[t]) & (difference > 0) else 0.0
+        out[t] = gain
+        best = gain if gain > best else best
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _last(values: np.ndarray, value: float) -> int:
+    """Last place of a value."""
+    for t in range(len(values) - 1, -1, -1):
+        if values[t] == value:
+            return t
+    return -1
+
+
 @njit(cache=True, nogil=True)
 def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
     """Sequential minimal optimisation from a feasible start, in place.
@@ -37,31 +71,26 @@ def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.nda
     """
     m = len(y)
     low, high = np.minimum(0, C * y), np.maximum(0, C * y)
+    diagonal, curvature, gains = np.diag(K).copy(), np.empty(m), np.empty(m)
     for _ in range(max(10_000_000, 100 * m)):
-        i, most = -1, -np.inf
-        for t in range(m):
-            if beta[t] < high[t] and g[t] >= most:
-                i, most = t, g[t]
-        j, least, best_gain = -1, np.inf, 0.0
-        for t in range(m):
-            if beta[t] > low[t]:
-                least = min(least, g[t])
-                difference = most - g[t]
-                if difference > 0:
-                    curvature = max(K[i, i] + K[t, t] - 2 * K[i, t], _SMALLEST_CURVATURE)
-                    gain = difference * difference / curvature
-                    if gain >= best_gain:
-                        j, best_gain = t, gain
-        if j < 0 or most - least < TOLERANCE:
+        most = _highest(beta, high, g, 1)
+        if most + _highest(beta, low, g, -1) < TOLERANCE:
             return
-        curvature = max(K[i, i] + K[j, j] - 2 * K[i, j], _SMALLEST_CURVATURE)
+        i = m - 1
+        while g[i] != most or beta[i] >= high[i]:
+            i -= 1
+        row_i = K[i]
+        for t in range(m):
+            curvature[t] = max(diagonal[i] + diagonal[t] - 2 * row_i[t], _SMALLEST_CURVATURE)
+        j = _last(gains, _gains(beta, low, g, most, curvature, gains))
         room_i, room_j = high[i] - beta[i], beta[j] - low[j]
-        step = min((most - g[j]) / curvature, room_i, room_j)
+        step = min((most - g[j]) / curvature[j], room_i, room_j)
         # Bounds are set, not computed: a rounding error away from the bound would count as a free multiplier.
         beta[i] = high[i] if step == room_i else beta[i] + step
         beta[j] = low[j] if step == room_j else beta[j] - step
+        row_j = K[j]
         for t in range(m):
-            g[t] -= step * (K[i, t] - K[j, t])
+            g[t] -= step * (row_i[t] - row_j[t])
 
 
 @njit(cache=True, nogil=True)
@@ -124,15 +153,13 @@ def _fit(
 
 
 @njit(cache=True, nogil=True)
-def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """``K[:, train] @ y[train]`` at the positions of both, anything elsewhere."""
+def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """``K[train].T @ y[train]``, by rows of ``K``, because sums along a row cannot be vectorised in a fixed order."""
     sums = np.zeros(len(y))
-    for positions in (train, test):
-        for i in positions:
-            row, total = K[i], 0.0
-            for t in train:
-                total += y[t] * row[t]
-            sums[i] = total
+    for t in train:
+        row, sign = K[t], y[t]
+        for k in range(len(y)):
+            sums[k] += sign * row[k]
     return sums
 
 
@@ -190,7 +217,7 @@ def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
 def _pca_kernel(
     X: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float, out: np.ndarray
 ) -> None:
-    """Fill ``out`` at [train, train] and [test, train] with the kernel after principal components of ``train``."""
+    """Fill ``out`` where a row or column is of ``train`` with the kernel after principal components of ``train``."""
     part = X[train]
     mean = part.sum(0) / len(part)
     components = principal_components(part - mean, kept_variance)
@@ -207,8 +234,7 @@ def _pca_kernel(
                 difference = scores[i, k] - scores[j, k]
                 distance += difference * difference
             out[j, i] = np.exp(-gamma * distance)
-            if b <= a:
-                out[i, j] = out[j, i]
+            out[i, j] = out[j, i]
 
 
 @njit(cache=True, nogil=True)
@@ -226,7 +252,7 @@ def _decide(
     if problem.kept_variance[candidate] > 0:
         _pca_kernel(X, train, test, problem.kept_variance[candidate], problem.gamma[candidate], work)
         K = work
-    _fit(K, problem.y, _kernel_sums(K, problem.y, train, test), train, test, problem.C[candidate], values)
+    _fit(K, problem.y, _kernel_sums(K, problem.y, train), train, test, problem.C[candidate], values)
 
 
 @njit(cache=True, nogil=True)
@@ -234,17 +260,20 @@ def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, 
     """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best."""
     y = problem.y
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
+    fold_sums = np.empty((n_folds, len(y)))
+    for fold in range(n_folds):
+        fold_sums[fold] = _kernel_sums(K, y, np.flatnonzero(fold_of == fold))
+    total_sums = fold_sums.sum(0)
     for fold in range(n_folds):
         train, test = _grouped((fold_of >= 0) & (fold_of != fold), y), np.flatnonzero(fold_of == fold)
         if not len(test):
             continue
         for group in range(problem.group.max() + 1):
             members = np.flatnonzero(problem.group == group)
-            view = K
+            view, sums = K, total_sums - fold_sums[fold]
             if problem.kept_variance[members[0]] > 0:
                 _pca_kernel(X, train, test, problem.kept_variance[members[0]], problem.gamma[members[0]], work)
-                view = work
-            sums = _kernel_sums(view, y, train, test)
+                view, sums = work, _kernel_sums(work, y, train)
             for candidate in members:
                 _fit(view, y, sums, train, test, problem.C[candidate], values)
                 for k in range(len(test)):
