@@ -21,6 +21,18 @@ TINY = {
         "models": ["RF+ET", "SLCForest", "CaFE-FLA", "FLAForest+"],
         "forest": {"n_trees": 4, "max_levels": 2},
     },
+    "cross_testing": {
+        "repetitions": 3,
+        "repetitions_per_job": 2,
+        "n_permutations": 10,
+        "experiments": {
+            name: {"figure": "fig4", "title": "simulated", "dataset": "cross-testing-simulated", **sizes}
+            for name, sizes in (
+                ("size", {"data_sizes": [20, 30]}),
+                ("share", {"data_sizes": [30], "test_fractions": [0.3, 0.5]}),
+            )
+        },
+    },
 }
 
 

@@ -33,6 +33,8 @@ try:
     ):
         for dataset in part["datasets"]:
             CATALOG[dataset].require("multilabel")
+    for experiment in config["cross_testing"]["experiments"].values():
+        CATALOG[experiment["dataset"]].require("binary")
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
@@ -43,6 +45,7 @@ wildcard_constraints:
     splitter="|".join(map(re.escape, METHOD_NAMES)),
     repeats=r"\d+",
     model="|".join(map(re.escape, config["weak_labels"]["models"])),
+    first=r"\d+",
 
 
 def code_of(*packages):

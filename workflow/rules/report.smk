@@ -16,6 +16,7 @@ rule render_report:
     input:
         SPLITTING_RESULTS,
         WEAK_LABEL_RESULTS,
+        CROSS_TESTING_RESULTS,
         config="results/config.yaml",
     output:
         "results/report.html",
@@ -26,5 +27,5 @@ rule render_report:
         python=sys.executable,
         snakefile=workflow.main_snakefile,
     shell:
-        "{params.python:q} -m snakemake splitting weak_labels --snakefile {params.snakefile:q} --configfile {input.config}"
+        "{params.python:q} -m snakemake splitting weak_labels cross_testing --snakefile {params.snakefile:q} --configfile {input.config}"
         " --workflow-profile none --nolock --report {output} > {log} 2>&1"

@@ -38,6 +38,7 @@ from fairfold.evaluation.engines import Engine, Run
 from fairfold.evaluation.estimator_engine import EstimatorEngine, Matrix, Scoring, first_sentence, fit_clone
 from fairfold.evaluation.permutation import is_decided, p_values
 from fairfold.evaluation.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
+from fairfold.evaluation.svm_engine import SVMEngine
 from fairfold.seeds import seed_sequence
 
 # Permutations between two looks at whether the rest can still matter.
@@ -249,7 +250,8 @@ def engine_for(
     estimators: list[ClassifierMixin], X: Matrix, y: np.ndarray, scoring: Scoring, n_jobs: int | None
 ) -> Engine:
     """The fastest engine that gives these classifiers' results."""
-    return EstimatorEngine(estimators, X, y, scoring=scoring, n_jobs=n_jobs)
+    compiled = SVMEngine.for_candidates(estimators, X, y) if scoring == "accuracy" else None
+    return compiled or EstimatorEngine(estimators, X, y, scoring=scoring, n_jobs=n_jobs)
 
 
 def _run(

@@ -37,7 +37,7 @@ def _highest(allowed: np.ndarray, edge: np.ndarray, g: np.ndarray, sign: float) 
 def _gains(
     beta: np.ndarray, low: np.ndarray, g: np.ndarray, most: float, curvature: np.ndarray, out: np.ndarray
 ) -> float:
-    """Fill ``out`` with twice the gain of a step with each partner, 0 for those that cannot gain; the highest of them."""
+    """Fill ``out`` with twice the gain of a step with each partner, 0 where there is none; give the highest."""
     best = 0.0
     for t in range(len(g)):
         difference = most - g[t]

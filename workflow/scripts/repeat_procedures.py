@@ -1,0 +1,22 @@
+"""Repeat the three procedures with their permutation tests on samples of one dataset."""
+
+from tqdm import tqdm
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.cross_testing import Setting, run_repetitions
+from fairfold.files import write_table
+
+with logged(snakemake.log):
+    data, experiment = Dataset.load(snakemake.input[0]), snakemake.params.experiment
+    sizes, shares = experiment["data_sizes"], experiment["test_fractions"]
+    setting = Setting(sizes, shares, **snakemake.params.search)
+    table = run_repetitions(
+        *(data.X, data.Y, tqdm(range(*snakemake.params.repetitions)), setting),
+        seed=snakemake.params.seed,
+        name=data.id,
+    )
+    x_name = "test_fraction" if len(shares) > 1 else "data_size"
+    names = {"figure": experiment["figure"], "dataset": experiment["title"], "x_name": x_name}
+    table = table.assign(**names, x=table[x_name])
+    write_table(table[[*names, "x", *table.columns.drop([*names, "x"])]], snakemake.output[0])
