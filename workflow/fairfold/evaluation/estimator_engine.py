@@ -72,7 +72,7 @@ class EstimatorEngine:
         scoring: Scoring = "accuracy",
         n_jobs: int | None = 1,
     ) -> None:
-        if isinstance(scoring, str) and scoring not in get_scorer_names():
+        if not callable(scoring) and scoring not in get_scorer_names():
             raise ModelError(unknown_name("scorer", scoring, get_scorer_names()))
         self.estimators = list(estimators)
         self.X = X
