@@ -32,7 +32,7 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
     """Turn what goes wrong inside a classifier into an error that names it."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         name = " ".join(str(estimator).split())
         reason = first_sentence(error)
         raise ModelError(f"candidate {name} fails when trained on {n_samples} samples: {reason}.") from error
