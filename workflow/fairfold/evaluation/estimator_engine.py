@@ -32,7 +32,7 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
     """Turn what goes wrong inside a classifier into an error that names it."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         name = " ".join(str(estimator).split())
         reason = first_sentence(error)
         raise ModelError(f"candidate {name} fails when trained on {n_samples} samples: {reason}.") from error
@@ -72,7 +72,7 @@ class EstimatorEngine:
         scoring: Scoring = "accuracy",
         n_jobs: int | None = 1,
     ) -> None:
-        if isinstance(scoring, str) and scoring not in get_scorer_names():
+        if not callable(scoring) and scoring not in get_scorer_names():
             raise ModelError(unknown_name("scorer", scoring, get_scorer_names()))
         self.estimators = list(estimators)
         self.X = X
