@@ -140,3 +140,8 @@ def test_a_model_can_be_interpreted_only_where_parameters_can():
     assert table.loc["cv_cross_testing"].tolist()[:3] == ["yes", "yes", "no"]
     assert table.loc["cv_testing"].tolist()[:3] == ["yes", "yes", "yes"]
     assert "own parameters" in table.loc["nested_cv", "reason"]
+
+
+def test_a_table_without_rows(repetitions):
+    with pytest.raises(DataError, match="has no rows"):
+        summarise(repetitions.iloc[:0])

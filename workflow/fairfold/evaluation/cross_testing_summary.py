@@ -57,8 +57,8 @@ def summarise(
     Raises
     ------
     DataError
-        When a column is missing, ``alpha`` or ``p_form`` is unknown, a number is missing, or a repetition is there
-        twice.
+        When a column or a number is missing, there are no rows, ``alpha`` is not a level, ``p_form`` is unknown, or a
+        repetition is there twice.
     """
     _check(repetitions, alpha, p_form)
     significant = repetitions[f"p_{p_form}"] <= alpha
@@ -126,6 +126,8 @@ def _check(repetitions: pd.DataFrame, alpha: float, p_form: str) -> None:
     missing = [column for column in (*_POINT, "repetition", *numbers) if column not in repetitions]
     if missing:
         raise DataError(f"the table of repetitions has no column {missing[0]!r}; it has {', '.join(repetitions)}.")
+    if repetitions.empty:
+        raise DataError("the table of repetitions has no rows; run the cross-testing jobs that fill it.")
     for column in numbers:
         if repetitions[column].isna().any():
             raise DataError(
