@@ -45,6 +45,8 @@ wildcard_constraints:
     splitter="|".join(map(re.escape, METHOD_NAMES)),
     repeats=r"\d+",
     model="|".join(map(re.escape, config["weak_labels"]["models"])),
+    experiment="|".join(map(re.escape, config["cross_testing"]["experiments"]))
+    or "none",
     first=r"\d+",
 
 

@@ -10,16 +10,11 @@ CROSS_TESTING_FIGURES = sorted(
     {experiment["figure"] for experiment in EXPERIMENTS.values()}
 )
 CROSS_TESTING_RESULTS = [
-    "results/tables/cross_testing.csv",
     "results/tables/interpretation.csv",
-    *expand(
-        "results/figures/cross_testing_{figure}.pdf", figure=CROSS_TESTING_FIGURES
-    ),
+    *expand("results/figures/cross_testing_{figure}.pdf", figure=CROSS_TESTING_FIGURES),
 ] * bool(EXPERIMENTS)
 # What one job repeats is all that a killed run loses; a chunk is named by its first repetition.
-CHUNKS = range(
-    0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]
-)
+CHUNKS = range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"])
 
 
 def data_of_experiment(wildcards):
@@ -75,15 +70,50 @@ rule summarise_cross_testing:
         ),
     output:
         report(
-            "results/tables/cross_testing.csv",
+            "results/tables/cross_testing_{figure}.csv",
             caption="../report/cross_testing.rst",
             category="4 Cross-testing",
-            labels={"table": "accuracy and significance"},
+            labels={"table": "{figure}"},
         ),
     log:
-        "results/logs/summarise_cross_testing.log",
+        "results/logs/summarise_cross_testing/{figure}.log",
     params:
         alpha=CROSS_TESTING["alpha"],
         code=code_of("evaluation"),
     script:
         "../scripts/summarise_cross_testing.py"
+
+
+use rule plot_metric_behaviour as plot_cross_testing with:
+    input:
+        "results/tables/cross_testing_{figure}.csv",
+    output:
+        "results/figures/cross_testing_{figure}.pdf",
+        report(
+            "results/figures/cross_testing_{figure}.png",
+            caption="../report/cross_testing.rst",
+            category="4 Cross-testing",
+            labels={"figure": "{figure}"},
+        ),
+    log:
+        "results/logs/plot_cross_testing/{figure}.log",
+    params:
+        draw="cross_testing:plot_cross_testing",
+        options={"alpha": CROSS_TESTING["alpha"]},
+        code=code_of("figures"),
+
+
+rule tabulate_interpretation:
+    output:
+        report(
+            "results/tables/interpretation.csv",
+            caption="../report/interpretation.rst",
+            category="4 Cross-testing",
+            labels={"table": "what may be interpreted"},
+        ),
+    log:
+        "results/logs/tabulate_interpretation.log",
+    params:
+        code=code_of("evaluation"),
+    script:
+        "../scripts/tabulate_interpretation.py"

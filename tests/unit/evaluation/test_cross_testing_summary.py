@@ -3,7 +3,9 @@ import pandas as pd
 import pytest
 
 from fairfold.errors import DataError
-from fairfold.evaluation.cross_testing_summary import INTERPRETABLE, P_FORMS, interpretation_table, summarise
+from fairfold.evaluation.cross_testing_summary import interpretation_table, summarise
+from fairfold.evaluation.permutation import P_VALUE_FORMS
+from fairfold.evaluation.procedures import INTERPRETABLE
 
 PANEL = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size"}
 ACCURACIES = [0.4, 0.5, 0.6, 0.7]  # mean 0.55, sum of squares about it 0.05
@@ -63,7 +65,7 @@ def test_every_point_has_its_own_numbers():
 
 def test_form_and_level_are_those_asked_for(repetitions):
     table = repetitions.assign(p_classical=0.0, p_mid=[0.0, 0.0, 0.0, 1.0], p_exact=1.0)
-    fractions = [summarise(table, p_form=form)["value"].iloc[1] for form in P_FORMS]
+    fractions = [summarise(table, p_form=form)["value"].iloc[1] for form in P_VALUE_FORMS]
     assert fractions == [1, 0.75, 0.5, 0]
     assert summarise(repetitions, alpha=0.01)["value"].iloc[1] == 0.25
 

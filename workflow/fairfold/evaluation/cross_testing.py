@@ -18,13 +18,13 @@ from sklearn.svm import SVC
 
 from fairfold.errors import DataError
 from fairfold.evaluation.engines import Engine
-from fairfold.evaluation.permutation import is_decided, p_values
-from fairfold.evaluation.plans import Plan, draw_orders, holdout_plans, holdout_size, nested_plan
+from fairfold.evaluation.permutation import p_values, permuted_scores
+from fairfold.evaluation.plans import TEST, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
+from fairfold.evaluation.procedures import CROSS_TESTING, NESTED, TESTING
 from fairfold.evaluation.svm_engine import SVMEngine
 from fairfold.seeds import seed_sequence
 
 N_SPLITS = 5
-_BATCH = 50  # permutations between two looks at an early stop
 
 
 def published_candidates(parameters: str) -> list[BaseEstimator]:
@@ -120,10 +120,10 @@ def run_repetitions(
                 rng = np.random.default_rng(seed_sequence(seed, name, repetition, n, share))
                 unit = {"repetition": repetition, "data_size": n, "test_fraction": share}
                 testing, cross_testing = holdout_plans(codes, N_SPLITS, holdout_size(n, share), rng)
-                procedures = {"cv_testing": [0], "cv_cross_testing": range(1, N_SPLITS + 1)}
+                procedures = {TESTING: [0], CROSS_TESTING: range(1, N_SPLITS + 1)}
                 rows += _test(engine, testing + cross_testing, procedures, setting, unit, rng)
                 if len(setting.test_fractions) == 1:
-                    nested = {"nested_cv": range(N_SPLITS)}
+                    nested = {NESTED: range(N_SPLITS)}
                     rows += _test(engine, nested_plan(codes, N_SPLITS, rng), nested, setting, unit, rng)
     return pd.DataFrame(rows)
 
@@ -137,28 +137,17 @@ def _test(
     rng: np.random.Generator,
 ) -> Iterator[dict[str, object]]:
     """Rows of procedures, each given by the tests of the plan that are its own."""
-    draws = dict(zip(procedures, rng.random(len(procedures)), strict=True))
-    sizes = {name: (plan.role[list(tests)] == 2).sum() for name, tests in procedures.items()}
-    totals = engine.run(plan, np.arange(plan.part.size)[None]).totals
-    observed = {name: totals[0, list(tests)].sum() / sizes[name] for name, tests in procedures.items()}
-    permuted: dict[str, np.ndarray] = {name: np.empty(0) for name in procedures}
+    tests = [list(own) for own in procedures.values()]
+    sizes = np.array([np.count_nonzero(plan.role[own] == TEST) for own in tests])
+
+    def score(orders: np.ndarray) -> np.ndarray:
+        totals = engine.run(plan, orders).totals
+        return np.column_stack([totals[:, own].sum(axis=1) for own in tests]) / sizes
+
+    observed, draws = score(np.arange(plan.part.size)[None])[0], rng.random(len(tests))
     orders = draw_orders(plan.part, setting.n_permutations, rng)
-    batch = _BATCH if setting.early_stop else setting.n_permutations
-    for start in range(0, setting.n_permutations, batch):
-        totals = engine.run(plan, orders[start : start + batch]).totals
-        for name, tests in procedures.items():
-            permuted[name] = np.append(permuted[name], totals[:, list(tests)].sum(axis=1) / sizes[name])
-        if setting.early_stop and all(
-            is_decided(observed[name], permuted[name], setting.n_permutations, setting.alpha, draws[name])
-            for name in procedures
-        ):
-            break
-    for name in procedures:
-        forms = p_values(observed[name], permuted[name], draws[name])
-        yield {
-            **unit,
-            "procedure": name,
-            "accuracy": observed[name],
-            **{f"p_{form}": value for form, value in forms.items()},
-            "n_permutations": len(permuted[name]),
-        }
+    early_stop = setting.alpha if setting.early_stop else None
+    permuted = permuted_scores(score, orders, observed, early_stop=early_stop, draws=draws)
+    for name, accuracy, others, draw in zip(procedures, observed, permuted.T, draws, strict=True):
+        forms = {f"p_{form}": value for form, value in p_values(accuracy, others, draw).items()}
+        yield {**unit, "procedure": name, "accuracy": accuracy, **forms, "n_permutations": len(others)}

@@ -7,13 +7,9 @@ import pandas as pd
 from scipy import stats
 
 from fairfold.errors import DataError, unknown_name
+from fairfold.evaluation.permutation import P_VALUE_FORMS
+from fairfold.evaluation.procedures import INTERPRETABLE
 
-P_FORMS = ("classical", "mid", "randomised", "exact")
-INTERPRETABLE = {
-    "nested_cv": ("performance",),
-    "cv_cross_testing": ("performance", "parameters"),
-    "cv_testing": ("performance", "parameters", "fitted_model"),
-}
 _REASONS = {
     "nested_cv": "each outer fold chooses its own parameters and fits its own model",
     "cv_cross_testing": "parameters are chosen once, but a model is fitted for each fold of the test part",
@@ -41,7 +37,7 @@ def summarise(
         procedure, accuracy`` and the p-values ``p_classical, p_mid, p_randomised, p_exact``, of which the form that
         is asked for must be there.
     alpha : a result is significant where p ≤ alpha.
-    p_form : which of ``P_FORMS``; the paper's is ``"randomised"``.
+    p_form : which of ``P_VALUE_FORMS``; the paper's is ``"randomised"``.
     published : points with the columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``. Those
         of the panels that ``repetitions`` has follow, as they are printed, without intervals.
 
@@ -76,7 +72,7 @@ def interpretation_table() -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with the columns ``procedure, performance, parameters, fitted_model``, each ``"yes"`` or ``"no"``, and
+    DataFrame with the columns ``procedure, performance, parameters, model``, each ``"yes"`` or ``"no"``, and
     ``reason``
     """
     kinds = INTERPRETABLE["cv_testing"]
@@ -118,8 +114,8 @@ def _compare(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check(repetitions: pd.DataFrame, alpha: float, p_form: str) -> None:
-    if p_form not in P_FORMS:
-        raise DataError(unknown_name("form of p-values", p_form, P_FORMS))
+    if p_form not in P_VALUE_FORMS:
+        raise DataError(unknown_name("form of p-values", p_form, P_VALUE_FORMS))
     if not 0 < alpha < 1:
         raise DataError(f"alpha is {alpha!r}: give a level between 0 and 1, such as 0.05.")
     numbers = ["accuracy", f"p_{p_form}"]

@@ -36,18 +36,14 @@ from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.candidates import Candidates, check_candidates
 from fairfold.evaluation.engines import Engine, Run
 from fairfold.evaluation.estimator_engine import EstimatorEngine, Matrix, Scoring, first_sentence, fit_clone
-from fairfold.evaluation.permutation import is_decided, p_values
+from fairfold.evaluation.permutation import p_values, permuted_scores
 from fairfold.evaluation.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.evaluation.svm_engine import SVMEngine
 from fairfold.seeds import seed_sequence
 
-# Permutations between two looks at whether the rest can still matter.
-BATCH = 50
 MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
 
-NESTED = "nested cross-validation"
-TESTING = "cross-validation and testing"
-CROSS_TESTING = "cross-validation and cross-testing"
+NESTED, TESTING, CROSS_TESTING = "nested_cv", "cv_testing", "cv_cross_testing"
 INTERPRETABLE = {
     NESTED: ("performance",),
     CROSS_TESTING: ("performance", "parameters"),
@@ -61,7 +57,7 @@ class Outcome:
 
     Attributes
     ----------
-    procedure : its name.
+    procedure : ``"nested_cv"``, ``"cv_testing"`` or ``"cv_cross_testing"``.
     accuracy : fraction of the tested samples that were predicted correctly, all tests pooled.
     score : mean over the tests by the scorer, weighted by their samples; ``accuracy`` where that is the scorer.
     parameters : parameters, or name, of the chosen candidate; for nested cross-validation a tuple, one per outer fold.
@@ -250,7 +246,8 @@ def engine_for(
     estimators: list[ClassifierMixin], X: Matrix, y: np.ndarray, scoring: Scoring, n_jobs: int | None
 ) -> Engine:
     """The fastest engine that gives these classifiers' results."""
-    compiled = SVMEngine.for_candidates(estimators, X, y) if scoring == "accuracy" else None
+    codes = np.unique(y, return_inverse=True)[1]
+    compiled = SVMEngine.for_candidates(estimators, X, codes, n_jobs=n_jobs) if scoring == "accuracy" else None
     return compiled or EstimatorEngine(estimators, X, y, scoring=scoring, n_jobs=n_jobs)
 
 
@@ -276,7 +273,13 @@ def _run(
     accuracy = float(np.mean(predictions == y[tested]))
     score = accuracy if settings.scoring == "accuracy" else float(_scores(plan, observed)[0])
     draw = rngs["draw"].random()
-    permuted = _permute(engine, plan, score, settings, rngs["permutations"], draw)
+    permuted = permuted_scores(
+        lambda orders: _scores(plan, engine.run(plan, orders))[:, None],
+        draw_orders(plan.part, settings.n_permutations, rngs["permutations"]),
+        [score],
+        early_stop=settings.alpha if settings.early_stop else None,
+        draws=[draw],
+    )[:, 0]
     p = p_values(score, permuted, draw) if len(permuted) else {}
     interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
     return Outcome(
@@ -311,22 +314,6 @@ def _predictions(plan: Plan, codes: np.ndarray, y: np.ndarray) -> tuple[np.ndarr
 def _scores(plan: Plan, run: Run) -> np.ndarray:
     """Mean score of each order, weighted by the samples of the tests, shape (n_orders,)."""
     return run.totals.sum(axis=1) / np.count_nonzero(plan.role == TEST)
-
-
-def _permute(
-    engine: Engine, plan: Plan, score: float, settings: Settings, rng: np.random.Generator, draw: float
-) -> np.ndarray:
-    """Scores of permuted rows; with an early stop the first of those that there would be without."""
-    n = settings.n_permutations
-    orders = draw_orders(plan.part, n, rng)
-    permuted = np.empty(0)
-    while len(permuted) < n:
-        if settings.early_stop and is_decided(score, permuted, n, settings.alpha, draw):
-            break
-        size = BATCH if settings.early_stop else n
-        run = engine.run(plan, orders[len(permuted) : len(permuted) + size])
-        permuted = np.append(permuted, _scores(plan, run))
-    return permuted
 
 
 def _check_data(X: Matrix | ArrayLike, y: ArrayLike) -> tuple[Matrix, np.ndarray]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
@@ -27,13 +28,17 @@ class SVMEngine:
     Parameters
     ----------
     problem : see :class:`~fairfold.evaluation.svm_kernels.Problem`.
+    n_jobs : threads that share the orders; the results are the same for any number.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, n_jobs: int | None = None) -> None:
         self.problem = problem
+        self.n_jobs = n_jobs
 
     @classmethod
-    def for_candidates(cls, candidates: Sequence[BaseEstimator], X: Any, y: np.ndarray) -> SVMEngine | None:
+    def for_candidates(
+        cls, candidates: Sequence[BaseEstimator], X: Any, y: np.ndarray, *, n_jobs: int | None = None
+    ) -> SVMEngine | None:
         """Engine for these candidates on these data, or None where it does not apply.
 
         Parameters
@@ -41,6 +46,7 @@ class SVMEngine:
         candidates : unfitted estimators.
         X : ndarray or sparse matrix, shape (n_samples, n_features).
         y : ndarray of int, shape (n_samples,); codes of the classes at the positions.
+        n_jobs : threads.
         """
         machines = [_machine(candidate) for candidate in candidates]
         if sparse.issparse(X) or set(np.unique(y)) != {0, 1} or None in machines:
@@ -54,11 +60,16 @@ class SVMEngine:
         group = np.unique(np.column_stack((kept_variance, gamma)), axis=0, return_inverse=True)[1].ravel()
         K = rbf_kernel(X, gamma=own_gamma or 1 / X.shape[1])
         # LIBSVM's positive class is the first one.
-        return cls(Problem(K, _compact(X, plain.all()), np.where(y == 0, 1.0, -1.0), C, kept_variance, gamma, group))
+        signs = np.where(y == 0, 1.0, -1.0)
+        return cls(Problem(K, _compact(X, plain.all()), signs, C, kept_variance, gamma, group), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
         """See :class:`~fairfold.evaluation.engines.Engine`."""
-        return Run(*run_plan(self.problem, plan.inner_fold, plan.choice_of, plan.role, orders))
+        parts = np.array_split(orders, min(len(orders), effective_n_jobs(self.n_jobs)))
+        runs = Parallel(self.n_jobs, prefer="threads")(
+            delayed(run_plan)(self.problem, plan.inner_fold, plan.choice_of, plan.role, part) for part in parts
+        )
+        return Run(*map(np.concatenate, zip(*runs, strict=True)))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """See :class:`~fairfold.evaluation.engines.Engine`."""
