@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.candidates import make_candidates
 from fairfold.evaluation.estimator_engine import EstimatorEngine
+from fairfold.evaluation.permutation import p_values
 from fairfold.evaluation.plans import TEST, TRAIN, deal_folds, draw_orders, holdout_plans, nested_plan
 from fairfold.evaluation.procedures import (
     cross_validate_and_cross_test,
@@ -105,6 +106,8 @@ def test_agrees_with_plain_loops_on_the_same_folds(procedure, problem):
     orders = draw_orders(part, 4, stream("permutations"))
     permuted = [PLAIN[procedure](X[order], y)[0] for order in orders]
     np.testing.assert_allclose(outcome.permutation_scores, permuted, rtol=0, atol=1e-12)
+    assert outcome.p_values == p_values(accuracy, np.array(permuted), stream("draw").random())
+    assert outcome.p_value == outcome.p_values["exact"]
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
