@@ -1,9 +1,11 @@
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from fairfold.errors import ModelError, StudyError
 from fairfold.evaluation.candidates import check_candidates, make_candidates
@@ -33,12 +35,21 @@ def test_names_of_candidates():
     assert [candidate.parameters for candidate in unnamed] == [GaussianNB().get_params(), {"metric": "manhattan"}]
 
 
+def test_different_classifiers_may_have_the_same_parameters():
+    sets = [{"max_depth": 1}, {"max_depth": 2}]
+    both = [*make_candidates(RandomForestClassifier(), sets), *make_candidates(DecisionTreeClassifier(), sets)]
+    assert check_candidates(both) == both
+
+
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [
         ([], "no candidates"),
         ({}, "no candidates"),
         (GaussianNB(), "give a list"),
+        (RandomForestClassifier(), "give a list"),
+        (None, "give a list"),
+        ("SVC", "give a list"),
         ([LinearRegression()], r"candidate 0 is LinearRegression\(\)"),
         ([GaussianNB(), "SVC"], "candidate 1 is 'SVC'"),
         ([GaussianNB()] * 2, "candidate 1 repeats"),
