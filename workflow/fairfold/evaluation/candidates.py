@@ -64,7 +64,7 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
     Raises
     ------
     ModelError
-        When there is none, one is no scikit-learn classifier, or two have the same name, or the same class and parameters.
+        When there is none, one is no scikit-learn classifier, or two have the same name or class and parameters.
     """
     if isinstance(candidates, BaseEstimator | str) or not isinstance(candidates, Iterable):
         raise ModelError(f"candidates is {candidates!r}: give a list, even of a single classifier.")
