@@ -64,10 +64,10 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
     Raises
     ------
     ModelError
-        When there is none, one is no scikit-learn classifier, or two have the same name or parameters.
+        When there is none, one is no scikit-learn classifier, or two have the same name or class and parameters.
     """
-    if isinstance(candidates, BaseEstimator):
-        raise ModelError(f"candidates is {candidates}: give a list, even of a single classifier.")
+    if isinstance(candidates, BaseEstimator | str) or not isinstance(candidates, Iterable):
+        raise ModelError(f"candidates is {candidates!r}: give a list, even of a single classifier.")
     pairs = candidates.items() if isinstance(candidates, Mapping) else candidates
     checked: list[Candidate] = []
     seen = set()
@@ -76,8 +76,10 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
         if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
             raise ModelError(f"candidate {len(checked)} is {estimator!r}: give an unfitted scikit-learn classifier.")
         parameters = estimator.get_params() if parameters is None else parameters
-        # values need not be hashable, or comparable by one ==, as arrays are not
-        key = repr(sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters)
+        # as text, since values need not be hashable, nor comparable by one ==, as arrays are not
+        key = repr(parameters)
+        if isinstance(parameters, Mapping):  # a name stands alone, parameters belong to a class
+            key = f"{type(estimator).__qualname__}: {sorted(parameters.items())}"
         if key in seen:
             raise ModelError(f"candidate {len(checked)} repeats {parameters!r}: give each candidate once.")
         seen.add(key)

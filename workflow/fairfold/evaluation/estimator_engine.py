@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import get_scorer, get_scorer_names
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from fairfold.errors import ModelError, unknown_name
@@ -42,6 +43,15 @@ def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray) -> Classifie
     """A fitted copy of ``estimator``; a :class:`ModelError` with its reason where it cannot be fitted."""
     with _reasons(estimator, len(y)):
         return clone(estimator).fit(X, y)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Limited to one thread each, as more sum in another order, and ``n_jobs`` would change the last bits.
+
+    Found once per process, since the search takes as long as a few small fits.
+    """
+    return ThreadpoolController()
 
 
 class EstimatorEngine:
@@ -93,7 +103,7 @@ class EstimatorEngine:
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Predicted class of each position in each test, shape (n_tests, n_samples), -1 where a test does not ask."""
         predicted = np.full(plan.role.shape, -1)
-        with threadpool_limits(1):  # as in the runs
+        with _thread_pools().limit(limits=1):
             for test, (choice, role) in enumerate(zip(plan.choice_of, plan.role, strict=True)):
                 asked = role == TEST
                 if asked.any():
@@ -104,7 +114,7 @@ class EstimatorEngine:
 
     def _run_order(self, plan: Plan, order: np.ndarray) -> tuple[list[float], list[int]]:
         """Total of each test, and candidate of each choice."""
-        with threadpool_limits(1):  # more threads sum in another order: n_jobs would change the last bits
+        with _thread_pools().limit(limits=1):
             chosen = [self._choose(inner_fold, order) for inner_fold in plan.inner_fold]
             totals = [
                 self._total(chosen[choice], role == TRAIN, role == TEST, order)

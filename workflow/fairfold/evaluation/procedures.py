@@ -4,13 +4,13 @@ The procedures of Korjus, Hebart & Vicente (2016). All of them choose by cross-v
 took part in the choice or the training; they differ in how many rows that leaves to test, and in what may be
 interpreted afterwards (their Table 1):
 
-==============================  =====================================  ==========================================
-procedure                       tested rows                            may be interpreted
-==============================  =====================================  ==========================================
-nested cross-validation         all                                    performance
-cross-validation, cross-testing the test part, trained on all the rest performance, parameters
-cross-validation, testing       the test part, trained on the other    performance, parameters, the fitted model
-==============================  =====================================  ==========================================
+===================================  ==================================================  ==============================
+procedure                            tests                                               may be interpreted
+===================================  ==================================================  ==============================
+nested cross-validation              all rows, in folds                                  performance
+cross-validation and cross-testing   the test part, in folds, trained on all other rows  performance, parameters
+cross-validation and testing         the test part, trained on the training part         performance, parameters, model
+===================================  ==================================================  ==============================
 
 A permutation test repeats the whole procedure, the choice included, on rows that were shuffled while labels and folds
 stay in place.
@@ -51,7 +51,7 @@ INTERPRETABLE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What a procedure found.
 
@@ -68,7 +68,7 @@ class Outcome:
     p_value : the ``exact`` p-value, or None without permutations.
     p_values : all forms, see :func:`~fairfold.evaluation.permutation.p_values`; empty without permutations.
     n_permutations : how many were run, fewer than asked for after an early stop.
-    interpretable : what may be interpreted besides: of ``"performance"``, ``"parameters"`` and ``"model"``.
+    interpretable : what of ``"performance"``, ``"parameters"`` and ``"model"`` this procedure lets one interpret.
     model : the classifier that was tested, fitted; None where several were.
     """
 
@@ -88,7 +88,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Settings:
+class _Settings:
     """What the three procedures share; their docstrings say what each is."""
 
     n_splits: int
@@ -163,7 +163,7 @@ def nested_cross_validate(
     StudyError
         ``DataError`` for data, ``SplitError`` for folds, ``ModelError`` for candidates and settings that do not work.
     """
-    settings = Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
+    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
     return _run(NESTED, lambda y, rng: nested_plan(y, n_splits, rng), candidates, X, y, settings)
 
 
@@ -200,7 +200,7 @@ def cross_validate_and_test(
     StudyError
         As :func:`nested_cross_validate`; a ``SplitError`` too for a fraction that leaves one part empty.
     """
-    settings = Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
+    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
     return _run(TESTING, lambda y, rng: _holdout_plans(y, n_splits, test_fraction, rng)[0], candidates, X, y, settings)
 
 
@@ -236,7 +236,7 @@ def cross_validate_and_cross_test(
     StudyError
         As :func:`cross_validate_and_test`.
     """
-    settings = Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
+    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
     return _run(
         CROSS_TESTING, lambda y, rng: _holdout_plans(y, n_splits, test_fraction, rng)[1], candidates, X, y, settings
     )
@@ -257,7 +257,7 @@ def _run(
     candidates: Candidates,
     X: Matrix | ArrayLike,
     y: ArrayLike,
-    settings: Settings,
+    settings: _Settings,
 ) -> Outcome:
     """Check what was given; run the procedure on the rows as they stand and, where asked for, permuted."""
     named = check_candidates(candidates)
@@ -352,16 +352,16 @@ def _holdout_plans(y: np.ndarray, n_splits: int, test_fraction: float, rng: np.r
 
 
 def _check_folds(plan: Plan, y: np.ndarray, n_splits: int) -> None:
-    """Raise a :class:`SplitError` where folds are dealt to, and a class has too few samples to be in all of them."""
-    dealt = [("cross-validation that chooses", inner_fold >= 0) for inner_fold in plan.inner_fold]
+    """Raise a :class:`SplitError` where a class has too few samples to be in every fold that is dealt."""
+    dealt = [("to choose by", inner_fold >= 0) for inner_fold in plan.inner_fold]
     if len(plan.role) > 1:
-        dealt.insert(0, ("part that is cross-tested", (plan.role == TEST).any(axis=0)))
-    for where, rows in dealt:
+        dealt.append(("to test", (plan.role == TEST).any(axis=0)))
+    for purpose, rows in dealt:
         for label in np.unique(y):
             size = np.count_nonzero(y[rows] == label)
             if size < n_splits:
                 raise SplitError(
-                    f"class {label} has {size} samples in the {where}, fewer than its {n_splits} folds: give more of "
+                    f"class {label} has {size} of the rows {purpose}, fewer than their {n_splits} folds: give more of "
                     "them, lower n_splits, or, where there is a test part, shuffle the rows or change test_fraction."
                 )
 
