@@ -45,7 +45,9 @@ def test_rows_that_are_not_there(y, message):
 def test_a_repetition_depends_on_its_number_only():
     setting = Setting([20, 30], [0.5], n_permutations=12)
     together = run(setting, range(4))
-    apart = pd.concat([run(setting, [number]) for number in (3, 1, 0, 2)]).sort_values("repetition", kind="stable", ignore_index=True)
+    apart = pd.concat([run(setting, [number]) for number in (3, 1, 0, 2)]).sort_values(
+        "repetition", kind="stable", ignore_index=True
+    )
     pd.testing.assert_frame_equal(together, apart, check_like=False)
     assert together["accuracy"].nunique() > 3
     assert not together["accuracy"].equals(run(setting, range(4), seed=2)["accuracy"])

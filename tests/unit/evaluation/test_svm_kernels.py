@@ -5,7 +5,15 @@ from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from fairfold.evaluation.svm_kernels import TOLERANCE, _fit, _kernel_sums, offset, optimise, principal_components
+from fairfold.evaluation.svm_kernels import (
+    TOLERANCE,
+    _fit,
+    _kernel_sums,
+    _krylov,
+    offset,
+    optimise,
+    principal_components,
+)
 
 
 def problem(seed, n, n_features=4, effect=0.8):
@@ -89,13 +97,21 @@ def test_multipliers_at_their_bounds_need_no_optimisation():
         np.testing.assert_allclose(decide(K, y, everyone, np.arange(40), C), expected, atol=10 * TOLERANCE)
 
 
-@pytest.mark.parametrize("shape", [(40, 5), (12, 30)])
+@pytest.mark.parametrize("shape", [(40, 5), (12, 30), (90, 60), (60, 90)])
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
-def test_principal_components_are_those_of_scikit_learn(shape, share):
-    X = np.random.default_rng(1).random(shape) * np.arange(1, shape[1] + 1)
+@pytest.mark.parametrize("decay", [0, 0.5])
+def test_principal_components_are_those_of_scikit_learn(shape, share, decay):
+    """Few of many components, where few steps suffice, and many of them, where they do not."""
+    X = np.random.default_rng(1).normal(size=shape) * np.exp(-decay * np.arange(shape[1]))
     X -= X.mean(axis=0)
-    expected = PCA(share).fit(X)
+    expected = PCA(share, svd_solver="full").fit(X)
     found = principal_components(X, share)
     assert found.shape == (shape[1], expected.n_components_)
     overlap = expected.components_ @ found[:, ::-1]
     np.testing.assert_allclose(np.abs(overlap), np.eye(expected.n_components_), atol=1e-8)
+
+
+def test_few_leading_components_are_found_without_all_others():
+    X = np.random.default_rng(1).normal(size=(60, 60)) * np.exp(-0.5 * np.arange(60))
+    assert _krylov(X.T @ X, 0.7).shape == (60, 2)
+    assert _krylov(np.eye(60), 0.7).shape == (60, 0)

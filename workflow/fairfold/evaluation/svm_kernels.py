@@ -21,6 +21,8 @@ from fairfold.evaluation.plans import TEST, TRAIN
 
 TOLERANCE = 1e-3  # of the stopping rule, LIBSVM's and scikit-learn's default
 _SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
+_LANCZOS_STEPS = 20
+_RESIDUAL = 1e-11  # of an eigenvector, relative to the largest eigenvalue
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # lets maxima be vectorised, changes no result
@@ -192,24 +194,72 @@ class Problem(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def _krylov(S: np.ndarray, share: float) -> np.ndarray:
+    """Leading eigenvectors whose eigenvalues add up to more than the share of the trace, shape (p, k), in rising order.
+
+    Lanczos' method, orthogonalised anew in each step. Without columns where that many steps do not find enough of
+    them to ``_RESIDUAL``.
+    """
+    p, total = len(S), np.trace(S)
+    V = np.empty((_LANCZOS_STEPS + 1, p))
+    T = np.zeros((_LANCZOS_STEPS, _LANCZOS_STEPS))
+    start = np.sin(np.arange(1, p + 1))  # like no eigenvector in particular
+    V[0] = start / np.sqrt(start @ start)
+    for j in range(_LANCZOS_STEPS):
+        w = S @ V[j]
+        T[j, j] = w @ V[j]
+        for _ in range(2):
+            w -= (V[: j + 1] @ w) @ V[: j + 1]
+        norm = np.sqrt(w @ w)
+        if norm <= _RESIDUAL * total:
+            break
+        V[j + 1] = w / norm
+        if j % 4 == 3:
+            values, vectors = np.linalg.eigh(T[: j + 1, : j + 1])
+            k = _n_kept(values, share * total)
+            if k > (j + 1) // 2:
+                break
+            if np.abs(vectors[j, j + 1 - k :]).max() * norm <= _RESIDUAL * values[-1]:
+                return V[: j + 1].T @ np.ascontiguousarray(vectors[:, j + 1 - k :])
+        if j + 1 < _LANCZOS_STEPS:
+            T[j, j + 1] = T[j + 1, j] = norm
+    return np.empty((p, 0))
+
+
+@njit(cache=True, nogil=True)
+def _n_kept(values: np.ndarray, least: float) -> int:
+    """How many of the largest values, which stand last, add up to more than ``least``; one too many if all do not."""
+    kept = 0.0
+    for k in range(1, len(values) + 1):
+        kept += values[-k]
+        if kept > least:
+            return k
+    return len(values) + 1
+
+
+@njit(cache=True, nogil=True)
 def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
     """Fewest leading components whose variances add up to more than the share, shape (n_features, n_components).
 
     Taken from the scatter matrix or, where there are fewer samples than features, from the Gram matrix of the centred
-    samples. Costs min(samples, features)³.
+    samples. Costs p³ for the p of the smaller one, or a few p² where a few components hold that much.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features); centred.
+    kept_variance : share of the variance, between 0 and 1.
     """
     wide = X.shape[1] > X.shape[0]
     scatter = X @ X.T if wide else X.T @ X
-    variances, vectors = np.linalg.eigh(scatter)
-    total, kept, k = variances.sum(), 0.0, 0
-    while k < len(variances):
-        k += 1
-        kept += variances[-k]
-        if kept > kept_variance * total:
-            break
-    leading = np.ascontiguousarray(vectors[:, -k:])
+    leading = _krylov(scatter, kept_variance) if len(scatter) > _LANCZOS_STEPS else np.empty((len(scatter), 0))
+    if not leading.shape[1]:
+        variances, vectors = np.linalg.eigh(scatter)
+        k = min(_n_kept(variances, kept_variance * variances.sum()), len(variances))
+        leading = np.ascontiguousarray(vectors[:, -k:])
     if wide:
-        leading = (X.T @ leading) / np.sqrt(np.maximum(variances[-k:], 1e-300))
+        leading = X.T @ leading
+        for k in range(leading.shape[1]):
+            leading[:, k] /= max(np.sqrt((leading[:, k] ** 2).sum()), 1e-150)
     return leading
 
 
