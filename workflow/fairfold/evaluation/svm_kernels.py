@@ -12,17 +12,18 @@ first, tests it by LIBSVM's own stopping rule, and optimises from there only if 
 
 from __future__ import annotations
 
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from fairfold.evaluation.eigenvectors import leading_eigenvectors
 from fairfold.evaluation.plans import TEST, TRAIN
 
 TOLERANCE = 1e-3  # of the stopping rule, LIBSVM's and scikit-learn's default
 _SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
-_LANCZOS_STEPS = 20
-_RESIDUAL = 1e-11  # of an eigenvector, relative to the largest eigenvalue
+_EXPONENTIAL = tuple(1 / factorial(n) for n in range(11, -1, -1))
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # lets maxima be vectorised, changes no result
@@ -194,55 +195,11 @@ class Problem(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _krylov(S: np.ndarray, share: float) -> np.ndarray:
-    """Leading eigenvectors whose eigenvalues add up to more than the share of the trace, shape (p, k), in rising order.
-
-    Lanczos' method, orthogonalised anew in each step. Without columns where that many steps do not find enough of
-    them to ``_RESIDUAL``.
-    """
-    p, total = len(S), np.trace(S)
-    V = np.empty((_LANCZOS_STEPS + 1, p))
-    T = np.zeros((_LANCZOS_STEPS, _LANCZOS_STEPS))
-    start = np.sin(np.arange(1, p + 1))  # like no eigenvector in particular
-    V[0] = start / np.sqrt(start @ start)
-    for j in range(_LANCZOS_STEPS):
-        w = S @ V[j]
-        T[j, j] = w @ V[j]
-        for _ in range(2):
-            w -= (V[: j + 1] @ w) @ V[: j + 1]
-        norm = np.sqrt(w @ w)
-        if norm <= _RESIDUAL * total:
-            break
-        V[j + 1] = w / norm
-        if j % 4 == 3:
-            values, vectors = np.linalg.eigh(T[: j + 1, : j + 1])
-            k = _n_kept(values, share * total)
-            if k > (j + 1) // 2:
-                break
-            if np.abs(vectors[j, j + 1 - k :]).max() * norm <= _RESIDUAL * values[-1]:
-                return V[: j + 1].T @ np.ascontiguousarray(vectors[:, j + 1 - k :])
-        if j + 1 < _LANCZOS_STEPS:
-            T[j, j + 1] = T[j + 1, j] = norm
-    return np.empty((p, 0))
-
-
-@njit(cache=True, nogil=True)
-def _n_kept(values: np.ndarray, least: float) -> int:
-    """How many of the largest values, which stand last, add up to more than ``least``; one too many if all do not."""
-    kept = 0.0
-    for k in range(1, len(values) + 1):
-        kept += values[-k]
-        if kept > least:
-            return k
-    return len(values) + 1
-
-
-@njit(cache=True, nogil=True)
 def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
     """Fewest leading components whose variances add up to more than the share, shape (n_features, n_components).
 
     Taken from the scatter matrix or, where there are fewer samples than features, from the Gram matrix of the centred
-    samples. Costs p³ for the p of the smaller one, or a few p² where a few components hold that much.
+    samples; see :func:`~fairfold.evaluation.eigenvectors.leading_eigenvectors`.
 
     Parameters
     ----------
@@ -251,11 +208,7 @@ def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
     """
     wide = X.shape[1] > X.shape[0]
     scatter = X @ X.T if wide else X.T @ X
-    leading = _krylov(scatter, kept_variance) if len(scatter) > _LANCZOS_STEPS else np.empty((len(scatter), 0))
-    if not leading.shape[1]:
-        variances, vectors = np.linalg.eigh(scatter)
-        k = min(_n_kept(variances, kept_variance * variances.sum()), len(variances))
-        leading = np.ascontiguousarray(vectors[:, -k:])
+    leading = np.ascontiguousarray(leading_eigenvectors(scatter, kept_variance))
     if wide:
         leading = X.T @ leading
         for k in range(leading.shape[1]):
@@ -264,27 +217,60 @@ def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _pca_kernel(
-    X: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float, out: np.ndarray
-) -> None:
-    """Fill ``out`` where a row or column is of ``train`` with the kernel after principal components of ``train``."""
+def exponentiate(x: np.ndarray) -> None:
+    """Replace each x ≤ 0 by exp(x), to two units in the last place; loops that compilers can vectorise.
+
+    exp(x) = 2^k exp(r) for the whole number k next to x / ln 2. Adding 1.5 · 2^52 rounds to k and leaves k in the low
+    bits; the power of two is then added to the exponent's bits.
+    """
+    rounding, lowest, n_low = 6755399441055744.0, -708.0, 0
+    shifted, result = np.empty_like(x), np.empty_like(x)
+    for i in range(len(x)):
+        n_low += x[i] < lowest
+        value = x[i] if x[i] > lowest else lowest
+        shifted[i] = value * 1.4426950408889634 + rounding
+        k = shifted[i] - rounding
+        r = (value - k * 6.93145751953125e-1) - k * 1.42860682030941723212e-6  # ln 2 in two parts
+        series = 1 / 479001600 + r * (1 / 6227020800)
+        for coefficient in _EXPONENTIAL:
+            series = coefficient + r * series
+        result[i] = series
+    bits, powers = result.view(np.int64), shifted.view(np.int64)
+    for i in range(len(x)):
+        bits[i] += powers[i] << 52
+    if n_low:
+        for i in range(len(x)):
+            if x[i] < lowest:
+                result[i] = np.exp(x[i])
+    x[:] = result
+
+
+@njit(cache=True, nogil=True)
+def _pca_kernel(X: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float) -> np.ndarray:
+    """Kernel matrix after principal components of ``train``, samples in the order ``train``, ``test``.
+
+    Where neither row nor column is of ``train`` it holds anything.
+    """
     part = X[train]
     mean = part.sum(0) / len(part)
     components = principal_components(part - mean, kept_variance)
     if gamma == 0:
         gamma = 1 / components.shape[1]
-    scores = X @ components
-    n_components = scores.shape[1]
+    scores = np.ascontiguousarray((X[np.concatenate((train, test))] @ components).T)
+    n = scores.shape[1]
+    K, distances = np.empty((n, n)), np.empty(n)
     for a in range(len(train)):
-        i = train[a]
-        for b in range(a + 1 + len(test)):
-            j = train[b] if b <= a else test[b - a - 1]
-            distance = 0.0
-            for k in range(n_components):
-                difference = scores[i, k] - scores[j, k]
-                distance += difference * difference
-            out[j, i] = np.exp(-gamma * distance)
-            out[i, j] = out[j, i]
+        distances[a:] = 0
+        for component in scores:
+            centre = component[a]
+            for b in range(a, n):
+                difference = component[b] - centre
+                distances[b] -= difference * difference
+        row = gamma * distances[a:]
+        exponentiate(row)
+        K[a, a:] = row
+        K[a:, a] = row
+    return K
 
 
 @njit(cache=True, nogil=True)
@@ -295,18 +281,19 @@ def _decide(
     X: np.ndarray,
     train: np.ndarray,
     test: np.ndarray,
-    work: np.ndarray,
     values: np.ndarray,
 ) -> None:
     """Decision values of one candidate; ``K`` and ``X`` are in order of positions."""
+    y = problem.y
     if problem.kept_variance[candidate] > 0:
-        _pca_kernel(X, train, test, problem.kept_variance[candidate], problem.gamma[candidate], work)
-        K = work
-    _fit(K, problem.y, _kernel_sums(K, problem.y, train), train, test, problem.C[candidate], values)
+        K = _pca_kernel(X, train, test, problem.kept_variance[candidate], problem.gamma[candidate])
+        y = y[np.concatenate((train, test))]
+        train, test = np.arange(len(train)), np.arange(len(train), len(y))
+    _fit(K, y, _kernel_sums(K, y, train), train, test, problem.C[candidate], values)
 
 
 @njit(cache=True, nogil=True)
-def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray, work: np.ndarray) -> int:
+def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray) -> int:
     """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best."""
     y = problem.y
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
@@ -318,14 +305,19 @@ def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, 
         train, test = _grouped((fold_of >= 0) & (fold_of != fold), y), np.flatnonzero(fold_of == fold)
         if not len(test):
             continue
+        members = np.concatenate((train, test))
+        renamed = np.arange(len(members))
         for group in range(problem.group.max() + 1):
-            members = np.flatnonzero(problem.group == group)
-            view, sums = K, total_sums - fold_sums[fold]
-            if problem.kept_variance[members[0]] > 0:
-                _pca_kernel(X, train, test, problem.kept_variance[members[0]], problem.gamma[members[0]], work)
-                view, sums = work, _kernel_sums(work, y, train)
-            for candidate in members:
-                _fit(view, y, sums, train, test, problem.C[candidate], values)
+            candidates = np.flatnonzero(problem.group == group)
+            share = problem.kept_variance[candidates[0]]
+            if share > 0:
+                G, own_y = _pca_kernel(X, train, test, share, problem.gamma[candidates[0]]), y[members]
+                own_train, own_test = renamed[: len(train)], renamed[len(train) :]
+                sums = _kernel_sums(G, own_y, own_train)
+            else:
+                G, own_y, own_train, own_test, sums = K, y, train, test, total_sums - fold_sums[fold]
+            for candidate in candidates:
+                _fit(G, own_y, sums, own_train, own_test, problem.C[candidate], values)
                 for k in range(len(test)):
                     correct[candidate] += (values[k] > 0) == (y[test[k]] > 0)
     return np.argmax(correct)
@@ -344,16 +336,16 @@ def run_plan(
     n_folds = inner_fold.max() + 1
     chosen = np.empty((len(orders), len(inner_fold)), np.int64)
     correct = np.zeros((len(orders), len(role)))
-    values, work, K = np.empty(n), np.empty((n, n)), np.empty((n, n))
+    values, K = np.empty(n), np.empty((n, n))
     for o in range(len(orders)):
         _reorder(problem.K, orders[o], K)
         X = problem.X[orders[o]]
         for c in range(len(inner_fold)):
-            chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X, work)
+            chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X)
         for s in range(len(role)):
             train, test = _grouped(role[s] == TRAIN, y), np.flatnonzero(role[s] == TEST)
             if len(test):
-                _decide(problem, chosen[o, choice_of[s]], K, X, train, test, work, values)
+                _decide(problem, chosen[o, choice_of[s]], K, X, train, test, values)
             for k in range(len(test)):
                 correct[o, s] += (values[k] > 0) == (y[test[k]] > 0)
     return correct, chosen
@@ -366,13 +358,13 @@ def decision_values(
     """Decision value of each position in each test, shape (n_tests, n_samples), NaN where a test does not ask."""
     n = len(problem.y)
     result = np.full(role.shape, np.nan)
-    values, work, K = np.empty(n), np.empty((n, n)), np.empty((n, n))
+    values, K = np.empty(n), np.empty((n, n))
     _reorder(problem.K, order, K)
     X = problem.X[order]
     for s in range(len(role)):
         train, test = _grouped(role[s] == TRAIN, problem.y), np.flatnonzero(role[s] == TEST)
         if len(test):
-            _decide(problem, chosen[choice_of[s]], K, X, train, test, work, values)
+            _decide(problem, chosen[choice_of[s]], K, X, train, test, values)
         for k in range(len(test)):
             result[s, test[k]] = values[k]
     return result

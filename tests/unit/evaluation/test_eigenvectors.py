@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from fairfold.evaluation.eigenvectors import (
+    _inverse_iteration,
+    _largest_eigenvalues,
+    _tridiagonal,
+    leading_eigenvectors,
+)
+
+
+def scatter(p, decay, seed=0):
+    X = np.random.default_rng(seed).normal(size=(2 * p, p)) * np.exp(-decay * np.arange(p))
+    return X.T @ X
+
+
+@pytest.mark.parametrize("p", [1, 2, 24, 25, 61, 90])
+@pytest.mark.parametrize("decay", [0, 0.05, 0.5])
+@pytest.mark.parametrize("share", [0.2, 0.7, 0.999])
+def test_equal_to_lapack(p, decay, share):
+    A = scatter(p, decay)
+    values, vectors = np.linalg.eigh(A)
+    k = int(np.searchsorted(np.cumsum(values[::-1]), share * values.sum(), side="right")) + 1
+    found = leading_eigenvectors(A, share)
+    assert found.shape == (p, min(k, p))
+    overlap = vectors[:, ::-1][:, :k].T @ found
+    np.testing.assert_allclose(np.abs(overlap), np.eye(min(k, p)), atol=1e-8)
+
+
+def test_the_short_way_is_taken_and_exact():
+    A = scatter(61, 0.05)
+    diagonal, beside, reflections = _tridiagonal(A)
+    T = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    H = np.eye(61)
+    for u in reflections:
+        H = H @ (np.eye(61) - np.outer(u, u))
+    np.testing.assert_allclose(H @ T @ H.T, A, atol=1e-12 * A.max())
+    values = _largest_eigenvalues(diagonal, beside)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:12], atol=1e-10 * values[0])
+    vectors = _inverse_iteration(diagonal, beside, values)
+    assert vectors.shape == (12, 61)
+    np.testing.assert_allclose(vectors @ vectors.T, np.eye(12), atol=1e-12)
+    np.testing.assert_allclose(vectors @ T, values[:, None] * vectors, atol=1e-9 * values[0])
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((30, 30)), np.eye(30), np.diag(np.repeat([3.0, 1.0], [5, 25]))])
+def test_equal_eigenvalues_are_left_to_lapack(matrix):
+    found = leading_eigenvectors(matrix, 0.3)
+    np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-12)
+    ratios = np.diag(found.T @ matrix @ found)
+    np.testing.assert_allclose(ratios, np.sort(np.diag(matrix))[::-1][: len(ratios)], atol=1e-12)
