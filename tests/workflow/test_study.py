@@ -74,6 +74,23 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
     assert np.load(results / "weak_labels/simulated-multilabel/rate-0/hidden.npz")["hidden"].size == 0
 
 
+def test_procedures_are_repeated(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    repetitions = pd.read_csv(results / "cross_testing/repetitions.csv")
+    assert repetitions.groupby(["x_name", "x", "procedure"]).size().to_dict() == {
+        **{("data_size", n, name): 3 for n in (20, 30) for name in ("cv_cross_testing", "cv_testing", "nested_cv")},
+        **{("test_fraction", share, name): 3 for share in (0.3, 0.5) for name in ("cv_cross_testing", "cv_testing")},
+    }
+    assert sorted(path.name for path in (results / "cross_testing/size").iterdir()) == ["from-0.csv", "from-2.csv"]
+    points = pd.read_csv(results / "tables/cross_testing_fig4.csv").query("source == 'ours'")
+    of_nested = points.query("procedure == 'nested_cv' and metric == 'accuracy'").set_index("x")["value"]
+    means = repetitions.query("procedure == 'nested_cv'").groupby("x")["accuracy"].mean()
+    pd.testing.assert_series_equal(of_nested, means, check_names=False)
+    table = pd.read_csv(results / "tables/interpretation.csv").set_index("procedure")
+    assert (table.loc["cv_testing", ["performance", "parameters", "model"]] == "yes").all()
+
+
 def test_quality_of_splits_is_measured(finished):
     study, _ = finished
     results = study.folder / "results"

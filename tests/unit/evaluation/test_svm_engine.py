@@ -9,6 +9,7 @@ from fairfold.evaluation.cross_testing import published_candidates
 from fairfold.evaluation.estimator_engine import EstimatorEngine
 from fairfold.evaluation.plans import draw_orders, holdout_plans, nested_plan
 from fairfold.evaluation.svm_engine import SVMEngine
+from fairfold.evaluation.svm_kernels import decision_values
 
 
 def data(n, n_features, seed=0):
@@ -92,3 +93,22 @@ def test_other_data_are_left_to_scikit_learn():
     assert SVMEngine.for_candidates([SVC(gamma=0.1), SVC(gamma=0.2)], X, y) is None
     both = [SVC(gamma=0.1), make_pipeline(PCA(0.7), SVC(gamma=0.2))]
     assert SVMEngine.for_candidates(both, X, y) is not None
+
+
+@pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
+def test_rows_that_are_tested_take_no_part_in_choice_or_training(parameters):
+    """Another content of one tested row changes its own prediction at most; components of all rows would not pass."""
+    X, y = data(40, 6)
+    candidates = [candidate.set_params(**wider(candidate)) for candidate in published_candidates(parameters)]
+    plan, _ = holdout_plans(y, 5, 10, np.random.default_rng(0))
+    other = X.copy()
+    other[35] = 50 * np.arange(6)
+    runs = []
+    for rows in (X, other):
+        engine = SVMEngine.for_candidates(candidates, rows, y)
+        chosen = engine.run(plan, np.arange(40)[None]).chosen
+        values = decision_values(engine.problem, plan.choice_of, plan.role, np.arange(40), chosen[0])
+        runs.append((chosen, np.delete(values, 35, axis=1)))
+    np.testing.assert_array_equal(runs[0][0], runs[1][0])
+    np.testing.assert_allclose(runs[0][1], runs[1][1], atol=1e-9)
+    assert np.nanstd(runs[0][1]) > 0.01
