@@ -204,7 +204,7 @@ def permutation_p_values(
     observed, permuted = _checked_wins(win_percentages), _checked_permutations(permuted)
     if observed.shape != permuted.shape[1:]:
         raise ModelError(
-            f"win percentages have shape {observed.shape} and each permutation {permuted.shape[1:]}; they must be equal."
+            f"win percentages have shape {observed.shape}, each permutation {permuted.shape[1:]}; they must agree."
         )
     upper = (1 + np.sum(permuted >= observed, axis=0)) / (1 + len(permuted))
     lower = (1 + np.sum(permuted <= observed, axis=0)) / (1 + len(permuted))
