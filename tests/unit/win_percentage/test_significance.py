@@ -104,6 +104,15 @@ def test_winning_by_the_single_best_set_proves_nothing():
     assert (p_values(np.eye(6)[:1], 100, [1e6]) == 1).all()
 
 
+def test_p_values_and_intervals_agree_on_few_effective_sets():
+    n_draws = [10, 30, 60, 100, 150, 600]  # 100 sets: K is 19 to 1
+    low, high = null_interval(100, n_draws, 6)
+    for first in (0, 1e-9, 0.01, 0.5, 0.99, 1 - 1e-9, 1):
+        wins = np.tile([first] + [(1 - first) / 5] * 5, (6, 1))
+        outside = (wins < low[:, None]) | (wins > high[:, None])
+        assert np.array_equal(p_values(wins, 100, n_draws) < 0.05, outside)
+
+
 def test_few_effective_sets_raise_no_false_alarm():
     rng = np.random.default_rng(2)
     for n in (60, 150, 600):  # 100 sets: K is 3.4, 1.6, 1.005

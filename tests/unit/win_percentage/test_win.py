@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import integrate, special, stats
 
 from fairfold.errors import ModelError, StudyError
 from fairfold.win_percentage import (
@@ -180,6 +180,18 @@ def test_gaussians_equal_simulated_searches():
         assert (np.abs(np.bincount(won, minlength=3) / n_searches - expected) < 4 * error).all()
 
 
+def test_gaussians_equal_adaptive_quadrature_far_in_the_tail():
+    wide, narrow = stats.norm(0, 1.05), stats.norm(0.3, 1)
+
+    def integrand(s, n):
+        log_cdf = np.log1p(-(wide.sf(s) + narrow.sf(s)) / 2)
+        return np.exp(np.log(n) + (n - 1) * log_cdf + wide.logpdf(s)) / 2
+
+    for n in (100, 1e6, 1e10):
+        expected = integrate.quad(integrand, 0, 12, args=(n,), epsabs=1e-11, limit=200)[0]
+        assert theoretical_win_percentage([wide, narrow], n, weights=[1, 1])[0] == pytest.approx(expected, abs=1e-9)
+
+
 def test_the_lead_passes_from_the_often_good_to_the_widely_spread():
     distributions = [stats.norm(0.60, 0.10), stats.norm(0.66, 0.07), stats.norm(0.70, 0.04)]
     wins = theoretical_win_percentage(distributions, np.arange(1, 2000), weights=[0.2, 0.3, 0.5])
@@ -207,6 +219,9 @@ def test_theory_holds_at_the_ends_of_supports():
     # near 1 the probability above s is proportional to 1 / B(a, 1.2)
     top = 1 / special.beta([2, 3], 1.2)
     assert steep[-1] == pytest.approx(top / top.sum(), abs=1e-5)
+    # one draw is won as often as the weights say, also where the lowest performance cannot be told from 1000
+    low = theoretical_win_percentage([stats.beta(1.5, 3, loc=1000), stats.beta(1.5, 2, loc=1000)], 1, weights=[1, 3])
+    assert low == pytest.approx([0.25, 0.75], abs=1e-6)
     # the upper half always wins against the lower one, but for N draws that all miss it; the density jumps
     jump = theoretical_win_percentage([stats.uniform(0, 1), stats.uniform(2, 1)], n, weights=[1, 3])
     assert jump[:, 0] == pytest.approx([0.25, 0, 0], abs=0.005)
