@@ -1,0 +1,208 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairfold.errors import ModelError
+from fairfold.win_percentage import (
+    PerformanceHistogram,
+    among_the_best,
+    best_probability,
+    effective_sets,
+    null_interval,
+    p_values,
+    permutation_interval,
+    permutation_p_values,
+    win_percentage,
+)
+
+
+@pytest.mark.parametrize("n_sets", [1, 7, 1000])
+def test_effective_sets_are_one_over_the_sum_of_squared_weights(n_sets):
+    share = np.arange(n_sets + 1) / n_sets
+    for n in (1, 2, 5, 40, 3000):
+        assert effective_sets(n_sets, n) == pytest.approx(1 / np.sum(np.diff(share**n) ** 2), rel=1e-10)
+
+
+def test_effective_sets_of_many_sets_have_a_closed_form():
+    n = np.array([1, 2, 3, 10, 100, 1e3, 1e4, 2e4, 4e4, 1e6, 1e10])
+    exact = [1 / np.sum(best_probability(np.ones(20_000, dtype=int), k) ** 2) for k in n]
+    assert effective_sets(20_000, n) == pytest.approx(exact, rel=2e-5)
+    assert effective_sets(10**8, 1000) == pytest.approx(2 * 10**8 / 1000, rel=1e-3)  # 2 M / N but for 1 / N
+    assert effective_sets(10**8, 1e10) == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def null():
+    """Win percentages of 3 equal classifiers, from 300 sets each, in 20,000 studies."""
+    rng, n_draws, n_sets, n_studies = np.random.default_rng(0), [1, 3, 10, 30], 300, 20_000
+    weights = np.stack([best_probability(np.ones(n_sets, dtype=int), n) for n in n_draws])
+    winner = rng.integers(3, size=(n_studies, n_sets))
+    return n_draws, np.stack([(winner == c) @ weights.T for c in range(3)], axis=2)
+
+
+def test_the_simulated_null_is_win_percentage():
+    rng = np.random.default_rng(1)
+    winner = rng.integers(3, size=300)
+    weights = best_probability(np.ones(300, dtype=int), 10)
+    wins = win_percentage(np.arange(300.0), winner[:, None] == np.arange(3), 10)
+    assert [(winner == c) @ weights for c in range(3)] == pytest.approx(wins, rel=1e-12)
+
+
+def test_null_has_the_mean_and_variance_of_the_beta_distribution(null):
+    n_draws, wins = null
+    # a variance from 20,000 values scatters by about 1 %
+    expected = (1 / 3) * (2 / 3) / effective_sets(300, n_draws)
+    assert wins[..., 0].var(axis=0) == pytest.approx(expected, rel=0.05)
+    assert wins.mean(axis=0) == pytest.approx(np.full((4, 3), 1 / 3), abs=0.005)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+def test_intervals_cover_as_they_say(null, alpha):
+    n_draws, wins = null
+    low, high = null_interval(300, n_draws, 3, alpha=alpha, bonferroni=False)
+    outside = ((wins < low[:, None]) | (wins > high[:, None])).mean(axis=0)
+    # K is 300 to 20: skewness that the beta distribution lacks, and a standard error of 0.0015, are within a fifth
+    assert outside == pytest.approx(np.full((4, 3), alpha), rel=0.2)
+
+
+def test_bonferroni_bounds_the_chance_of_any_false_alarm(null):
+    n_draws, wins = null
+    low, high = null_interval(300, n_draws, 3)
+    any_outside = ((wins < low[:, None]) | (wins > high[:, None])).any(axis=2).mean(axis=0)
+    assert (any_outside < 0.06).all() and (any_outside > 0.03).all()
+    narrow = null_interval(300, n_draws, 3, bonferroni=False)
+    assert np.array_equal((low, high), null_interval(300, n_draws, 3, alpha=0.05 / 3, bonferroni=False))
+    assert (low < narrow[0]).all() and (high > narrow[1]).all()
+
+
+def test_p_values_are_uniform_and_agree_with_intervals(null):
+    n_draws, wins = null
+    p = p_values(wins[0], 300, n_draws)
+    assert p.shape == wins[0].shape
+    for study in wins[:300]:
+        low, high = null_interval(300, n_draws, 3)
+        outside = (study < low[:, None]) | (study > high[:, None])
+        assert np.array_equal(p_values(study, 300, n_draws) < 0.05, outside)
+    greater = np.array([p_values(w, 300, n_draws, alternative="greater", bonferroni=False)[1, 0] for w in wins[:2000]])
+    # Kolmogorov-Smirnov distance of 2,000 uniform numbers, 0.1 % of which exceed 0.044
+    assert stats.kstest(greater, "uniform").statistic < 0.044
+
+
+def test_p_values_of_each_side():
+    p = p_values([0.9, 0.1], 1000, 10, alternative="greater", bonferroni=False)
+    assert p[0] < 1e-6 and p[1] > 0.999
+    assert p_values([0.9, 0.1], 1000, 10)[1] == pytest.approx(p_values([0.9, 0.1], 1000, 10)[0])
+    assert p_values([0.5, 0.5], 1000, 10).tolist() == [1, 1]  # twice the median, twice by Bonferroni
+
+
+def test_winning_by_the_single_best_set_proves_nothing():
+    low, high = null_interval(100, [1, 1e6], 6)
+    assert (low[1], high[1]) == (0, 1) and 0 < low[0] < 1 / 6 < high[0] < 1
+    # the best set goes to this classifier with chance 1/6, to another with 5/6
+    p = p_values(np.eye(6)[:1], 100, [1e6], alternative="greater", bonferroni=False)
+    assert p[0] == pytest.approx([1 / 6] + [1] * 5, abs=1e-6)
+    assert (p_values(np.eye(6)[:1], 100, [1e6]) == 1).all()
+
+
+def test_p_values_and_intervals_agree_on_few_effective_sets():
+    n_draws = [10, 30, 60, 100, 150, 600]  # 100 sets: K is 19 to 1
+    low, high = null_interval(100, n_draws, 6)
+    for first in (0, 1e-9, 0.01, 0.5, 0.99, 1 - 1e-9, 1):
+        wins = np.tile([first] + [(1 - first) / 5] * 5, (6, 1))
+        outside = (wins < low[:, None]) | (wins > high[:, None])
+        assert np.array_equal(p_values(wins, 100, n_draws) < 0.05, outside)
+
+
+def test_few_effective_sets_raise_no_false_alarm():
+    rng = np.random.default_rng(2)
+    for n in (60, 150, 600):  # 100 sets: K is 3.4, 1.6, 1.005
+        weights = best_probability(np.ones(100, dtype=int), n)
+        wins = (rng.integers(6, size=(20_000, 100)) == 0) @ weights
+        low, high = null_interval(100, n, 6)
+        assert np.mean((wins < low) | (wins > high)) < 0.05 / 6 + 4 * np.sqrt(0.05 / 6 / 20_000)
+
+
+def test_pairs_count_as_independent_features():
+    n_features = 200
+    n_pairs = n_features * (n_features - 1) // 2
+    corrected = null_interval(n_pairs, [1, 10], 6, n_independent=n_features)
+    assert np.array_equal(corrected, null_interval(n_features, [1, 10], 6))
+    assert (corrected[0] < null_interval(n_pairs, [1, 10], 6)[0]).all()
+    wins = np.full((2, 6), [0.25, 0.15, 0.15, 0.15, 0.15, 0.15])
+    p = p_values(wins, n_pairs, [1, 10], n_independent=n_features)
+    assert np.array_equal(p, p_values(wins, n_features, [1, 10]))
+    assert (p > p_values(wins, n_pairs, [1, 10])).any()
+
+
+def test_permutation_null():
+    rng = np.random.default_rng(3)
+    permuted = rng.dirichlet(np.ones(3), size=(999, 2))
+    observed = np.array([[0.999, 0.001, 0.0], [1 / 3, 1 / 3, 1 / 3]])
+    p = permutation_p_values(observed, permuted, alternative="greater", bonferroni=False)
+    assert p.shape == (2, 3)
+    assert p[1, 1] == (1 + np.sum(permuted[:, 1, 1] >= 1 / 3)) / 1000
+    low, high = permutation_interval(permuted)
+    for study in (observed, permuted[0], permuted[1], low, high, low - 1e-12, high + 1e-12):
+        outside = (study < low) | (study > high)
+        assert np.array_equal(permutation_p_values(study, permuted) <= 0.05, outside)
+    assert ((permuted < low) | (permuted > high)).mean() <= 0.05 / 3
+
+
+def test_permutation_interval_keeps_order_statistics():
+    # two classifiers, no adjustment, 5 % on each side of 19: the lowest and the highest of them
+    permuted = np.linspace(0.2, 0.8, 19)[:, None] * [1, -1] + [0, 1]
+    low, high = permutation_interval(permuted[np.random.default_rng(4).permutation(19)], alpha=0.1, bonferroni=False)
+    assert low == pytest.approx([0.2, 0.2]) and high == pytest.approx([0.8, 0.8])
+    with pytest.raises(ModelError, match=r"18 permutations.*at least 19"):
+        permutation_interval(permuted[:18], alpha=0.1, bonferroni=False)
+
+
+def test_among_the_best_is_the_paired_t_test():
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(200, 4, 10)) + rng.normal(size=(200, 1, 10)) + np.array([0, 0.5, 1, 1.5])[:, None]
+    winners = among_the_best(scores, alpha=0.05)
+    for row, kept in zip(scores, winners, strict=True):
+        best = row.mean(axis=1).argmax()
+        for c in range(4):
+            p = 1.0 if c == best else stats.ttest_rel(row[best], row[c], alternative="greater").pvalue
+            assert kept[c] == (p >= 0.05)
+    assert winners.any(axis=1).all() and 0 < winners.mean() < 1
+    assert (among_the_best(scores, alpha=0.2) <= winners).all()  # stricter, so fewer
+
+
+def test_among_the_best_without_variation():
+    scores = np.array([[[0.5, 0.6], [0.5, 0.6], [0.4, 0.5]]])
+    assert among_the_best(scores).tolist() == [[True, True, False]]
+    histogram = PerformanceHistogram.from_sets(scores.mean(axis=2).max(axis=1), among_the_best(scores))
+    assert histogram.win_percentage(9) == pytest.approx([0.5, 0.5, 0])
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda: null_interval(0, 1, 2), "n_sets is 0"),
+        (lambda: null_interval(10.5, 1, 2), "n_sets is 10.5"),
+        (lambda: null_interval(10, 0, 2), "n_draws holds 0"),
+        (lambda: null_interval(10, 1, 1), "n_classifiers is 1"),
+        (lambda: null_interval(10, 1, 2, alpha=0), "alpha is 0"),
+        (lambda: null_interval(10, 1, 2, alpha=1), "alpha is 1"),
+        (lambda: null_interval(10, 1, 2, n_independent=11), "at most n_sets, 10"),
+        (lambda: null_interval(10, 1, 2, n_independent=0), "n_independent is 0"),
+        (lambda: effective_sets(10, np.nan), "n_draws holds nan"),
+        (lambda: p_values([0.5, 0.5], 10, [1]), "a row of classifiers for each N"),
+        (lambda: p_values([0.5, np.nan], 10, 1), "holds nan"),
+        (lambda: p_values([1.5, -0.5], 10, 1), "fractions"),
+        (lambda: p_values([1.0], 10, 1), "2 classifiers"),
+        (lambda: p_values([0.5, 0.5], 10, 1, alternative="less"), "unknown alternative 'less'"),
+        (lambda: permutation_p_values([0.5, 0.5], [0.5, 0.5]), "n_permutations"),
+        (lambda: permutation_p_values([0.5, 0.5], [[0.5, 0.3, 0.2]]), "must agree"),
+        (lambda: permutation_interval([[0.5, 0.5]]), "1 permutations"),
+        (lambda: among_the_best(np.ones((3, 2))), r"\(3, 2\)"),
+        (lambda: among_the_best(np.ones((3, 2, 1))), "2 resamples"),
+        (lambda: among_the_best(np.full((3, 2, 2), np.nan)), "holds nan"),
+        (lambda: among_the_best(np.ones((3, 2, 2)), alpha=0.5), "alpha is 0.5"),
+    ],
+)
+def test_bad_input(call, says):
+    with pytest.raises(ModelError, match=says):
+        call()

@@ -1,0 +1,316 @@
+"""Is a classifier's win percentage more than chance among equal classifiers?
+
+The win percentage at N draws, estimated from M feature sets, is a weighted mean: with the sets sorted by performance,
+the best of N draws is the one of rank r with probability w_r, and a classifier's win percentage is the sum of w_r over
+the sets where it is the best. Under the null hypothesis all c classifiers are equal, each set goes to a classifier with
+probability 1 / c whatever its rank, and the win percentage has
+
+    mean 1 / c    and    variance (1 / c) (1 - 1 / c) / K,    K = 1 / (sum of w_r^2).
+
+K is the number of equally weighted feature sets that would scatter as much: M for one draw, about 2 M / N when N is
+large and M larger, and 1 when N exceeds M by far, as then the best set decides alone. The null distribution is the beta
+distribution of this mean and variance, with a + b = K - 1.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from fairfold.errors import ModelError, unknown_name
+from fairfold.win_percentage.win import best_probability, check_all, checked_draws
+
+Alternative = Literal["two-sided", "greater"]
+_ALTERNATIVES = ("two-sided", "greater")
+_SUMMED_SETS = 10_000  # up to here the weights are summed one by one
+
+
+def effective_sets(n_sets: int, n_draws: ArrayLike) -> np.ndarray:
+    """Number K of equally weighted feature sets that scatter as much as M weighted by rank, 1 / (sum of w_r^2).
+
+    Parameters
+    ----------
+    n_sets : M, feature sets that were evaluated.
+    n_draws : N, numbers of at least 1, of any shape.
+
+    Returns
+    -------
+    K in the shape of ``n_draws``, between 1 and M. Exact up to 10,000 feature sets, from there on right to 2e-5 of
+    its value: the sum of w_r^2 is N^2 / (M (2 N - 1)) when N is far below M, and tanh(N / 2 M) when N is large.
+
+    Raises
+    ------
+    ModelError
+        When ``n_sets`` is not a whole number of at least 1, or N is below 1.
+    """
+    _check_whole("n_sets", n_sets, 1)
+    draws = checked_draws(n_draws)
+    if n_sets > _SUMMED_SETS:
+        return 1 / np.tanh(draws / (2 - 1 / draws) / n_sets)
+    ones = np.ones(n_sets, dtype=np.int64)
+    squares = [np.sum(best_probability(ones, n) ** 2) for n in draws.ravel()]
+    return np.reshape(1 / np.array(squares), draws.shape)
+
+
+def null_interval(
+    n_sets: int,
+    n_draws: ArrayLike,
+    n_classifiers: int,
+    *,
+    alpha: float = 0.05,
+    bonferroni: bool = True,
+    n_independent: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interval in which the win percentage of one of c equal classifiers lies with probability 1 - alpha.
+
+    Parameters
+    ----------
+    n_sets : M, feature sets that were evaluated.
+    n_draws : N, numbers of at least 1, of any shape.
+    n_classifiers : c, at least 2.
+    alpha : chance to fall outside, half on each side.
+    bonferroni : divide ``alpha`` by c, so that it is the chance that any of the classifiers falls outside.
+    n_independent : number of independent observations among the feature sets; None when all are. Feature sets that
+        share features are not: among all M = F (F - 1) / 2 pairs of F features there are only about F independent
+        observations, so give F. It takes the place of M.
+
+    Returns
+    -------
+    (low, high) in the shape of ``n_draws``, closed. It is [0, 1] where N is so large that chance alone may let one
+    classifier win everything. See the module for the beta distribution (Equations 12-14 of the paper, by moments).
+    Feature sets on which classifiers tie make the estimate less variable than this, so the interval is then wider than
+    it need be.
+
+    Raises
+    ------
+    ModelError
+        When a number is outside its range.
+    """
+    tail = _tail(alpha, n_classifiers, bonferroni)
+    n_equal, a, b = _beta(n_sets, n_draws, n_classifiers, n_independent)
+    low, high = special.betaincinv(a, b, tail), special.betainccinv(a, b, tail)
+    share = 1 / n_classifiers
+    return np.where((1 - share) ** n_equal > tail, 0.0, low), np.where(share**n_equal > tail, 1.0, high)
+
+
+def p_values(
+    win_percentages: ArrayLike,
+    n_sets: int,
+    n_draws: ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    bonferroni: bool = True,
+    n_independent: int | None = None,
+) -> np.ndarray:
+    """Probability of a win percentage as extreme as this when all classifiers are equal, for each classifier and N.
+
+    Parameters
+    ----------
+    win_percentages : (\\*shape of ``n_draws``, n_classifiers) fractions of 1, estimated from ``n_sets`` feature sets.
+    n_sets, n_draws, n_independent : as for :func:`null_interval`.
+    alternative : ``"two-sided"`` or ``"greater"``, wins more often than its peers.
+    bonferroni : multiply by the number of classifiers.
+
+    Returns
+    -------
+    p-values in the shape of ``win_percentages``, at most 1. Two-sided they are below ``alpha`` where
+    :func:`null_interval` does not hold the win percentage. No p-value is smaller than the chance to win, or to lose,
+    K feature sets of equal weight: the tails of the beta distribution end where this chance does not.
+
+    Raises
+    ------
+    ModelError
+        When a number is outside its range, a shape does not fit, or the alternative is unknown.
+    """
+    _check_alternative(alternative)
+    observed, draws = _checked_wins(win_percentages), checked_draws(n_draws)
+    if observed.shape[:-1] != draws.shape:
+        raise ModelError(
+            f"win percentages have shape {observed.shape}; they must be a row of classifiers for each N, whose shape "
+            f"is {draws.shape}."
+        )
+    n_classifiers = observed.shape[-1]
+    n_equal, a, b = (part[..., None] for part in _beta(n_sets, draws, n_classifiers, n_independent))
+    share = 1 / n_classifiers
+    upper = np.maximum(special.betaincc(a, b, observed), share**n_equal)
+    lower = np.maximum(special.betainc(a, b, observed), (1 - share) ** n_equal)
+    return _adjusted(lower, upper, alternative, n_classifiers if bonferroni else 1)
+
+
+def permutation_interval(
+    permuted: ArrayLike, *, alpha: float = 0.05, bonferroni: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Null interval from win percentages of permuted class labels.
+
+    Permuted labels have no pattern to find, but keep the dependence between feature sets that share features, and what
+    favours a classifier on any data; the beta distribution knows of neither.
+
+    Parameters
+    ----------
+    permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers) win percentages, each from the whole procedure
+        with the class labels in another random order.
+    alpha, bonferroni : as for :func:`null_interval`.
+
+    Returns
+    -------
+    (low, high), each (\\*shape of ``n_draws``, n_classifiers), closed: order statistics such that a value outside has
+    a two-sided :func:`permutation_p_values` of at most ``alpha``.
+
+    Raises
+    ------
+    ModelError
+        When a number is outside its range, or the permutations are too few for ``alpha``.
+    """
+    permuted = _checked_permutations(permuted)
+    tail = _tail(alpha, permuted.shape[-1], bonferroni)
+    n_outside = int(tail * (len(permuted) + 1) * (1 + 1e-12))  # a product that is whole but for rounding counts as such
+    if n_outside < 1:
+        raise ModelError(
+            f"{len(permuted)} permutations cannot tell a chance of {tail:g} on each side; make at least "
+            f"{int(np.ceil(1 / tail - 1e-9)) - 1}, or raise alpha."
+        )
+    ordered = np.sort(permuted, axis=0)
+    return ordered[n_outside - 1], ordered[-n_outside]
+
+
+def permutation_p_values(
+    win_percentages: ArrayLike,
+    permuted: ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    bonferroni: bool = True,
+) -> np.ndarray:
+    """Share of permutations, the observed order among them, whose win percentage is as extreme as the observed one.
+
+    Parameters
+    ----------
+    win_percentages : (\\*shape of ``n_draws``, n_classifiers) observed win percentages.
+    permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers), as for :func:`permutation_interval`.
+    alternative, bonferroni : as for :func:`p_values`.
+
+    Returns
+    -------
+    p-values in the shape of ``win_percentages``, at most 1 and never 0.
+
+    Raises
+    ------
+    ModelError
+        When shapes do not fit, a value is not a fraction, or the alternative is unknown.
+    """
+    _check_alternative(alternative)
+    observed, permuted = _checked_wins(win_percentages), _checked_permutations(permuted)
+    if observed.shape != permuted.shape[1:]:
+        raise ModelError(
+            f"win percentages have shape {observed.shape}, each permutation {permuted.shape[1:]}; they must agree."
+        )
+    upper = (1 + np.sum(permuted >= observed, axis=0)) / (1 + len(permuted))
+    lower = (1 + np.sum(permuted <= observed, axis=0)) / (1 + len(permuted))
+    return _adjusted(lower, upper, alternative, observed.shape[-1] if bonferroni else 1)
+
+
+def among_the_best(scores: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
+    """Classifiers that are not significantly worse than the best one on each feature set.
+
+    A classifier is left out when a one-sided paired t-test over the resamples finds it worse than the one with the
+    highest mean (the first of these). With it ``PerformanceHistogram.from_sets(scores.mean(axis=2).max(axis=1),
+    among_the_best(scores))`` answers how likely a classifier is to be among the best of a search.
+
+    Parameters
+    ----------
+    scores : (n_sets, n_classifiers, n_resamples) performance, higher is better; the same resamples for all classifiers,
+        at least 2.
+    alpha : level of each test, above 0 and below 0.5. Tests are not adjusted for their number: fewer winners are the
+        stricter answer.
+
+    Returns
+    -------
+    (n_sets, n_classifiers) bool; at least one in each row. Where the differences do not vary at all, any lower mean is
+    significantly worse.
+
+    Raises
+    ------
+    ModelError
+        When scores have another shape or are not finite, or ``alpha`` is outside its range.
+
+    Notes
+    -----
+    Resamples of one data set share samples, so their differences vary less than independent ones would, and the test
+    leaves out more classifiers than its level says.
+    """
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim != 3 or scores.shape[2] < 2 or not scores.size:
+        raise ModelError(
+            f"scores have shape {scores.shape}; they must be (n_sets, n_classifiers, n_resamples) with 2 resamples or "
+            "more."
+        )
+    check_all(scores, np.isfinite(scores), "scores", "finite")
+    _check_between("alpha", alpha, 0.5)
+    best = np.argmax(scores.mean(axis=2), axis=1)
+    behind = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
+    n_resamples = scores.shape[2]
+    error = behind.std(axis=2, ddof=1) / np.sqrt(n_resamples)
+    # Not the quotient of both, which is 0 / 0 for the best one itself.
+    return behind.mean(axis=2) <= error * -special.stdtrit(n_resamples - 1, alpha)
+
+
+def _beta(
+    n_sets: int, n_draws: ArrayLike, n_classifiers: int, n_independent: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """K and the beta distribution's a and b, each in the shape of ``n_draws``."""
+    _check_whole("n_sets", n_sets, 1)
+    _check_whole("n_classifiers", n_classifiers, 2)
+    if n_independent is not None:
+        _check_whole("n_independent", n_independent, 1)
+        if n_independent > n_sets:
+            raise ModelError(f"n_independent is {n_independent}; it must be at most n_sets, {n_sets}.")
+        n_sets = n_independent
+    n_equal = effective_sets(n_sets, n_draws)
+    # With K = 1 the win percentage is 0 or 1, which the beta distribution reaches as a and b vanish.
+    size = np.maximum(n_equal - 1, 1e-9)
+    return n_equal, size / n_classifiers, size * (1 - 1 / n_classifiers)
+
+
+def _tail(alpha: float, n_classifiers: int, bonferroni: bool) -> float:
+    """Chance on each side of an interval."""
+    _check_between("alpha", alpha, 1)
+    _check_whole("n_classifiers", n_classifiers, 2)
+    return alpha / 2 / (n_classifiers if bonferroni else 1)
+
+
+def _adjusted(lower: np.ndarray, upper: np.ndarray, alternative: Alternative, n_tests: int) -> np.ndarray:
+    p = upper if alternative == "greater" else 2 * np.minimum(lower, upper)
+    return np.minimum(p * n_tests, 1.0)
+
+
+def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:
+    wins = np.asarray(win_percentages, dtype=float)
+    if not wins.ndim or not wins.size or wins.shape[-1] < 2:
+        raise ModelError(f"win percentages have shape {wins.shape}; the last axis must be 2 classifiers or more.")
+    slack = 1e-9  # of sums that should be 1
+    check_all(wins, (wins >= -slack) & (wins <= 1 + slack), "win percentages", "fractions between 0 and 1")
+    return np.clip(wins, 0.0, 1.0)
+
+
+def _checked_permutations(permuted: ArrayLike) -> np.ndarray:
+    permuted = _checked_wins(permuted)
+    if permuted.ndim < 2:
+        raise ModelError(f"permuted has shape {permuted.shape}; it must be (n_permutations, ..., n_classifiers).")
+    return permuted
+
+
+def _check_alternative(alternative: str) -> None:
+    if alternative not in _ALTERNATIVES:
+        raise ModelError(unknown_name("alternative", alternative, _ALTERNATIVES))
+
+
+def _check_whole(name: str, value: int, low: int) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
+
+
+def _check_between(name: str, value: float, high: float) -> None:
+    if not 0 < value < high:
+        raise ModelError(f"{name} is {value!r}; it must be above 0 and below {high:g}.")
