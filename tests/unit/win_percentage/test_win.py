@@ -271,9 +271,10 @@ def test_bad_numbers_of_draws(n_draws):
 @pytest.mark.parametrize(
     "performance, winners, counts, says",
     [
-        ([], np.empty((0, 2)), None, "at least one"),
+        ([], np.empty((0, 2)), None, "at least one set"),
         ([[0.5]], [[1]], None, r"\(1, 1\).*\(n_sets,\)"),
-        (["high"], [[1]], None, "numbers"),
+        (["high"], [[1]], None, "real numbers"),
+        ([0.5, 0.6], [[1, 0], [1]], None, "winners is no array"),
         ([0.5, np.nan], np.eye(2), None, "holds nan"),
         ([0.5, np.inf], np.eye(2), None, "holds inf"),
         ([0.5, 0.6], np.eye(3), None, r"\(3, 3\).*\(2, n_classifiers\)"),
@@ -322,7 +323,9 @@ def test_bad_distributions(distributions, weights, says):
         theoretical_win_percentage(distributions, 10, weights=weights)
 
 
-@pytest.mark.parametrize("epsilon, p", [(0, 0.9), (1, 0.9), (np.nan, 0.9), (0.1, 1), (0.1, -0.1), (1e-300, 0.9)])
+@pytest.mark.parametrize(
+    "epsilon, p", [(0, 0.9), (1, 0.9), (np.nan, 0.9), (0.1, 1), (0.1, -0.1), (1e-300, 0.9), ("few", 0.9)]
+)
 def test_bad_draws_needed(epsilon, p):
     with pytest.raises(ModelError, match="must be"):
         draws_needed(epsilon, p)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from fairfold.errors import ModelError, unknown_name
-from fairfold.win_percentage.win import best_probability, check_all, checked_draws
+from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
 
 Alternative = Literal["two-sided", "greater"]
 _ALTERNATIVES = ("two-sided", "greater")
@@ -240,7 +240,7 @@ def among_the_best(scores: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
     Resamples of one data set share samples, so their differences vary less than independent ones would, and the test
     leaves out more classifiers than its level says.
     """
-    scores = np.asarray(scores, dtype=float)
+    scores = as_numbers(scores, "scores")
     if scores.ndim != 3 or scores.shape[2] < 2 or not scores.size:
         raise ModelError(
             f"scores have shape {scores.shape}; they must be (n_sets, n_classifiers, n_resamples) with 2 resamples or "
@@ -286,7 +286,7 @@ def _adjusted(lower: np.ndarray, upper: np.ndarray, alternative: Alternative, n_
 
 
 def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:
-    wins = np.asarray(win_percentages, dtype=float)
+    wins = as_numbers(win_percentages, "win percentages")
     if not wins.ndim or not wins.size or wins.shape[-1] < 2:
         raise ModelError(f"win percentages have shape {wins.shape}; the last axis must be 2 classifiers or more.")
     slack = 1e-9  # of sums that should be 1

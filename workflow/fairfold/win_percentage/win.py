@@ -254,7 +254,7 @@ def draws_needed(epsilon: ArrayLike, p: ArrayLike) -> np.ndarray | int:
     ModelError
         When ``epsilon`` or ``p`` is outside its range, or more draws are needed than fit in 64 bits.
     """
-    epsilon, p = np.asarray(epsilon, dtype=float), np.asarray(p, dtype=float)
+    epsilon, p = as_numbers(epsilon, "epsilon"), as_numbers(p, "p")
     check_all(epsilon, (epsilon > 0) & (epsilon < 1), "epsilon", "above 0 and below 1")
     check_all(p, (p >= 0) & (p < 1), "p", "at least 0 and below 1")
     exact = np.log1p(-p) / np.log1p(-epsilon)
@@ -343,14 +343,22 @@ def _over_draws(n_draws: ArrayLike, of_one: Callable[[float], np.ndarray]) -> np
 
 def checked_draws(n_draws: ArrayLike) -> np.ndarray:
     """N as floats; a ModelError unless there is one and each is finite and at least 1."""
-    try:
-        draws = np.asarray(n_draws, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"n_draws is {n_draws!r}; it must be numbers of at least 1.") from None
+    draws = as_numbers(n_draws, "n_draws").astype(float)
     if not draws.size:
         raise ModelError("n_draws is empty; give at least one number of draws.")
     check_all(draws, (draws >= 1) & np.isfinite(draws), "n_draws", "finite and at least 1")
     return draws
+
+
+def as_numbers(values: ArrayLike, name: str) -> np.ndarray:
+    """Values as an array; a ModelError when they are not real numbers or no array at all."""
+    try:
+        numbers = np.asarray(values)
+    except ValueError:
+        raise ModelError(f"{name} is no array: its rows differ in length; give rows of equal length.") from None
+    if numbers.dtype.kind not in "biuf":
+        raise ModelError(f"{name} holds values of type {numbers.dtype}; they must be real numbers.")
+    return numbers
 
 
 def check_all(values: np.ndarray, is_good: np.ndarray, name: str, allowed: str) -> None:
@@ -361,12 +369,9 @@ def check_all(values: np.ndarray, is_good: np.ndarray, name: str, allowed: str) 
 
 def _checked_sets(performance: ArrayLike, winners: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Performance as floats and winners as booleans."""
-    performance, winners = np.asarray(performance), np.asarray(winners)
-    if performance.ndim != 1 or not performance.size or not np.can_cast(performance.dtype, np.float64):
-        raise ModelError(
-            f"performance has shape {performance.shape} and type {performance.dtype}; it must be (n_sets,) numbers, at "
-            "least one."
-        )
+    performance, winners = as_numbers(performance, "performance"), as_numbers(winners, "winners")
+    if performance.ndim != 1 or not performance.size:
+        raise ModelError(f"performance has shape {performance.shape}; it must be (n_sets,), with at least one set.")
     check_all(performance, np.isfinite(performance), "performance", "finite; leave out sets that were not evaluated")
     if winners.ndim != 2 or len(winners) != performance.size or not 0 < winners.shape[1] <= MAX_CLASSIFIERS:
         raise ModelError(
@@ -386,7 +391,7 @@ def _checked_sets(performance: ArrayLike, winners: ArrayLike) -> tuple[np.ndarra
 
 
 def _checked_counts(counts: ArrayLike, performance: np.ndarray) -> np.ndarray:
-    counts = np.asarray(counts)
+    counts = as_numbers(counts, "counts")
     if counts.shape != performance.shape or counts.dtype.kind not in "iu" or counts.min() < 1:
         raise ModelError(
             f"counts have shape {counts.shape} and type {counts.dtype}; they must be {performance.shape} whole numbers "
@@ -409,7 +414,7 @@ def _checked_distributions(distributions: Sequence[Distribution]) -> list[Distri
 
 
 def _checked_weights(weights: ArrayLike, n_classifiers: int) -> np.ndarray:
-    weights = np.asarray(weights, dtype=float)
+    weights = as_numbers(weights, "weights")
     if weights.shape != (n_classifiers,):
         raise ModelError(f"weights have shape {weights.shape}; they must be ({n_classifiers},), one per distribution.")
     check_all(weights, (weights > 0) & np.isfinite(weights), "weights", "finite and above 0")
