@@ -256,20 +256,18 @@ def _pca_kernel(X: np.ndarray, train: np.ndarray, test: np.ndarray, kept_varianc
     components = principal_components(part - mean, kept_variance)
     if gamma == 0:
         gamma = 1 / components.shape[1]
-    scores = np.ascontiguousarray((X[np.concatenate((train, test))] @ components).T)
-    n = scores.shape[1]
-    K, distances = np.empty((n, n)), np.empty(n)
-    for a in range(len(train)):
-        distances[a:] = 0
-        for component in scores:
-            centre = component[a]
-            for b in range(a, n):
-                difference = component[b] - centre
-                distances[b] -= difference * difference
-        row = gamma * distances[a:]
-        exponentiate(row)
-        K[a, a:] = row
-        K[a:, a] = row
+    scores = (X[np.concatenate((train, test))] - mean) @ components
+    n, m = len(scores), len(train)
+    part_K, squares = scores[:m] @ scores.T, (scores * scores).sum(1)
+    for a in range(m):
+        for b in range(n):
+            exponent = gamma * (2 * part_K[a, b] - squares[a] - squares[b])
+            part_K[a, b] = exponent if exponent < 0 else 0.0
+        part_K[a, a] = 0
+    exponentiate(part_K.ravel())
+    K = np.empty((n, n))
+    K[:m] = part_K
+    K[m:, :m] = part_K[:, m:].T
     return K
 
 
