@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from fairfold.evaluation.eigenvectors import (
+    _from_krylov,
+    _from_reflections,
     _inverse_iteration,
     _largest_eigenvalues,
     _tridiagonal,
@@ -49,3 +51,13 @@ def test_equal_eigenvalues_are_left_to_lapack(matrix):
     np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-12)
     ratios = np.diag(found.T @ matrix @ found)
     np.testing.assert_allclose(ratios, np.sort(np.diag(matrix))[::-1][: len(ratios)], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("decay", "share", "by_krylov", "by_reflections"), [(0.7, 0.7, 1, 1), (0.05, 0.6, 0, 8), (0, 0.9, 0, 0)]
+)
+def test_each_way_is_taken_where_it_can(decay, share, by_krylov, by_reflections):
+    A = scatter(61, decay)
+    least = share * np.trace(A)
+    assert len(_from_krylov(A, least)) == by_krylov
+    assert len(_from_reflections(A, least)) == by_reflections

@@ -1,8 +1,8 @@
 """The few leading eigenvectors of many small matrices, in half the time of all of them.
 
-The matrix is made tridiagonal by Householder reflections; bisection on Sturm sequences finds its largest eigenvalues,
-all at once; inverse iteration their vectors (Golub & Van Loan, Matrix Computations, sections 8.3 and 8.4). Whatever
-turns out too many or not exact enough is left to LAPACK.
+The matrix is made tridiagonal, by a few steps of Lanczos' method where those suffice, else by Householder reflections;
+bisection on Sturm sequences finds its largest eigenvalues, all at once; inverse iteration their vectors (Golub & Van
+Loan, Matrix Computations, sections 8.3, 8.4 and 10.1). Whatever is too many or not exact enough is left to LAPACK.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 _MOST = 12  # eigenvalues that are looked for; of more, LAPACK finds all in no more time
+_STEPS = 14  # of Lanczos' method
 _EXACT = 1e-12  # residual of an eigenvector, relative to the largest eigenvalue
 _BISECTIONS = 36  # leave an error that two steps of inverse iteration square away
 _TINY = 1e-300
@@ -28,26 +29,17 @@ def leading_eigenvectors(A: np.ndarray, share: float) -> np.ndarray:
     Returns
     -------
     ndarray, shape (p, k)
-        Largest eigenvalue first; all of them where no number suffices. Costs (4/3)·p³ and little besides.
+        Largest eigenvalue first; all of them where no number suffices. Costs (4/3)·p³ and little besides, or some 15·p²
+        where very few vectors are needed.
     """
     p = len(A)
     least = share * np.trace(A)
     if p > 2 * _MOST:
-        diagonal, beside, reflections = _tridiagonal(A)
-        values = _largest_eigenvalues(diagonal, beside)
-        k = n_kept(values, least)
-        if k <= _MOST:
-            vectors = _inverse_iteration(diagonal, beside, values[:k])
-            if len(vectors):
-                for i in range(p - 2, -1, -1):
-                    u = reflections[i, i + 1 :]
-                    for vector in vectors:
-                        projection = 0.0
-                        for t in range(len(u)):
-                            projection += u[t] * vector[i + 1 + t]
-                        for t in range(len(u)):
-                            vector[i + 1 + t] -= projection * u[t]
-                return vectors.T
+        vectors = _from_krylov(A, least)
+        if not len(vectors):
+            vectors = _from_reflections(A, least)
+        if len(vectors):
+            return vectors.T
     values, all_vectors = np.linalg.eigh(A)
     return all_vectors[:, ::-1][:, : min(n_kept(values[::-1], least), p)]
 
@@ -61,6 +53,56 @@ def n_kept(values: np.ndarray, least: float) -> int:
         if kept > least:
             return k + 1
     return len(values) + 1
+
+
+@njit(cache=True, nogil=True)
+def _from_krylov(A: np.ndarray, least: float) -> np.ndarray:
+    """The eigenvectors as rows, by Lanczos' method; no rows where its few steps do not find them."""
+    p = len(A)
+    diagonal, beside, basis = np.empty(_STEPS), np.empty(_STEPS), np.empty((_STEPS, p))
+    w = np.sin(np.arange(1, p + 1) * 1.0)  # like no eigenvector in particular
+    for j in range(_STEPS):
+        norm = np.sqrt((w * w).sum())
+        if j:
+            beside[j - 1] = norm
+        # what six steps see of the trace falls short where many eigenvalues are needed
+        if norm == 0 or (j == 6 and diagonal[:j].sum() < least):
+            return np.empty((0, p))
+        basis[j] = w / norm
+        w = A @ basis[j]
+        diagonal[j] = (w * basis[j]).sum()
+        for _ in range(2):  # orthogonal to rounding, against all vectors before
+            w -= (basis[: j + 1] @ w) @ basis[: j + 1]
+    values = _largest_eigenvalues(diagonal, beside[:-1])
+    k = n_kept(values, least)
+    if k > _STEPS // 4:
+        return np.empty((0, p))
+    vectors = _inverse_iteration(diagonal, beside[:-1], values[:k])
+    rest = np.sqrt((w * w).sum())
+    for vector in vectors:
+        if abs(vector[-1]) * rest > 10 * _EXACT * values[0]:
+            return np.empty((0, p))
+    return vectors @ basis
+
+
+@njit(cache=True, nogil=True)
+def _from_reflections(A: np.ndarray, least: float) -> np.ndarray:
+    """The eigenvectors as rows, by Householder reflections; no rows where they are too many or not exact."""
+    p = len(A)
+    diagonal, beside, reflections = _tridiagonal(A)
+    values = _largest_eigenvalues(diagonal, beside)
+    k = n_kept(values, least)
+    if k > _MOST:
+        return np.empty((0, p))
+    vectors = _inverse_iteration(diagonal, beside, values[:k])
+    for vector in vectors:
+        for i in range(p - 2, -1, -1):
+            u, projection = reflections[i, i + 1 :], 0.0
+            for t in range(len(u)):
+                projection += u[t] * vector[i + 1 + t]
+            for t in range(len(u)):
+                vector[i + 1 + t] -= projection * u[t]
+    return vectors
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,7 @@ import numpy as np
 P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
 # Scores are totals divided by a number of samples: closer ones differ by rounding only.
 ROUNDING = 1e-9
-BATCH = 50  # permutations between two looks at whether the rest can still matter
+BATCH = 20  # permutations between two looks at whether the rest can still matter
 
 
 def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float]:
