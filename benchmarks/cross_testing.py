@@ -98,6 +98,7 @@ def seconds_of_point(data: Dataset, name: str, search: str, n: int, share: float
     X = np.asarray(data.X[draw_rows(data.Y, n, rng)], dtype=float)
     engine = SVMEngine.for_candidates(published_candidates(search), X, np.arange(n) % 2)
     plans = plans_of(n, share, with_nested, rng)
+    engine.run(plans[0], np.arange(n)[None])  # compiles
     seconds = [cpu_seconds(engine.run, plan, draw_orders(plan.part, few, rng)) / few for plan in plans]
     setting = Setting([n], [share], n_permutations=PERMUTATIONS, early_stop=True)
     needed = run_repetitions(data.X, data.Y, range(10), setting, seed=0, name=name)
