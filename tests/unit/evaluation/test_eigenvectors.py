@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from fairfold.evaluation.eigenvectors import (
+    _count_above,
+    _enclose,
     _from_krylov,
     _from_reflections,
-    _inverse_iteration,
-    _largest_eigenvalues,
+    _refine,
     _tridiagonal,
     leading_eigenvectors,
 )
@@ -37,12 +38,40 @@ def test_the_short_way_is_taken_and_exact():
     for u in reflections:
         H = H @ (np.eye(61) - np.outer(u, u))
     np.testing.assert_allclose(H @ T @ H.T, A, atol=1e-12 * A.max())
-    values = _largest_eigenvalues(diagonal, beside)
-    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:12], atol=1e-10 * values[0])
-    vectors = _inverse_iteration(diagonal, beside, values)
-    assert vectors.shape == (12, 61)
-    np.testing.assert_allclose(vectors @ vectors.T, np.eye(12), atol=1e-12)
-    np.testing.assert_allclose(vectors @ T, values[:, None] * vectors, atol=1e-9 * values[0])
+
+
+def tridiagonal_with_eigenvalues_to_one(p=61):
+    diagonal, beside, _ = _tridiagonal(scatter(p, 0.05))
+    scale = np.abs(diagonal).max() + 2 * np.abs(beside).max()
+    diagonal, beside = diagonal / scale, beside / scale
+    T = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    return diagonal, beside, T, np.linalg.eigvalsh(T)[::-1]
+
+
+@pytest.mark.parametrize("p", [13, 61, 400])
+def test_eigenvalues_above_points_are_counted(p):
+    diagonal, beside, _, values = tridiagonal_with_eigenvalues_to_one(p)
+    points = np.random.default_rng(0).uniform(0, 1, 36)
+    expected = (values[:, None] > points).sum(0)
+    np.testing.assert_array_equal(_count_above(diagonal, beside**2, points), expected)
+
+
+def test_an_eigenvalue_at_a_point_is_counted():
+    points = np.full(36, 0.5)
+    np.testing.assert_array_equal(_count_above(np.array([0.5, 0.7, 0.5, 0.2]), np.zeros(3), points), 3)
+
+
+def test_intervals_hold_the_largest_eigenvalues_one_each():
+    diagonal, beside, T, expected = tridiagonal_with_eigenvalues_to_one()
+    low, high = _enclose(diagonal, beside)
+    assert (low <= expected[:12]).all()
+    assert (expected[:12] <= high).all()
+    assert (high - low).max() < 1e-5
+    values, vectors, residuals = _refine(diagonal, beside, low, high)
+    np.testing.assert_allclose(values, expected[:12], atol=1e-14)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-12)
+    np.testing.assert_allclose(T @ vectors, values * vectors, atol=1e-14)
+    assert residuals.max() < 1e-14
 
 
 @pytest.mark.parametrize("matrix", [np.zeros((30, 30)), np.eye(30), np.diag(np.repeat([3.0, 1.0], [5, 25]))])
@@ -59,5 +88,5 @@ def test_equal_eigenvalues_are_left_to_lapack(matrix):
 def test_each_way_is_taken_where_it_can(decay, share, by_krylov, by_reflections):
     A = scatter(61, decay)
     least = share * np.trace(A)
-    assert len(_from_krylov(A, least)) == by_krylov
-    assert len(_from_reflections(A, least)) == by_reflections
+    assert _from_krylov(A, least).shape[1] == by_krylov
+    assert _from_reflections(A, least).shape[1] == by_reflections

@@ -1,8 +1,10 @@
 """The few leading eigenvectors of many small matrices, in half the time of all of them.
 
-The matrix is made tridiagonal, by a few steps of Lanczos' method where those suffice, else by Householder reflections;
-bisection on Sturm sequences finds its largest eigenvalues, all at once; inverse iteration their vectors (Golub & Van
-Loan, Matrix Computations, sections 8.3, 8.4 and 10.1). Whatever is too many or not exact enough is left to LAPACK.
+The matrix is made tridiagonal, by a few steps of Lanczos' method where those suffice, else by Householder reflections
+(Golub & Van Loan, Matrix Computations, sections 8.3 and 10.1). Sturm sequences enclose its largest eigenvalues (8.4),
+twisted factorisations refine them and give their vectors (Dhillon & Parlett 2004, Multiple representations to compute
+orthogonal eigenvectors of symmetric tridiagonal matrices), all at once in vectorised loops. Whatever is too many or
+not exact enough is left to LAPACK.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from numba import njit
 _MOST = 12  # eigenvalues that are looked for; of more, LAPACK finds all in no more time
 _STEPS = 14  # of Lanczos' method
 _EXACT = 1e-12  # residual of an eigenvector, relative to the largest eigenvalue
-_BISECTIONS = 36  # leave an error that two steps of inverse iteration square away
-_TINY = 1e-300
+_OVERLAP = 1e-9  # of two eigenvectors: two intervals held one eigenvalue
+_INSIDE = 3  # points that a sweep of Sturm sequences puts into each interval
+_SWEEPS = 8  # leave intervals of 2e-6; three twisted factorisations then converge cubically
+_ROUNDS = 3
+_TINY = 1e-30  # takes the place of a pivot of 0
 
 
 @njit(cache=True, nogil=True)
@@ -36,10 +41,10 @@ def leading_eigenvectors(A: np.ndarray, share: float) -> np.ndarray:
     least = share * np.trace(A)
     if p > 2 * _MOST:
         vectors = _from_krylov(A, least)
-        if not len(vectors):
+        if not vectors.shape[1]:
             vectors = _from_reflections(A, least)
-        if len(vectors):
-            return vectors.T
+        if vectors.shape[1]:
+            return vectors
     values, all_vectors = np.linalg.eigh(A)
     return all_vectors[:, ::-1][:, : min(n_kept(values[::-1], least), p)]
 
@@ -57,7 +62,7 @@ def n_kept(values: np.ndarray, least: float) -> int:
 
 @njit(cache=True, nogil=True)
 def _from_krylov(A: np.ndarray, least: float) -> np.ndarray:
-    """The eigenvectors as rows, by Lanczos' method; no rows where its few steps do not find them."""
+    """The eigenvectors, by Lanczos' method; none where its few steps do not find them."""
     p = len(A)
     diagonal, beside, basis = np.empty(_STEPS), np.empty(_STEPS), np.empty((_STEPS, p))
     w = np.sin(np.arange(1, p + 1) * 1.0)  # like no eigenvector in particular
@@ -67,42 +72,36 @@ def _from_krylov(A: np.ndarray, least: float) -> np.ndarray:
             beside[j - 1] = norm
         # what six steps see of the trace falls short where many eigenvalues are needed
         if norm == 0 or (j == 6 and diagonal[:j].sum() < least):
-            return np.empty((0, p))
+            return np.empty((p, 0))
         basis[j] = w / norm
         w = A @ basis[j]
         diagonal[j] = (w * basis[j]).sum()
         for _ in range(2):  # orthogonal to rounding, against all vectors before
             w -= (basis[: j + 1] @ w) @ basis[: j + 1]
-    values = _largest_eigenvalues(diagonal, beside[:-1])
-    k = n_kept(values, least)
-    if k > _STEPS // 4:
-        return np.empty((0, p))
-    vectors = _inverse_iteration(diagonal, beside[:-1], values[:k])
+    vectors, k, highest = _leading(diagonal, beside[:-1], least)
     rest = np.sqrt((w * w).sum())
-    for vector in vectors:
-        if abs(vector[-1]) * rest > 10 * _EXACT * values[0]:
-            return np.empty((0, p))
-    return vectors @ basis
+    if not 0 < k <= _STEPS // 4 or np.abs(vectors[-1, :k]).max() * rest > 10 * _EXACT * highest:
+        return np.empty((p, 0))
+    return basis.T @ np.ascontiguousarray(vectors[:, :k])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _from_reflections(A: np.ndarray, least: float) -> np.ndarray:
-    """The eigenvectors as rows, by Householder reflections; no rows where they are too many or not exact."""
-    p = len(A)
+    """The eigenvectors, by Householder reflections; none where they are too many or not exact."""
     diagonal, beside, reflections = _tridiagonal(A)
-    values = _largest_eigenvalues(diagonal, beside)
-    k = n_kept(values, least)
-    if k > _MOST:
-        return np.empty((0, p))
-    vectors = _inverse_iteration(diagonal, beside, values[:k])
-    for vector in vectors:
-        for i in range(p - 2, -1, -1):
-            u, projection = reflections[i, i + 1 :], 0.0
-            for t in range(len(u)):
-                projection += u[t] * vector[i + 1 + t]
-            for t in range(len(u)):
-                vector[i + 1 + t] -= projection * u[t]
-    return vectors
+    vectors, k, _ = _leading(diagonal, beside, least)
+    projections = np.empty(_MOST)
+    for i in range(len(A) - 2, -1, -1):
+        projections[:] = 0
+        for r in range(i + 1, len(A)):
+            row, factor = vectors[r], reflections[i, r]
+            for s in range(_MOST):
+                projections[s] += factor * row[s]
+        for r in range(i + 1, len(A)):
+            row, factor = vectors[r], reflections[i, r]
+            for s in range(_MOST):
+                row[s] -= factor * projections[s]
+    return vectors[:, :k]
 
 
 @njit(cache=True, nogil=True)
@@ -137,81 +136,113 @@ def _tridiagonal(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _largest_eigenvalues(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """The ``_MOST`` largest eigenvalues of a tridiagonal matrix without negative ones, the largest first."""
-    p = len(diagonal)
-    highest = diagonal[p - 1] + abs(beside[p - 2])
-    for i in range(p - 1):
-        highest = max(highest, diagonal[i] + abs(beside[i]) + (abs(beside[i - 1]) if i else 0.0))
-    low, high = np.zeros(_MOST), np.full(_MOST, highest)
-    middle, q, n_above = np.empty(_MOST), np.empty(_MOST), np.empty(_MOST)
-    for _ in range(_BISECTIONS):
-        for s in range(_MOST):
-            middle[s] = 0.5 * (low[s] + high[s])
-            q[s], n_above[s] = np.inf, 0
-        for i in range(p):
-            square = beside[i - 1] * beside[i - 1] if i else 0.0
-            for s in range(_MOST):
-                value = diagonal[i] - middle[s] - square / q[s]
-                q[s] = value if abs(value) > _TINY else _TINY
-                n_above[s] += 1.0 if q[s] > 0 else 0.0
-        for s in range(_MOST):
-            if n_above[s] > s:
-                low[s] = middle[s]
-            else:
-                high[s] = middle[s]
-    return 0.5 * (low + high)
+def _leading(diagonal: np.ndarray, beside: np.ndarray, least: float) -> tuple[np.ndarray, int, float]:
+    """Eigenvectors of a tridiagonal matrix, how many are needed, and the largest eigenvalue.
 
-
-@njit(cache=True, nogil=True)
-def _inverse_iteration(diagonal: np.ndarray, beside: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Eigenvectors of a tridiagonal matrix as rows; no rows if one of them is not exact enough."""
-    p, k = len(diagonal), len(values)
-    vectors = np.empty((k, p))
-    scale = max(values[0], _TINY)
+    None are of use where more than there are would be needed, or those needed are not exact enough.
+    """
+    scale = np.abs(diagonal).max() + 2 * np.abs(beside).max()
+    scale = scale if scale > 0 else 1.0
+    diagonal, beside = diagonal / scale, beside / scale
+    low, high = _enclose(diagonal, beside)
+    values, vectors, residuals = _refine(diagonal, beside, low, high)
+    k = n_kept(values, least / scale)
+    if k > _MOST or not residuals[:k].max() <= _EXACT * values[0]:
+        return vectors, 0, 0.0
     for a in range(k):
-        x = np.sin(np.arange(1, p + 1) * (1.0 + a))  # like no eigenvector in particular
-        for _ in range(2):
-            _solve(diagonal - values[a], beside, x, 1e-17 * scale)
-            for b in range(a):
-                x -= (x * vectors[b]).sum() * vectors[b]
-            x /= np.sqrt((x * x).sum())
-        vectors[a] = x
-        residual = diagonal * x
-        residual[1:] += beside * x[:-1]
-        residual[:-1] += beside * x[1:]
-        residual -= (residual * x).sum() * x
-        if not np.abs(residual).max() <= _EXACT * scale:
-            return np.empty((0, p))
-    return vectors
+        for b in range(a):
+            if not abs((vectors[:, a] * vectors[:, b]).sum()) <= _OVERLAP:
+                return vectors, 0, 0.0
+    return vectors, k, values[0] * scale
 
 
 @njit(cache=True, nogil=True)
-def _solve(diagonal: np.ndarray, beside: np.ndarray, x: np.ndarray, smallest: float) -> None:
-    """Solve the tridiagonal system in place, with row exchanges; pivots below ``smallest`` are set to it."""
+def _enclose(diagonal: np.ndarray, beside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of the ``_MOST`` largest eigenvalues of a tridiagonal matrix with eigenvalues from 0 to 1."""
+    n_points = _INSIDE * _MOST
+    low, high, squares = np.zeros(_MOST), np.ones(_MOST), beside * beside
+    points = np.arange(1, n_points + 1) / (n_points + 1)
+    for _ in range(_SWEEPS):
+        n_above = _count_above(diagonal, squares, points)
+        for s in range(_MOST):
+            for t in range(n_points):
+                if n_above[t] > s:
+                    low[s] = max(low[s], points[t])
+                else:
+                    high[s] = min(high[s], points[t])
+        for s in range(_MOST):
+            for t in range(_INSIDE):
+                points[_INSIDE * s + t] = low[s] + (high[s] - low[s]) * (t + 1) / (_INSIDE + 1)
+    return low, high
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _count_above(diagonal: np.ndarray, squares: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Number of eigenvalues at or above each point: how often leading minors of T - point keep their sign."""
+    before, now, n_above = np.ones(_INSIDE * _MOST), np.empty(_INSIDE * _MOST), np.empty(_INSIDE * _MOST)
+    for s in range(_INSIDE * _MOST):
+        now[s] = diagonal[0] - points[s] if diagonal[0] != points[s] else _TINY
+        n_above[s] = 1.0 if now[s] > 0 else 0.0
+    for i in range(1, len(diagonal)):
+        d, e = diagonal[i], squares[i - 1]
+        for s in range(_INSIDE * _MOST):
+            minor = (d - points[s]) * now[s] - e * before[s]
+            minor = minor if minor != 0 else _TINY * now[s]
+            n_above[s] += 0.0 if (minor > 0) ^ (now[s] > 0) else 1.0
+            before[s] = now[s]
+            now[s] = minor
+        if i % 8 == 0:  # signs are all that counts: keep clear of underflow
+            for s in range(_INSIDE * _MOST):
+                factor = 1 / max(abs(now[s]), abs(before[s]))
+                now[s] *= factor
+                before[s] *= factor
+    return n_above
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _refine(
+    diagonal: np.ndarray, beside: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eigenvalues in the intervals, their vectors as columns, and the residuals of these.
+
+    Elimination from above and from below meet at the row where they leave least, the twist; solving from there gives
+    the vector, and its Rayleigh quotient the next value.
+    """
     p = len(diagonal)
-    pivot, right, second = diagonal.copy(), np.append(beside, 0.0), np.zeros(p)
-    for i in range(p - 1):
-        below = beside[i]
-        if abs(below) > abs(pivot[i]):
-            factor = pivot[i] / below
-            pivot[i], right[i], pivot[i + 1], second[i], right[i + 1] = (
-                below,
-                pivot[i + 1],
-                right[i] - factor * pivot[i + 1],
-                right[i + 1],
-                -factor * right[i + 1],
-            )
-            x[i], x[i + 1] = x[i + 1], x[i] - factor * x[i + 1]
-        else:
-            if abs(pivot[i]) < smallest:
-                pivot[i] = smallest
-            factor = below / pivot[i]
-            pivot[i + 1] -= factor * right[i]
-            x[i + 1] -= factor * x[i]
-    if abs(pivot[p - 1]) < smallest:
-        pivot[p - 1] = smallest
-    x[p - 1] /= pivot[p - 1]
-    x[p - 2] = (x[p - 2] - right[p - 2] * x[p - 1]) / pivot[p - 2]
-    for i in range(p - 3, -1, -1):
-        x[i] = (x[i] - right[i] * x[i + 1] - second[i] * x[i + 2]) / pivot[i]
+    values, residuals = 0.5 * (low + high), np.empty(_MOST)
+    above, below, z = np.zeros((p, _MOST)), np.empty((p, _MOST)), np.empty((p, _MOST))
+    pivot, left, twist, norm = np.empty(_MOST), np.empty(_MOST), np.empty(_MOST), np.empty(_MOST)
+    for _ in range(_ROUNDS):
+        pivot[:] = diagonal[0] - values
+        for i in range(p - 1):
+            for s in range(_MOST):
+                q = pivot[s] if abs(pivot[s]) > _TINY else _TINY
+                above[i, s] = beside[i] / q
+                pivot[s] = diagonal[i + 1] - values[s] - beside[i] * above[i, s]
+        left[:], twist[:] = pivot, p - 1
+        pivot[:] = diagonal[p - 1] - values
+        for i in range(p - 2, -1, -1):
+            e = beside[i - 1] if i else 0.0
+            for s in range(_MOST):
+                q = pivot[s] if abs(pivot[s]) > _TINY else _TINY
+                below[i, s] = beside[i] / q
+                pivot[s] = diagonal[i] - values[s] - beside[i] * below[i, s]
+                here = pivot[s] - e * above[i - 1, s]
+                is_less = abs(here) < abs(left[s])
+                left[s] = here if is_less else left[s]
+                twist[s] = i if is_less else twist[s]
+        for s in range(_MOST):
+            z[p - 1, s] = 1.0
+            norm[s] = 0.0
+        for i in range(p - 2, -1, -1):
+            for s in range(_MOST):
+                z[i, s] = -above[i, s] * z[i + 1, s] if i < twist[s] else 1.0
+        for i in range(p - 1):
+            for s in range(_MOST):
+                z[i + 1, s] = -below[i, s] * z[i, s] if i >= twist[s] else z[i + 1, s]
+        for i in range(p):
+            for s in range(_MOST):
+                norm[s] += z[i, s] * z[i, s]
+        residuals[:] = np.abs(left) / np.sqrt(norm)
+        values = np.minimum(np.maximum(values + left / norm, low), high)
+    return values, z / np.sqrt(norm), residuals

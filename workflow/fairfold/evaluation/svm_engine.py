@@ -61,7 +61,9 @@ class SVMEngine:
         K = rbf_kernel(X, gamma=own_gamma or 1 / X.shape[1])
         # LIBSVM's positive class is the first one.
         signs = np.where(y == 0, 1.0, -1.0)
-        return cls(Problem(K, _compact(X, plain.all()), signs, C, kept_variance, gamma, group), n_jobs)
+        X = X[:, :0] if plain.all() else _compact(X)
+        G = X @ X.T if X.shape[1] else np.empty((0, 0))
+        return cls(Problem(K, X, G, signs, C, kept_variance, gamma, group), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
         """See :class:`~fairfold.evaluation.engines.Engine`."""
@@ -102,11 +104,10 @@ def _machine(candidate: BaseEstimator) -> tuple[float, float, float] | None:
 _EXACT = ("auto", "full", "covariance_eigh")
 
 
-def _compact(X: np.ndarray, is_unused: bool) -> np.ndarray:
-    """Rows with the same distances and inner products in no more dimensions than there are rows."""
-    if is_unused:
-        return np.empty((len(X), 0))
+def _compact(X: np.ndarray) -> np.ndarray:
+    """Rows with the same distances, about their mean, in no more dimensions than there are rows."""
+    X = X - X.mean(axis=0)
     if X.shape[1] <= len(X):
         return X
-    U, scale, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    U, scale, _ = np.linalg.svd(X, full_matrices=False)
     return U * scale

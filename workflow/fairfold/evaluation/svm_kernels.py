@@ -27,24 +27,48 @@ _EXPONENTIAL = tuple(1 / factorial(n) for n in range(11, -1, -1))
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # lets maxima be vectorised, changes no result
-def _highest(allowed: np.ndarray, edge: np.ndarray, g: np.ndarray, sign: float) -> float:
-    """Highest ``sign * g`` where ``sign * allowed < sign * edge``."""
-    most = -np.inf
+def _step(
+    g: np.ndarray,
+    row_i: np.ndarray,
+    row_j: np.ndarray,
+    step: float,
+    beta: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> tuple[float, float]:
+    """Take a step of two multipliers; give the highest ``g`` that can go up and the lowest that can go down."""
+    most, least = -np.inf, np.inf
     for t in range(len(g)):
-        value = sign * g[t] if sign * allowed[t] < sign * edge[t] else -np.inf
-        most = value if value > most else most
-    return most
+        value = g[t] - step * (row_i[t] - row_j[t])
+        g[t] = value
+        can_rise = value if beta[t] < high[t] else -np.inf
+        can_fall = value if beta[t] > low[t] else np.inf
+        most = can_rise if can_rise > most else most
+        least = can_fall if can_fall < least else least
+    return most, least
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _gains(
-    beta: np.ndarray, low: np.ndarray, g: np.ndarray, most: float, curvature: np.ndarray, out: np.ndarray
+    beta: np.ndarray,
+    low: np.ndarray,
+    g: np.ndarray,
+    most: float,
+    diagonal: np.ndarray,
+    row: np.ndarray,
+    own: float,
+    out: np.ndarray,
 ) -> float:
-    """Fill ``out`` with twice the gain of a step with each partner, 0 where there is none; give the highest."""
+    """Fill ``out`` with twice the gain of a step with each partner, 0 where there is none; give the highest.
+
+    ``row`` and ``own`` are of the kernel matrix, of the sample that seeks a partner.
+    """
     best = 0.0
     for t in range(len(g)):
+        curvature = own + diagonal[t] - 2 * row[t]
+        curvature = curvature if curvature > _SMALLEST_CURVATURE else _SMALLEST_CURVATURE
         difference = most - g[t]
-        gain = difference * difference / curvature[t]
+        gain = difference * difference / curvature
         gain = gain if (beta[t] > low[t]) & (difference > 0) else 0.0
         out[t] = gain
         best = gain if gain > best else best
@@ -61,39 +85,57 @@ def _last(values: np.ndarray, value: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
+def optimise(K: np.ndarray, train: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
     """Sequential minimal optimisation from a feasible start, in place.
+
+    Costs some m iterations of O(m); rows of ``K`` are gathered when they are first needed, a third of them or so.
 
     Parameters
     ----------
-    K : ndarray, shape (m, m); kernel matrix of the training samples.
+    K : ndarray, shape (n, n) or (m, n); kernel matrix, read where row number <= column number only if ``train`` rises.
+    train : ndarray of int64, shape (m,); positions of the training samples in ``K``.
     y : ndarray of float64, shape (m,); 1 or -1.
     C : bound of the multipliers.
     beta : ndarray of float64, shape (m,); multipliers times ``y``, feasible: sum 0, each between 0 and ``C * y``.
-    g : ndarray of float64, shape (m,); ``y - K @ beta``, kept so.
+    g : ndarray of float64, shape (m,); ``y - K[train][:, train] @ beta``, kept so.
     """
     m = len(y)
     low, high = np.minimum(0, C * y), np.maximum(0, C * y)
-    diagonal, curvature, gains = np.diag(K).copy(), np.empty(m), np.empty(m)
+    rows, is_known = np.empty((m, m)), np.zeros(m, np.bool_)
+    diagonal, gains = np.empty(m), np.empty(m)
+    for t in range(m):
+        diagonal[t] = K[train[t], train[t]]
+    most, least = _step(g, g, g, 0.0, beta, low, high)
     for _ in range(max(10_000_000, 100 * m)):
-        most = _highest(beta, high, g, 1)
-        if most + _highest(beta, low, g, -1) < TOLERANCE:
+        if most - least < TOLERANCE:
             return
         i = m - 1
         while g[i] != most or beta[i] >= high[i]:
             i -= 1
-        row_i = K[i]
-        for t in range(m):
-            curvature[t] = max(diagonal[i] + diagonal[t] - 2 * row_i[t], _SMALLEST_CURVATURE)
-        j = _last(gains, _gains(beta, low, g, most, curvature, gains))
+        row_i = _row(K, train, i, rows, is_known)
+        j = _last(gains, _gains(beta, low, g, most, diagonal, row_i, diagonal[i], gains))
+        row_j = _row(K, train, j, rows, is_known)
+        curvature = max(diagonal[i] + diagonal[j] - 2 * row_i[j], _SMALLEST_CURVATURE)
         room_i, room_j = high[i] - beta[i], beta[j] - low[j]
-        step = min((most - g[j]) / curvature[j], room_i, room_j)
+        step = min((most - g[j]) / curvature, room_i, room_j)
         # Bounds are set, not computed: a rounding error away from the bound would count as a free multiplier.
         beta[i] = high[i] if step == room_i else beta[i] + step
         beta[j] = low[j] if step == room_j else beta[j] - step
-        row_j = K[j]
-        for t in range(m):
-            g[t] -= step * (row_i[t] - row_j[t])
+        most, least = _step(g, row_i, row_j, step, beta, low, high)
+
+
+@njit(cache=True, nogil=True)
+def _row(K: np.ndarray, train: np.ndarray, i: int, rows: np.ndarray, is_known: np.ndarray) -> np.ndarray:
+    """Row of the training samples' kernel matrix, gathered once."""
+    row = rows[i]
+    if not is_known[i]:
+        is_known[i] = True
+        for t in range(i):
+            row[t] = K[train[t], train[i]]
+        from_i = K[train[i]]
+        for t in range(i, len(train)):
+            row[t] = from_i[train[t]]
+    return row
 
 
 @njit(cache=True, nogil=True)
@@ -118,7 +160,7 @@ def _fit(
 ) -> None:
     """Decision values of ``test`` after training on ``train``, positions in ``K``; positive for ``y`` of 1.
 
-    ``sums`` (n,) has ``K[:, train] @ y[train]`` at the positions of both.
+    ``sums`` (n,) has ``K[:, train] @ y[train]`` at the positions of both. See ``optimise`` for what is read of ``K``.
     """
     m, n_positive = len(train), 0
     most, least = -np.inf, np.inf
@@ -139,20 +181,15 @@ def _fit(
         values[: len(test)] = 1 if n_positive else -1
         return
     part_y = y[train]
-    part_K = np.empty((m, m))
-    for a in range(m):
-        for b in range(m):
-            part_K[a, b] = K[train[a], train[b]]
     beta = C * part_y if is_balanced else np.zeros(m)
     gradient = part_y - C * sums[train] if is_balanced else part_y.copy()
-    optimise(part_K, part_y, C, beta, gradient)
-    constant = offset(part_y, C, beta, gradient)
-    for k in range(len(test)):
-        row = K[test[k]]
-        value = constant
-        for a in range(m):
-            value += beta[a] * row[train[a]]
-        values[k] = value
+    optimise(K, train, part_y, C, beta, gradient)
+    values[: len(test)] = offset(part_y, C, beta, gradient)
+    for a in range(m):
+        if beta[a] != 0:
+            row = K[train[a]]
+            for k in range(len(test)):
+                values[k] += beta[a] * row[test[k]]
 
 
 @njit(cache=True, nogil=True)
@@ -163,6 +200,21 @@ def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
         row, sign = K[t], y[t]
         for k in range(len(y)):
             sums[k] += sign * row[k]
+    return sums
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _upper_kernel_sums(K: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The same for the first ``len(K)`` samples, from what is at and above the diagonal of ``K``."""
+    sums = np.zeros(len(y))
+    for a in range(len(K)):
+        row, signs, part, sign = K[a, a + 1 :], y[a + 1 : len(K)], sums[a + 1 :], y[a]
+        for b in range(len(row)):
+            part[b] += sign * row[b]
+        of_others = 0.0
+        for b in range(len(signs)):
+            of_others += signs[b] * row[b]
+        sums[a] += of_others + sign * K[a, a]
     return sums
 
 
@@ -177,6 +229,7 @@ class Problem(NamedTuple):
 
     K : ndarray, shape (n_rows, n_rows); kernel matrix of the rows without preprocessing.
     X : ndarray, shape (n_rows, n_features); rows for the principal components, without columns if no candidate asks.
+    G : ndarray, shape (n_rows, n_rows); inner products of these rows.
     y : ndarray of float64, shape (n_rows,); 1 or -1 at each *position*.
     C : ndarray of float64, shape (n_candidates,).
     kept_variance : ndarray of float64, shape (n_candidates,); share of the variance whose principal components are
@@ -187,6 +240,7 @@ class Problem(NamedTuple):
 
     K: np.ndarray
     X: np.ndarray
+    G: np.ndarray
     y: np.ndarray
     C: np.ndarray
     kept_variance: np.ndarray
@@ -194,80 +248,89 @@ class Problem(NamedTuple):
     group: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def principal_components(X: np.ndarray, kept_variance: float) -> np.ndarray:
-    """Fewest leading components whose variances add up to more than the share, shape (n_features, n_components).
-
-    Taken from the scatter matrix or, where there are fewer samples than features, from the Gram matrix of the centred
-    samples; see :func:`~fairfold.evaluation.eigenvectors.leading_eigenvectors`.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n_samples, n_features); centred.
-    kept_variance : share of the variance, between 0 and 1.
-    """
-    wide = X.shape[1] > X.shape[0]
-    scatter = X @ X.T if wide else X.T @ X
-    leading = np.ascontiguousarray(leading_eigenvectors(scatter, kept_variance))
-    if wide:
-        leading = X.T @ leading
-        for k in range(leading.shape[1]):
-            leading[:, k] /= max(np.sqrt((leading[:, k] ** 2).sum()), 1e-150)
-    return leading
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def exponentiate(x: np.ndarray) -> None:
-    """Replace each x ≤ 0 by exp(x), to two units in the last place; loops that compilers can vectorise.
+    """Replace each x ≤ 0 by exp(x), to two units in the last place, and by 0 below -708; a loop that vectorises.
 
     exp(x) = 2^k exp(r) for the whole number k next to x / ln 2. Adding 1.5 · 2^52 rounds to k and leaves k in the low
     bits; the power of two is then added to the exponent's bits.
     """
-    rounding, lowest, n_low = 6755399441055744.0, -708.0, 0
-    shifted, result = np.empty_like(x), np.empty_like(x)
+    rounding = 6755399441055744.0
     for i in range(len(x)):
-        n_low += x[i] < lowest
-        value = x[i] if x[i] > lowest else lowest
-        shifted[i] = value * 1.4426950408889634 + rounding
-        k = shifted[i] - rounding
-        r = (value - k * 6.93145751953125e-1) - k * 1.42860682030941723212e-6  # ln 2 in two parts
+        shifted = x[i] * 1.4426950408889634 + rounding
+        k = shifted - rounding
+        r = (x[i] - k * 6.93145751953125e-1) - k * 1.42860682030941723212e-6  # ln 2 in two parts
         series = 1 / 479001600 + r * (1 / 6227020800)
         for coefficient in _EXPONENTIAL:
             series = coefficient + r * series
-        result[i] = series
-    bits, powers = result.view(np.int64), shifted.view(np.int64)
-    for i in range(len(x)):
-        bits[i] += powers[i] << 52
-    if n_low:
-        for i in range(len(x)):
-            if x[i] < lowest:
-                result[i] = np.exp(x[i])
-    x[:] = result
+        bits = np.float64(series).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)
+        x[i] = np.int64(bits).view(np.float64) if x[i] >= -708 else 0.0
 
 
 @njit(cache=True, nogil=True)
-def _pca_kernel(X: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float) -> np.ndarray:
+def component_scores(
+    X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float
+) -> np.ndarray:
+    """Scores of ``train`` and ``test``, one after the other, on principal components of ``train``.
+
+    The components are the fewest leading ones whose variances add up to more than the share, the largest first. They
+    are taken from the scatter matrix or, where there are fewer samples than features, from inner products alone; see
+    :func:`~fairfold.evaluation.eigenvectors.leading_eigenvectors`.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features); centred, though not on ``train``, lest scatter be lost in rounding.
+    G : ndarray, shape (n_samples, n_samples); ``X @ X.T``.
+    train, test : ndarrays of int64, positions.
+    kept_variance : share of the variance, between 0 and 1.
+
+    Returns
+    -------
+    ndarray, shape (n_train + n_test, n_components)
+        About any origin.
+    """
+    members, m = np.concatenate((train, test)), len(train)
+    if X.shape[1] <= m:
+        rows = X[members]
+        part, total = rows[:m], rows[:m].sum(0)
+        scatter = part.T @ part
+        for a in range(len(total)):
+            scatter[a] -= total[a] / m * total
+        return rows @ np.ascontiguousarray(leading_eigenvectors(scatter, kept_variance))
+    products = np.empty((len(members), m))
+    for a in range(len(members)):
+        row = G[members[a]]
+        for b in range(m):
+            products[a, b] = row[train[b]]
+        products[a] -= products[a].sum() / m
+    products -= products[:m].sum(0) / m
+    # The matrix of centred products is U Λ Uᵀ for scores U √Λ.
+    scores = products @ np.ascontiguousarray(leading_eigenvectors(products[:m], kept_variance))
+    for k in range(scores.shape[1]):
+        scores[:, k] /= max(np.sqrt(np.sqrt((scores[:m, k] ** 2).sum())), 1e-150)
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def _pca_kernel(
+    X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
+) -> np.ndarray:
     """Kernel matrix after principal components of ``train``, samples in the order ``train``, ``test``.
 
-    Where neither row nor column is of ``train`` it holds anything.
+    Rows are those of ``train``; valid where the row number is not above the column number.
     """
-    part = X[train]
-    mean = part.sum(0) / len(part)
-    components = principal_components(part - mean, kept_variance)
+    scores = component_scores(X, G, train, test, kept_variance)
     if gamma == 0:
-        gamma = 1 / components.shape[1]
-    scores = (X[np.concatenate((train, test))] - mean) @ components
-    n, m = len(scores), len(train)
-    part_K, squares = scores[:m] @ scores.T, (scores * scores).sum(1)
+        gamma = 1 / scores.shape[1]
+    m, squares = len(train), gamma * (scores * scores).sum(1)
+    K = scores[:m] @ (2 * gamma * scores.T)
     for a in range(m):
-        for b in range(n):
-            exponent = gamma * (2 * part_K[a, b] - squares[a] - squares[b])
-            part_K[a, b] = exponent if exponent < 0 else 0.0
-        part_K[a, a] = 0
-    exponentiate(part_K.ravel())
-    K = np.empty((n, n))
-    K[:m] = part_K
-    K[m:, :m] = part_K[:, m:].T
+        row, square = K[a, a:], squares[a]
+        for b in range(len(row)):
+            exponent = row[b] - square - squares[a + b]
+            row[b] = exponent if exponent < 0 else 0.0
+        row[0] = 0
+        exponentiate(row)
     return K
 
 
@@ -277,21 +340,25 @@ def _decide(
     candidate: int,
     K: np.ndarray,
     X: np.ndarray,
+    G: np.ndarray,
     train: np.ndarray,
     test: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Decision values of one candidate; ``K`` and ``X`` are in order of positions."""
+    """Decision values of one candidate; ``K``, ``X`` and ``G`` are in order of positions."""
     y = problem.y
     if problem.kept_variance[candidate] > 0:
-        K = _pca_kernel(X, train, test, problem.kept_variance[candidate], problem.gamma[candidate])
+        K = _pca_kernel(X, G, train, test, problem.kept_variance[candidate], problem.gamma[candidate])
         y = y[np.concatenate((train, test))]
         train, test = np.arange(len(train)), np.arange(len(train), len(y))
-    _fit(K, y, _kernel_sums(K, y, train), train, test, problem.C[candidate], values)
+        sums = _upper_kernel_sums(K, y)
+    else:
+        sums = _kernel_sums(K, y, train)
+    _fit(K, y, sums, train, test, problem.C[candidate], values)
 
 
 @njit(cache=True, nogil=True)
-def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray) -> int:
+def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray, G: np.ndarray) -> int:
     """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best."""
     y = problem.y
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
@@ -309,13 +376,13 @@ def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, 
             candidates = np.flatnonzero(problem.group == group)
             share = problem.kept_variance[candidates[0]]
             if share > 0:
-                G, own_y = _pca_kernel(X, train, test, share, problem.gamma[candidates[0]]), y[members]
+                part_K, own_y = _pca_kernel(X, G, train, test, share, problem.gamma[candidates[0]]), y[members]
                 own_train, own_test = renamed[: len(train)], renamed[len(train) :]
-                sums = _kernel_sums(G, own_y, own_train)
+                sums = _upper_kernel_sums(part_K, own_y)
             else:
-                G, own_y, own_train, own_test, sums = K, y, train, test, total_sums - fold_sums[fold]
+                part_K, own_y, own_train, own_test, sums = K, y, train, test, total_sums - fold_sums[fold]
             for candidate in candidates:
-                _fit(G, own_y, sums, own_train, own_test, problem.C[candidate], values)
+                _fit(part_K, own_y, sums, own_train, own_test, problem.C[candidate], values)
                 for k in range(len(test)):
                     correct[candidate] += (values[k] > 0) == (y[test[k]] > 0)
     return np.argmax(correct)
@@ -334,16 +401,17 @@ def run_plan(
     n_folds = inner_fold.max() + 1
     chosen = np.empty((len(orders), len(inner_fold)), np.int64)
     correct = np.zeros((len(orders), len(role)))
-    values, K = np.empty(n), np.empty((n, n))
+    values, K, G = np.empty(n), np.empty((n, n)), np.empty_like(problem.G)
     for o in range(len(orders)):
         _reorder(problem.K, orders[o], K)
+        _reorder(problem.G, orders[o], G)
         X = problem.X[orders[o]]
         for c in range(len(inner_fold)):
-            chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X)
+            chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X, G)
         for s in range(len(role)):
             train, test = _grouped(role[s] == TRAIN, y), np.flatnonzero(role[s] == TEST)
             if len(test):
-                _decide(problem, chosen[o, choice_of[s]], K, X, train, test, values)
+                _decide(problem, chosen[o, choice_of[s]], K, X, G, train, test, values)
             for k in range(len(test)):
                 correct[o, s] += (values[k] > 0) == (y[test[k]] > 0)
     return correct, chosen
@@ -356,13 +424,14 @@ def decision_values(
     """Decision value of each position in each test, shape (n_tests, n_samples), NaN where a test does not ask."""
     n = len(problem.y)
     result = np.full(role.shape, np.nan)
-    values, K = np.empty(n), np.empty((n, n))
+    values, K, G = np.empty(n), np.empty((n, n)), np.empty_like(problem.G)
     _reorder(problem.K, order, K)
+    _reorder(problem.G, order, G)
     X = problem.X[order]
     for s in range(len(role)):
         train, test = _grouped(role[s] == TRAIN, problem.y), np.flatnonzero(role[s] == TEST)
         if len(test):
-            _decide(problem, chosen[choice_of[s]], K, X, train, test, values)
+            _decide(problem, chosen[choice_of[s]], K, X, G, train, test, values)
         for k in range(len(test)):
             result[s, test[k]] = values[k]
     return result
@@ -370,7 +439,7 @@ def decision_values(
 
 @njit(cache=True, nogil=True)
 def _reorder(K: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
-    for a in range(len(order)):
+    for a in range(len(out)):
         row = K[order[a]]
-        for b in range(len(order)):
+        for b in range(len(out)):
             out[a, b] = row[order[b]]
