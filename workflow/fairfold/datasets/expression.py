@@ -2,8 +2,8 @@
 
 What an archive says about its samples is read first (:class:`SampleSheet`), then the measurements of those chosen by
 it, and of no others. GEOparse would not help: it reads the much larger SOFT files, and fetches by itself, without
-checksums. Lines are parsed as they stream in, by ``float()`` and not by pandas, which fills short rows with NaN and does
-not say where a cell is wrong. That costs time: 22,283 probes of 278 samples take 1.7 s of CPU, and would take pandas half.
+checksums. Lines are parsed as they stream in, by ``float()`` and not by pandas, which fills short rows with NaN and
+does not say where a cell is wrong. That costs time: 22,283 probes of 278 samples take 1.7 s of CPU, with pandas half.
 """
 
 from __future__ import annotations

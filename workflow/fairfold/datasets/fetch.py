@@ -336,7 +336,8 @@ def _check_whole(response: requests.Response, partial: BinaryIO) -> None:
     if partial.seek(0, os.SEEK_END) == 0:
         raise _TransientError("it sent nothing")
     if "Content-Length" not in response.headers and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
-        raise _RefusedError("it says not how long the file is, and no checksum is known that would tell")
+        partial.truncate(0)
+        raise _RefusedError("it does not say how long the file is, and no checksum is known that would tell")
 
 
 def _limit(file: DataFile) -> int:
