@@ -247,6 +247,7 @@ def test_samples_that_are_not_used_need_no_numbers(entry):
         ("<html>Too many requests</html>", "it has no line !series_matrix_table_begin"),
         (series_matrix(header=[*SERIES[:4], *SERIES[5:]]), "it has no line !Sample_geo_accession"),
         (series_matrix(end=""), "is cut off: it ends without !series_matrix_table_end"),
+        (series_matrix() + "more\n", "line 19: found more after !series_matrix_table_end"),
         (series_matrix()[:-40], "is cut off|cells, but there are"),
         (series_matrix().replace("GSM12", "GSM11"), "sample name 'GSM11' is used twice, at positions 1 and 2"),
         (series_matrix(header=[*SERIES[:-1], ["ID_REF", *SAMPLES[:4], "GSM14"]]), "'GSM14' is used twice"),
@@ -267,7 +268,7 @@ def test_files_that_are_no_whole_series_matrix(entry, text, fault):
 def test_a_gzipped_file_that_is_cut_off_or_damaged(entry, write):
     whole = entry()
     content = whole.path.read_bytes()
-    for damaged in (content[:-20], content[:60] + b"\0" + content[61:], content[:2]):
+    for damaged in (content[:-20], content[:60] + b"\0" + content[61:], content[:2], content[:-8] + bytes(8)):
         whole.path.write_bytes(damaged)
         assert "cannot be read as a series matrix" in message_of(prepare, whole)
 

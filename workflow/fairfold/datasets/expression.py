@@ -405,6 +405,10 @@ def _table(
     else:
         if end:
             raise DataError(f"{path} is cut off: it ends without {end}; delete it and download it anew.")
+    # to the end, where gzip has its checksum
+    after = next((line for line, text in lines if text.strip()), None)
+    if after:
+        raise DataError(f"{path}, line {after}: found more after {end}; delete the file and download it anew.")
     if not probes:
         raise DataError(f"{path} has no probe {'with all its numbers' if n_dropped else 'in its table'}.")
     check_unique(probes, path, "probe")
