@@ -135,6 +135,19 @@ def test_fingerprint_changes_with_content_only(catalog_file):
     assert entry.files[0].sha256 in entry.fingerprint
 
 
+def test_fingerprint_knows_the_choice_of_samples():
+    file = {"name": "a.txt", "urls": ["https://example.org/a.txt"], "record_sha256": True}
+    stanza = {**_stanza(), "files": [file], "format": "mage-tab"}
+    changes = [
+        {},
+        {"files": [{**file, "name": "b.txt"}]},
+        {"samples": {"only": {"a": "b"}}},
+        {"missing_values": "drop-features"},
+        {"quantity": "ratio"},
+    ]
+    assert len({Entry.from_stanza({**stanza, **change}).fingerprint for change in changes}) == len(changes)
+
+
 def _stanza():
     file = {"name": "toy.csv", "urls": ["https://example.org/toy.csv"], "sha256": "a" * 64}
     labels = {"prefix": "label_"}

@@ -127,8 +127,8 @@ def test_each_cell_counts_for_its_own_sample(write):
 
 def test_columns_are_found_by_name_not_by_place(write):
     header = [*SERIES[:-1], ["ID_REF", *SAMPLES[::-1]]]
-    table = read_series_table(write(series_matrix(header=header)), ["GSM12", "GSM15"])
-    np.testing.assert_array_equal(table.values, VALUES[:, ::-1].T[[1, 4]])
+    table = read_series_table(write(series_matrix(header=header)), ["GSM15", "GSM12"])
+    np.testing.assert_array_equal(table.values, VALUES[:, ::-1].T[[4, 1]])
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_samples_are_chosen_by_what_is_said_of_them(write, only, kept):
 
 
 def test_classes_of_values_with_a_star(entry):
-    classes = {"*: 0": "0", "*1": "1"}
+    classes = {"*: 0": "0", "*1": "1", "*": "neither"}
     cells = [f"os milestone outcome (24 months): MO: {number}" for number in (0, 1, 1, 0, 1)]
     header = changed("!Sample_characteristics_ch1", 1, *cells)
     labels = {"characteristic": {"key": "OS milestone outcome (24 months)", "classes": classes}}
@@ -167,7 +167,7 @@ def test_letters_of_another_encoding_do_no_harm(entry):
     [
         (
             {"labels": {"characteristic": {**PCR, "key": "pCR"}}},
-            ["'pCR'", "'age', 'pcr_vs_rd', 'er_status', 'MAQC_Distribution_Status'", "Correct the entry"],
+            ["'pCR'", "'age', 'pcr_vs_rd', 'er_status', 'MAQC_Distribution_Status', 'description'. Correct the entry"],
         ),
         ({"samples": {"only": {"status": "T"}}}, ["'status'", "'MAQC_Distribution_Status'", "Correct the entry"]),
         (
@@ -355,7 +355,8 @@ def test_samples_of_one_channel(sdrf_entry):
 
 
 def test_other_names_of_the_header_lines(write):
-    matrix = write("Scan REF\ta\tb\nComposite Element REF\tvalue\tvalue\nG1\t1\t2\n", "matrix.txt")
+    lines = ["\ufeffScan REF\t\ta\tb\t", "Composite Element REF\tvalue\tvalue\tvalue\tvalue", "G1\tchr\t1\t2\t-"]
+    matrix = write("\r\n".join(lines), "matrix.txt")
     table = write("ScanName\tkind\nb\tx\na\ty\n", "t.sdrf.txt")
     assert read_mage_samples(table, matrix).values("kind") == {"b": "x", "a": "y"}
     np.testing.assert_array_equal(read_mage_table(matrix, ["b"]).values, [[2]])

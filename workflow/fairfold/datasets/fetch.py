@@ -117,7 +117,7 @@ def fetch(
 
     Parameters
     ----------
-    dataset : id of the dataset, the folder that holds the file in mirrors and cache.
+    dataset : id of the dataset, or the folder that its entry names: what holds the file in mirrors and cache.
     file : the file.
     mirrors : folders laid out as ``<dataset id>/<file name>``, in order of preference.
     cache : folder of the same layout that downloads go to; :func:`default_cache` when None.
