@@ -79,7 +79,10 @@ def test_the_schema_knows_models_and_splitters(root):
         ({"weak_labels__forest": {"threshold": 1}}, "must be at most 1 (excluded)"),
         ({"data__own": {"a/b": {}}}, "'a/b'"),
         ({"data__own": {"mine": {"path": "x.csv", "format": "csv"}}}, "config.data.own.mine: missing 'labels'"),
-        ({"data__own": {"mine": {"path": "x", "format": "pickle", "labels": {"last": 1}}}}, "known are arff, csv, npz"),
+        (
+            {"data__own": {"mine": {"path": "x", "format": "pickle", "labels": {"last": 1}}}},
+            "known are arff, csv, mage-tab, npz, series-matrix",
+        ),
         ({"data__own": {"mine": {"path": "x", "format": "csv", "labels": {}}}}, "config.data.own.mine.labels"),
     ],
 )

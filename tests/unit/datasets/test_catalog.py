@@ -76,9 +76,29 @@ def test_datasets_of_the_other_papers_have_entries():
 def test_every_file_has_one_checksum_and_every_generator_exists():
     for entry in load_catalog().values():
         for file in entry.files:
-            assert sum(digest is not None for digest in (file.sha256, file.git_blob, file.lfs_sha256)) == 1
+            assert sum(digest is not None for digest in (file.sha256, file.git_blob, file.lfs_sha256)) == (
+                entry.folder not in ("GSE20194", "GSE24080", "E-TABM-38")
+            )
+            assert bool(file.digests()) != file.record_sha256
         if entry.format == "generated":
             assert callable(getattr(generate, entry.generator["function"]))
+
+
+def test_the_eight_endpoints_of_maqc_2():
+    catalog = load_catalog()
+    folders = {"breast": "GSE20194", "myeloma": "GSE24080", "neuroblastoma": "E-TABM-38"}
+    endpoints = {name: entry for name, entry in catalog.items() if entry.folder in folders.values()}
+    assert len(endpoints) == 8
+    for name, entry in endpoints.items():
+        disease, _, _ = name.partition("-")
+        assert entry.folder == folders[disease]
+        assert (entry.task, entry.used_by) == ("binary", ("win-percentage",))
+        assert entry.expected["n_samples"] == {"breast": 130, "myeloma": 340, "neuroblastoma": 246}[disease]
+        assert len(set(entry.labels["characteristic"]["classes"].values())) == 2
+        assert all(url.startswith("https://") for file in entry.files for url in file.urls)
+        others = [other for other in endpoints.values() if other.folder == entry.folder]
+        assert all(other.files == entry.files for other in others)  # so that they share a download
+        assert len({other.fingerprint for other in others}) == len(others)
 
 
 def test_wrong_id_suggests_the_nearest():
@@ -96,6 +116,10 @@ def test_broken_catalogs(catalog_file):
         (good.replace("name: toy.csv", "name: a/b.csv"), "which is not allowed here"),
         (good.replace("https:", "file:"), "which is not allowed here"),
         (good.replace("{ prefix: label_ }", "{ prefix: a, last: 3 }"), "labels"),
+        (good.replace("sha256:", "record_sha256: true\n      sha256:"), "files"),
+        (good.replace("{ prefix: label_ }", "{ characteristic: { key: a, classes: { b: c } } }"), "classes"),
+        (good.replace("{ prefix: label_ }", "{ characteristic: { key: a, classes: { 0: c, 1: d } } }"), "classes"),
+        (good.replace("  labels", "  samples: { only: { a: [] } }\n  labels"), "samples.only.a"),
         (good + good, "dataset 'toy' is listed twice"),
     ]:
         path = catalog_file(text).rename(catalog_file(text).with_name(f"{abs(hash(text))}.yaml"))
@@ -109,6 +133,19 @@ def test_fingerprint_changes_with_content_only(catalog_file):
     changed = Entry.from_stanza({**_stanza(), "label_filter": {"min_positives": 2}})
     assert changed.fingerprint != Entry.from_stanza(_stanza()).fingerprint
     assert entry.files[0].sha256 in entry.fingerprint
+
+
+def test_fingerprint_knows_the_choice_of_samples():
+    file = {"name": "a.txt", "urls": ["https://example.org/a.txt"], "record_sha256": True}
+    stanza = {**_stanza(), "files": [file], "format": "mage-tab"}
+    changes = [
+        {},
+        {"files": [{**file, "name": "b.txt"}]},
+        {"samples": {"only": {"a": "b"}}},
+        {"missing_values": "drop-features"},
+        {"quantity": "ratio"},
+    ]
+    assert len({Entry.from_stanza({**stanza, **change}).fingerprint for change in changes}) == len(changes)
 
 
 def _stanza():

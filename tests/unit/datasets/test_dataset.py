@@ -166,7 +166,7 @@ def test_embedded_datasets_need_no_file(name, tmp_path):
 @pytest.mark.parametrize("name", [name for name, entry in load_catalog().items() if entry.files])
 def test_real_files_have_the_expected_shape(name, mirror, tmp_path):
     entry = load_catalog()[name]
-    missing = [file.name for file in entry.files if not (mirror / name / file.name).exists()]
+    missing = [file.name for file in entry.files if not (mirror / (entry.folder or name) / file.name).exists()]
     if missing:
         pytest.skip(f"the mirror has no {name}/{missing[0]}")
     data = prepare(name, mirrors=[mirror], cache=tmp_path, offline=True)  # checks against `expected`

@@ -35,6 +35,10 @@ class Entry:
     expected: Mapping[str, float] = dataclasses.field(default_factory=dict)
     header: bool = True
     missing_value: str | None = None
+    missing_values: str | None = None
+    samples: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    quantity: str | None = None
+    folder: str | None = None
     generator: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     path: Path | None = None
     citation: str = ""
@@ -60,7 +64,8 @@ class Entry:
         """The user's files that the dataset is read from; none for a dataset of the catalog."""
         if self.path is None:
             return []
-        return [self.path, Path(self.labels["xml"])] if "xml" in self.labels else [self.path]
+        beside = (self.labels.get("xml"), self.samples.get("table"))
+        return [self.path, *(Path(path) for path in beside if path is not None)]
 
     def require(self, task: Task) -> None:
         """Raise :class:`ConfigError` when the dataset is of another task."""
@@ -70,8 +75,10 @@ class Entry:
     @property
     def fingerprint(self) -> str:
         """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
-        source = [file.sha256 or file.git_blob or file.lfs_sha256 for file in self.files] or dict(self.generator)
-        reading = (self.task, self.format, self.header, self.missing_value)
+        digests = [file.sha256 or file.git_blob or file.lfs_sha256 or file.name for file in self.files]
+        source = digests or dict(self.generator)
+        reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
+        reading += (dict(self.samples),)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fairfold.datasets import formats
+from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, Task, load_catalog
 from fairfold.datasets.fetch import fetch
 from fairfold.errors import ConfigError, DataError
@@ -131,7 +131,8 @@ def prepare(
     else:
         places = environment_mirrors() if mirrors is None else mirrors
         options: dict[str, Any] = {"mirrors": places, "cache": cache, "offline": offline, "progress": progress}
-        paths = [entry.path] if entry.path else [fetch(entry.id, file, **options) for file in entry.files]
+        folder = entry.folder or entry.id
+        paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
         read = _READERS[entry.format](entry, paths)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
     _check_expectations(result, entry)
@@ -206,12 +207,60 @@ def _read_rdata(entry: Entry, paths: Sequence[Path]) -> Dataset:
     return _single_label(entry, table.values, classes, table.columns)
 
 
-_READERS = {"csv": _read_csv, "arff": _read_arff, "npz": _read_npz, "mat": _read_mat, "rdata": _read_rdata}
+def _read_series_matrix(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    path = _only(entry, paths)
+    classes = _sample_classes(entry, expression.read_series_samples(path))
+    table = expression.read_series_table(path, tuple(classes), drop_missing=_drops_features(entry))
+    return _single_label(entry, table.values, np.array(list(classes.values())), table.columns)
+
+
+def _read_mage_tab(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    if "table" not in entry.samples:
+        raise ConfigError(f"dataset {entry.id}: format mage-tab needs its sample table; name it as samples.table.")
+    sample_table = _beside(entry.samples["table"], paths)
+    matrix = _only(entry, [path for path in paths if path != sample_table])
+    classes = _sample_classes(entry, expression.read_mage_samples(sample_table, matrix))
+    drops_features = _drops_features(entry)
+    table = expression.read_mage_table(matrix, tuple(classes), quantity=entry.quantity, drop_missing=drops_features)
+    return _single_label(entry, table.values, np.array(list(classes.values())), table.columns)
+
+
+def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, str]:
+    """Class of each sample that the entry selects."""
+    endpoint = entry.labels.get("characteristic")
+    if endpoint is None:
+        raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
+    wanted = entry.samples.get("only", {})
+    chosen = sheet.only(wanted)
+    classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=endpoint.get("missing") == "drop")
+    expected = entry.expected.get("n_samples", len(classes))
+    if len(classes) != expected:
+        raise DataError(
+            f"dataset {entry.id}: n_samples is {len(classes)}, but the catalog expects {expected}. In {sheet.source}, "
+            f"{sheet.describe(wanted)}{'; ' if wanted else ''}among the samples chosen, "
+            f"{chosen.describe([endpoint['key']])}. Correct the entry."
+        )
+    return classes
+
+
+def _drops_features(entry: Entry) -> bool:
+    return entry.missing_values == "drop-features"
+
+
+_READERS = {
+    "csv": _read_csv,
+    "arff": _read_arff,
+    "npz": _read_npz,
+    "mat": _read_mat,
+    "rdata": _read_rdata,
+    "series-matrix": _read_series_matrix,
+    "mage-tab": _read_mage_tab,
+}
 
 
 def _only(entry: Entry, paths: Sequence[Path]) -> Path:
     if len(paths) != 1:
-        raise ConfigError(f"dataset {entry.id}: format {entry.format!r} takes one file, found {len(paths)}.")
+        raise ConfigError(f"dataset {entry.id}: format {entry.format!r} takes one data file, found {len(paths)}.")
     return paths[0]
 
 
@@ -238,7 +287,7 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
                 raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.columns)} columns.")
             found = np.arange(len(table.columns)) >= len(table.columns) - value
         case "columns" | "xml":
-            wanted = value if way == "columns" else formats.read_label_names(_label_list(entry, paths))
+            wanted = value if way == "columns" else formats.read_label_names(_beside(value, paths))
             missing = [name for name in wanted if name not in table.columns]
             if missing:
                 raise DataError(f"{table.source}: no column for label {missing[0]!r} ({len(missing)} not found).")
@@ -250,9 +299,8 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
     return found
 
 
-def _label_list(entry: Entry, paths: Sequence[Path]) -> Path:
-    """The XML file: among the fetched files for a catalog entry, a path of its own for a user's file."""
-    name = entry.labels["xml"]
+def _beside(name: str, paths: Sequence[Path]) -> Path:
+    """A second file: among the fetched files for a catalog entry, a path of its own for a user's file."""
     return next((path for path in paths if path.name == name), Path(name))
 
 

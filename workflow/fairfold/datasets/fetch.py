@@ -26,6 +26,7 @@ import urllib3
 from tqdm import tqdm
 
 from fairfold.errors import DataError
+from fairfold.files import atomic_open
 
 CONNECT_TIMEOUT = 10.0  # seconds
 READ_TIMEOUT = 30.0  # seconds without a byte
@@ -36,6 +37,7 @@ CHUNK_BYTES = 64 * 1024
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*")
 _GIT_BLOB = "git blob SHA-1"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _log = logging.getLogger(__name__)
 
 
@@ -59,6 +61,8 @@ class DataFile:
     sha256 : SHA-256 of the content, in hexadecimal as all digests.
     git_blob : SHA-1 that git gives the file, ``sha1(b"blob <size>\\0" + content)``.
     lfs_sha256 : digest in a git-LFS pointer, the plain SHA-256 of the content.
+    record_sha256 : when no digest is published, record the SHA-256 of the first copy in the cache beside it, in
+        ``<name>.sha256`` as ``sha256sum`` writes, and hold all later copies to it.
     """
 
     name: str
@@ -67,6 +71,7 @@ class DataFile:
     sha256: str | None = None
     git_blob: str | None = None
     lfs_sha256: str | None = None
+    record_sha256: bool = False
 
     def digests(self) -> dict[str, str]:
         """The digests that are given, by the name of their algorithm."""
@@ -107,11 +112,12 @@ def fetch(
     """Path of a verified copy of ``file``; downloaded into the cache when neither a mirror nor the cache has it.
 
     A mirror is only ever read. In the cache, a copy that no longer agrees is replaced, an interrupted download is
-    continued, and processes that want the same file wait for the first.
+    continued, and processes that want the same file wait for the first. A copy that differs from the checksum that was
+    recorded for it is left for its owner to judge.
 
     Parameters
     ----------
-    dataset : id of the dataset, the folder that holds the file in mirrors and cache.
+    dataset : id of the dataset, or the folder that its entry names: what holds the file in mirrors and cache.
     file : the file.
     mirrors : folders laid out as ``<dataset id>/<file name>``, in order of preference.
     cache : folder of the same layout that downloads go to; :func:`default_cache` when None.
@@ -121,7 +127,8 @@ def fetch(
     Raises
     ------
     DataError
-        When a name is not plain, a mirror's copy does not agree, the cache cannot be used, or the file cannot be had.
+        When a name is not plain, a copy in a mirror or one with a recorded checksum does not agree, the cache cannot be
+        used, or the file cannot be had.
     """
     for name in (dataset, file.name):
         if not _PLAIN_NAME.fullmatch(name):
@@ -134,11 +141,14 @@ def fetch(
     try:
         for copy in (Path(mirror).expanduser() / dataset / file.name for mirror in mirrors):
             if copy.is_file():
-                verify(copy, file)
+                verify(copy, _with_record(copy, file))
                 return copy
+        file = _with_record(target, file)
         flaw = _flaw(target, file)
         if flaw is None:
+            _keep_record(target, file, target)
             return target
+        _check_unchanged(target, file, flaw)
         failures = dict.fromkeys(file.urls, "not tried, offline")
         if file.urls and not offline:
             failures = _download(cache, target, file, progress)
@@ -147,16 +157,54 @@ def fetch(
     except OSError as error:
         raise DataError(f"{dataset}/{file.name}: {error}. Make it accessible, or choose another cache.") from None
     places = "; ".join([*(f"not in mirror {mirror}" for mirror in mirrors), f"{target}: {flaw}"])
-    raise DataError(f"{dataset}/{file.name} is missing ({places}). {_how_to_get(dataset, file, failures)}")
+    raise DataError(f"{dataset}/{file.name} is missing ({places}). {_how_to_get(dataset, file, failures, target)}")
 
 
-def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str]) -> str:
+def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str], target: Path) -> str:
     sources = "".join(f"\n  {url}: {reason}" for url, reason in failures.items()) or " no known address."
+    version = f"To accept a new version, delete {_record_of(target)}, where the checksum of the first is recorded.\n"
     return (
-        f"It can be had from:{sources}\n"
+        f"It can be had from:{sources}\n{version * _is_recorded(file)}"
         f"Put it into a folder as {dataset}/{file.name} and name that folder under data.mirrors in the configuration "
         "or in the environment variable FAIRFOLD_MIRROR."
     )
+
+
+def _record_of(copy: Path) -> Path:
+    return copy.with_name(f"{copy.name}.sha256")
+
+
+def _with_record(copy: Path, file: DataFile) -> DataFile:
+    """``file`` with the digest recorded beside ``copy``, if one is."""
+    record = _record_of(copy)
+    if not file.record_sha256 or not record.is_file():
+        return file
+    digest = record.read_text(encoding="utf-8", errors="replace").partition(" ")[0].strip()
+    if not _SHA256.fullmatch(digest):
+        raise DataError(f"{record} holds no SHA-256, found {digest[:80]!r}; delete it to have it recorded anew.")
+    return dataclasses.replace(file, sha256=digest)
+
+
+def _is_recorded(file: DataFile) -> bool:
+    return file.record_sha256 and file.sha256 is not None
+
+
+def _check_unchanged(target: Path, file: DataFile, flaw: str) -> None:
+    """Raise when a copy is not what was recorded: nobody else can say which of the two is right."""
+    if _is_recorded(file) and target.is_file():
+        raise DataError(
+            f"{target} has changed since its checksum was recorded: {flaw}. Delete it to have it fetched anew, or "
+            f"delete {_record_of(target).name} beside it to accept it as it is."
+        )
+
+
+def _keep_record(target: Path, file: DataFile, content: Path) -> None:
+    """Record the SHA-256 of ``content`` beside ``target``, unless a digest is known or none is to be recorded."""
+    if file.record_sha256 and not file.digests():
+        with content.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        with atomic_open(_record_of(target), "w", encoding="utf-8") as stream:
+            stream.write(f"{digest}  {target.name}\n")
 
 
 def _flaw(path: Path, file: DataFile) -> str | None:
@@ -208,6 +256,7 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
                 failures[url] = _reason(error)
             else:
                 os.fsync(partial.fileno())
+                _keep_record(target, file, Path(partial.name))  # first: a copy in the cache is never without it
                 Path(partial.name).replace(target)
                 return {}
     return failures
@@ -254,6 +303,8 @@ def _attempt(url: str, file: DataFile, partial: BinaryIO, progress: bool) -> Non
             partial.truncate(0)
             raise _TransientError(f"HTTP {response.status_code}, which does not continue at byte {begun}")
         _receive(response, begun, file, partial, progress)
+        if file.record_sha256 and not file.digests():
+            _check_whole(response, partial)
     partial.flush()
     flaw = _flaw(Path(partial.name), file)
     if flaw:
@@ -278,6 +329,15 @@ def _receive(response: requests.Response, begun: int, file: DataFile, partial: B
             bar.update(len(chunk))
     if total is not None and received < total:
         raise _TransientError(f"it broke off after {received} of {total} bytes")
+
+
+def _check_whole(response: requests.Response, partial: BinaryIO) -> None:
+    """Refuse what may be cut off, before its checksum is taken for that of the file."""
+    if partial.seek(0, os.SEEK_END) == 0:
+        raise _TransientError("it sent nothing")
+    if "Content-Length" not in response.headers and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
+        partial.truncate(0)
+        raise _RefusedError("it does not say how long the file is, and no checksum is known that would tell")
 
 
 def _limit(file: DataFile) -> int:

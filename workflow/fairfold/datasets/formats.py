@@ -32,7 +32,7 @@ from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
 
-_GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
+GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
 """What files write, in any case, where a number is missing."""
 
 
@@ -135,7 +135,7 @@ def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
             f"{path}, line {line}: column {columns.index('') + 1} of the header has no name; name it, "
             "or write the file without a column of row numbers."
         )
-    _check_unique(columns, path)
+    check_unique(columns, path)
     return columns
 
 
@@ -174,7 +174,7 @@ def _number(cell: str, column: str, place: str, missing: str | None) -> float:
         number = math.nan
     if math.isfinite(number) and "_" not in cell:
         return number
-    if cell.casefold() in _GAPS:
+    if cell.casefold() in GAPS:
         fault = (
             " where a number is missing; fill it in or remove the row, "
             "or (in a CSV) set missing_value to the text that stands for a missing number."
@@ -236,7 +236,7 @@ def read_arff(path: PathLike) -> Table:
     lines = list(io.StringIO(_read_text(path), newline=None))
     attributes, outline = _arff_header(lines, path)
     columns = tuple(attribute.name for attribute in attributes)
-    _check_unique(columns, path)
+    check_unique(columns, path)
     start = len(outline)
     numbered = [(line, text.strip()) for line, text in enumerate(lines[start:], start=start + 1)]
     data_lines = [(line, text) for line, text in numbered if text and not text.startswith("%")]
@@ -390,7 +390,7 @@ def read_label_names(path: PathLike) -> list[str]:
     from defusedxml import ElementTree
 
     path = Path(path)
-    with _opened(path, "a MULAN label list") as stream:
+    with opened(path, "a MULAN label list") as stream:
         root = ElementTree.parse(stream).getroot()
     if root.tag.rpartition("}")[2] != "labels":
         raise DataError(f"{path} is not a MULAN label list: its outermost element is {root.tag!r}, not 'labels'.")
@@ -399,7 +399,7 @@ def read_label_names(path: PathLike) -> list[str]:
         raise DataError(f'{path} lists no label; each is written as <label name="..."></label>.')
     if "" in names:
         raise DataError(f"{path}: label {names.index('') + 1} has no name; give it one.")
-    _check_unique(names, path, "label")
+    check_unique(names, path, "label")
     return names
 
 
@@ -435,7 +435,7 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     from scipy import io as scipy_io
 
     path = Path(path)
-    with _opened(path, "a MATLAB file (if it is of version 7.3, save it with -v7)") as stream:
+    with opened(path, "a MATLAB file (if it is of version 7.3, save it with -v7)") as stream:
         kinds = {name: kind for name, _, kind in scipy_io.whosmat(stream)}
         for name in variables:
             if name not in kinds:
@@ -479,7 +479,7 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
     import rdata
 
     path = Path(path)
-    with _opened(path, "an R data file") as stream, warnings.catch_warnings():
+    with opened(path, "an R data file") as stream, warnings.catch_warnings():
         # rdata warns where it guesses, and a guess is no basis for a result
         warnings.simplefilter("error", UserWarning)
         # R marks strings with their encoding, except plain ASCII ones in old files
@@ -518,7 +518,7 @@ def _r_features(features: Any, name: str, path: Path) -> Table:
     frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)
     unnamed = isinstance(frame.columns, pd.RangeIndex)
     columns = tuple(f"V{position + 1}" if unnamed else str(column) for position, column in enumerate(frame.columns))
-    _check_unique(columns, path)
+    check_unique(columns, path)
     for column, dtype in zip(columns, frame.dtypes, strict=True):
         if not pd.api.types.is_any_real_numeric_dtype(dtype):
             raise DataError(f"{path}, column {column!r} of {name!r} holds {dtype}, not numbers; encode it as numbers.")
@@ -553,7 +553,7 @@ def read_npz(path: PathLike) -> sparse.csr_array:
         When the file is not of this kind, is damaged, would need unpickling, or holds anything but finite real numbers.
     """
     path = Path(path)
-    with _opened(path, "a sparse matrix of SciPy") as stream:
+    with opened(path, "a sparse matrix of SciPy") as stream:
         matrix = sparse.load_npz(stream)  # never unpickles
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)  # indices out of range would crash compiled code
@@ -573,7 +573,7 @@ def read_npz(path: PathLike) -> sparse.csr_array:
 
 def _read_text(path: Path) -> str:
     """The whole file, which must be UTF-8 (a byte-order mark is dropped) and not empty."""
-    with _opened(path, "a text file") as stream:
+    with opened(path, "a text file") as stream:
         data = stream.read()
     try:
         text = data.decode("utf-8")
@@ -594,7 +594,7 @@ def _not_text(path: Path, data: bytes, offset: int) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, kind: str) -> Iterator[BinaryIO]:
+def opened(path: Path, kind: str) -> Iterator[BinaryIO]:
     """The file, opened to be parsed; whatever the parser of somebody else raises is turned into one sentence."""
     try:
         with path.open("rb") as stream:
@@ -611,7 +611,7 @@ def _brief(error: Exception) -> str:
     return textwrap.shorten(str(error) or type(error).__name__, 200).rstrip(".")
 
 
-def _check_unique(names: Sequence[str], path: Path, kind: str = "column") -> None:
+def check_unique(names: Sequence[str], path: Path, kind: str = "column") -> None:
     first: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if first.setdefault(name, position) != position:
