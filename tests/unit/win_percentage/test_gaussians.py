@@ -1,86 +1,179 @@
+"""The six Gaussian classifiers against scikit-learn, and the kurtosis screening."""
+
 import numpy as np
 import pytest
+from scipy import stats
+from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
+from sklearn.utils.estimator_checks import check_estimator
 
-from fairfold.errors import ModelError
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_classifiers
+from fairfold.errors import DataError, ModelError
+from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_features, make_gaussian
 
 
-def data(n_classes=2, n_features=3, seed=0):
+def samples(n_classes=3, size=25, n_features=4, seed=0):
     rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(n_classes), 30)
-    mixing = rng.normal(size=(n_classes, n_features, n_features))
-    X = np.einsum("nf,nfg->ng", rng.normal(size=(len(y), n_features)), mixing[y]) + 0.7 * y[:, None]
-    return X, y, rng.normal(size=(400, n_features)) * 2
+    y = np.repeat(np.arange(n_classes), size)
+    spread = rng.uniform(0.5, 2, size=(n_classes, n_features))
+    mixing = rng.normal(size=(n_features, n_features))
+    return (rng.normal(size=(len(y), n_features)) * spread[y] + rng.normal(size=(n_classes, n_features))[y]) @ mixing, y
 
 
-def test_names_and_order_are_the_papers():
-    assert list(GAUSSIAN_CLASSIFIERS) == ["NC", "DLDA", "LDA", "SDA", "UDA", "QDA"]
-    assert [kind.pooled for kind in GAUSSIAN_CLASSIFIERS.values()] == [True] * 3 + [False] * 3
+def fitted(name, X, y):
+    return make_gaussian(name).set_params(ridge=0).fit(X, y)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+class Unbiased(BaseEstimator):
+    def fit(self, X):
+        self.covariance_ = np.atleast_2d(np.cov(X.T))
+        return self
+
+
+def relative(likelihoods):
+    """Log posteriors: a constant per sample does not matter."""
+    return likelihoods - np.logaddexp.reduce(likelihoods, axis=1, keepdims=True)
+
+
+def test_names_are_those_of_table_4():
+    assert GAUSSIAN_CLASSIFIERS == ("NC", "DLDA", "LDA", "SDA", "UDA", "QDA")
+
+
+@pytest.mark.parametrize("name", GAUSSIAN_CLASSIFIERS)
+def test_scikit_learn_accepts_them(name):
+    results = check_estimator(make_gaussian(name), on_skip=None)
+    assert sum(result["status"] == "passed" for result in results) > 40
+
+
 @pytest.mark.parametrize("n_features", [1, 2, 5])
-def test_those_that_scikit_learn_has(n_classes, n_features):
-    """Equal priors and, where scikit-learn divides by n, the unbiased variance put in."""
-    X, y, new = data(n_classes, n_features)
-    priors = np.full(n_classes, 1 / n_classes)
-    peers = {
-        "NC": NearestCentroid(),
-        "LDA": LinearDiscriminantAnalysis(priors=priors),
-        "QDA": QuadraticDiscriminantAnalysis(priors=priors, store_covariance=True),
-        "UDA": GaussianNB(priors=priors, var_smoothing=0),
-    }
-    ours = gaussian_classifiers()
-    for name, peer in peers.items():
-        peer.fit(X, y)
-        if name == "UDA":
-            peer.var_ *= 30 / 29
-        if name == "QDA":
-            divided_by_n = np.trace(peer.covariance_[0]) < 29.5 / 30 * np.trace(np.atleast_2d(np.cov(X[:30].T)))
-            peer.scalings_ = [scaling * (30 / 29 if divided_by_n else 1) for scaling in peer.scalings_]
-        np.testing.assert_array_equal(ours[name].fit(X, y).predict(new), peer.predict(new), err_msg=name)
+def test_nc_is_nearest_centroid(n_features):
+    X, y = samples(n_features=n_features)
+    assert (fitted("NC", X, y).predict(X) == NearestCentroid().fit(X, y).predict(X)).all()
 
 
-def test_the_others_by_their_formulas():
-    X, y, new = data(2, 3)
-    groups = [X[y == k] for k in (0, 1)]
-    means = [group.mean(axis=0) for group in groups]
-    variances = [group.var(axis=0, ddof=1) for group in groups]
-    pooled = (29 * variances[0] + 29 * variances[1]) / 58
-    distance = [((new - mean) ** 2 / pooled).sum(axis=1) for mean in means]
-    found = gaussian_classifiers(["DLDA"])["DLDA"].fit(X, y).decision_function(new)
-    np.testing.assert_allclose(found, (distance[0] - distance[1]) / 2, rtol=1e-6, atol=1e-8)
-    spheres = [variance.mean() for variance in variances]
-    density = [
-        -((new - mean) ** 2).sum(axis=1) / (2 * sphere) - 1.5 * np.log(sphere)
-        for mean, sphere in zip(means, spheres, strict=True)
+@pytest.mark.parametrize("n_features", [1, 4])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_lda_is_scikit_learns(n_classes, n_features):
+    X, y = samples(n_classes, n_features=n_features)
+    ours = fitted("LDA", X, y)
+    # Classes of one size: the mean of their unbiased covariances is the pooled one.
+    theirs = LinearDiscriminantAnalysis(
+        solver="lsqr", priors=[1 / n_classes] * n_classes, covariance_estimator=Unbiased()
+    ).fit(X, y)
+    expected = theirs.decision_function(X)
+    if n_classes == 2:
+        np.testing.assert_allclose(ours.decision_function(X), expected, rtol=1e-9, atol=1e-9)
+    else:
+        np.testing.assert_allclose(relative(ours.decision_function(X)), relative(expected), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_features", [1, 4])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_qda_is_scikit_learns(n_classes, n_features):
+    X, y = samples(n_classes, n_features=n_features)
+    theirs = QuadraticDiscriminantAnalysis(priors=[1 / n_classes] * n_classes).fit(X, y)
+    # Versions of scikit-learn differ in what they divide by: give the variances their unbiased sum.
+    theirs.scalings_ = [
+        scaling * X[y == k].var(axis=0, ddof=1).sum() / scaling.sum() for k, scaling in enumerate(theirs.scalings_)
     ]
-    found = gaussian_classifiers(["SDA"])["SDA"].fit(X, y).decision_function(new)
-    np.testing.assert_allclose(found, density[1] - density[0], rtol=1e-6, atol=1e-7)
+    ours, expected = fitted("QDA", X, y).decision_function(X), theirs.decision_function(X)
+    if n_classes > 2:
+        ours, expected = relative(ours), relative(expected)
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_singular_covariances_are_no_error():
-    X, y, new = data(2, 2)
-    X, new = X[:, [0, 0]], new[:, [0, 0]]
-    for name, model in gaussian_classifiers().items():
-        predictions = model.fit(X, y).predict(new)
-        assert 0 < predictions.mean() < 1, name
-    perfect = np.column_stack((y, np.zeros(60)))
-    assert all((model.fit(perfect, y).predict(perfect) == y).all() for model in gaussian_classifiers().values())
+def test_uda_is_gaussian_naive_bayes_with_unbiased_variances():
+    X, y = samples()
+    theirs = GaussianNB(priors=[1 / 3] * 3, var_smoothing=0).fit(X, y)
+    theirs.var_ *= 25 / 24
+    expected = theirs.predict_log_proba(X)
+    np.testing.assert_allclose(relative(fitted("UDA", X, y).decision_function(X)), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_dlda_is_gaussian_naive_bayes_with_pooled_variances():
+    X, y = samples()
+    theirs = GaussianNB(priors=[1 / 3] * 3, var_smoothing=0).fit(X, y)
+    theirs.var_[:] = theirs.var_.sum(axis=0) * 25 / (len(y) - 3)
+    expected = theirs.predict_log_proba(X)
+    np.testing.assert_allclose(relative(fitted("DLDA", X, y).decision_function(X)), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_sda_is_the_density_with_one_variance_per_class():
+    X, y = samples(n_features=3)
+    variances = [X[y == k].var(axis=0, ddof=1).mean() for k in range(3)]
+    expected = [stats.multivariate_normal(X[y == k].mean(axis=0), variances[k]).logpdf(X) for k in range(3)]
+    expected = relative(np.stack(expected, axis=1))
+    np.testing.assert_allclose(relative(fitted("SDA", X, y).decision_function(X)), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_ridge_is_a_share_of_the_total_variance():
+    X, y = samples(n_features=3)
+    plain, ridged = (GaussianBayes("full", ridge=ridge).fit(X, y).covariances_ for ridge in (0, 0.5))
+    np.testing.assert_allclose(ridged[0] - plain[0], np.diag(0.5 * X.var(axis=0, ddof=1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN_CLASSIFIERS)
+def test_singular_covariance_still_classifies(name):
+    X, y = samples(n_features=2)
+    X = np.column_stack([X, X[:, 0], np.ones(len(X)), y])  # a copy, a constant, and no variance within classes
+    assert (make_gaussian(name).fit(X, y).predict(X) == y).mean() > 0.5
+    perfect = np.column_stack([y, np.zeros(len(y))])
+    assert (make_gaussian(name).fit(perfect, y).predict(perfect) == y).all()
+
+
+@pytest.mark.parametrize("name", GAUSSIAN_CLASSIFIERS)
+def test_tie_goes_to_the_first_class(name):
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array(["b", "b", "a", "a"])
+    assert make_gaussian(name).fit(X, y).predict([[0.0]]) == ["a"]
+
+
+def test_mistakes_are_named():
+    X, y = samples(2)
+    with pytest.raises(ModelError, match="one class"):
+        GaussianBayes().fit(X, np.zeros(len(y), dtype=int))
+    with pytest.raises(ModelError, match="did you mean"):
+        GaussianBayes("spherical_").fit(X, y)
+    with pytest.raises(ModelError, match="one sample"):
+        GaussianBayes(pooled=False).fit(X[:26], y[:26])
+    with pytest.raises(ModelError, match="singular"):
+        GaussianBayes(ridge=0).fit(np.column_stack([X, X[:, 0] * 0]), y)
+    with pytest.raises(ModelError, match="ridge"):
+        GaussianBayes(ridge=-1).fit(X, y)
+    with pytest.raises(ModelError, match="NaN"):
+        GaussianBayes().fit(X * np.nan, y)
+    with pytest.raises(ModelError, match="3 features"):
+        GaussianBayes().fit(X, y).predict(X[:, :3])
+    with pytest.raises(ModelError, match="unknown classifier"):
+        make_gaussian("XDA")
+
+
+def test_screening_keeps_gaussian_features():
+    rng = np.random.default_rng(1)
+    heavy, constant = rng.standard_t(2, size=(300, 50)), np.ones((300, 1))
+    X = np.column_stack([rng.normal(size=(300, 200)), heavy, constant])
+    kept = gaussian_features(X, 2)
+    assert (kept < 200).sum() > 180 and (kept >= 200).sum() <= 3 and 250 not in kept
+
+
+def test_standard_error_of_kurtosis_matches_simulation():
+    kurtosis = stats.kurtosis(np.random.default_rng(2).normal(size=(30, 20_000)), axis=0, bias=False)
+    X = np.random.default_rng(2).normal(size=(30, 20_000))
+    kept = np.isin(np.arange(20_000), gaussian_features(X, 1))
+    # the kept are those within one standard deviation, whose own standard error here is about 2 %
+    assert np.abs(kurtosis[kept]).max() == pytest.approx(kurtosis.std(), rel=0.08)
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("X", "multiple", "message"),
     [
-        (lambda: gaussian_classifiers(["LDB"]), "unknown Gaussian classifier 'LDB': did you mean"),
-        (lambda: GaussianBayes("round").fit(*data()[:2]), "covariance is 'round': give"),
-        (lambda: GaussianBayes().fit(np.eye(3), [0, 0, 1]), "1 samples in the smallest"),
-        (lambda: GaussianBayes().fit(np.eye(3), [0, 0, 0]), "1 classes with 3 samples"),
+        (np.eye(3), 2, "four"),
+        (np.eye(5), 0, "multiple"),
+        (np.full((5, 2), np.nan), 2, "finite"),
+        (np.ones(5), 2, "matrix"),
+        (np.array([["a"]]), 2, "number"),
     ],
 )
-def test_mistakes_are_told(make, message):
-    with pytest.raises(ModelError, match=message):
-        make()
+def test_screening_names_mistakes(X, multiple, message):
+    with pytest.raises(DataError, match=message):
+        gaussian_features(X, multiple)

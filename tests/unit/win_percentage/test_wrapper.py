@@ -1,181 +1,232 @@
-import itertools
+"""The wrapper and its compiled kernel against a plain NumPy reference."""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.metrics import recall_score
-from sklearn.naive_bayes import GaussianNB
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, recall_score
 
-from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, gaussian_classifiers
-from fairfold.win_percentage.win import PerformanceHistogram
-from fairfold.win_percentage.wrapper import (
-    _folds,
-    draw_feature_sets,
-    evaluate_all_pairs,
-    evaluate_feature_sets,
-    gaussian_features,
-    n_pairs,
-    pairs_between,
-)
+from fairfold.errors import DataError, ModelError, SplitError, StudyError
+from fairfold.evaluation.plans import deal_folds
+from fairfold.seeds import seed_sequence
+from fairfold.win_percentage.feature_sets import draw_feature_sets
+from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, RIDGE, TIE, make_gaussian
+from fairfold.win_percentage.wrapper import Problem, evaluate_feature_sets
 
 
-def data(n=60, n_features=12, *, rounded=False, seed=0):
+def samples(n=40, n_features=30, seed=0, whole=False):
     rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.4).astype(int)
-    X = rng.normal(size=(n, n_features)) + 0.8 * y[:, None] * (rng.random(n_features) < 0.5)
-    return (np.round(2 * X) if rounded else X), y
+    y = (np.arange(n) < 0.4 * n).astype(int)
+    X = rng.normal(size=(n, n_features)) + y[:, None] * rng.normal(size=n_features)
+    X[:, 1] = X[:, 0] + 0.01 * rng.normal(size=n)
+    return (np.round(X), y) if whole else (X, y)
 
 
-def reference(X, y, feature_sets, n_splits, n_repeats, random_state):
-    """One model after the other, recalls by scikit-learn; winners are those within rounding of the top."""
-    fold_of = _folds(y, n_splits, n_repeats, random_state)
-    performances = []
-    for features in feature_sets:
-        row = []
-        for model in gaussian_classifiers().values():
+def folds(y, n_splits=3, n_repeats=2, random_state=0):
+    rng = np.random.default_rng(seed_sequence(random_state, "folds"))
+    return [deal_folds(y, n_splits, rng) for _ in range(n_repeats)]
+
+
+def parts(fold_of):
+    """Training and test samples of every fold of every repeat."""
+    return [(one != fold, one == fold) for one in fold_of for fold in np.unique(one)]
+
+
+def covariance(Z):
+    D = Z - Z.mean(axis=0)
+    return np.einsum("npi,npj->pij", D, D) / (len(Z) - 1)
+
+
+def covariances(first, second):
+    """Per classifier, the covariances (n_pairs, 2, 2) of the two classes, by the formulas of Table 4."""
+    ridge = RIDGE * np.concatenate([first, second]).var(axis=0, ddof=1)[:, :, None] * np.eye(2)
+    S0, S1 = covariance(first), covariance(second)
+    n0, n1 = len(first) - 1, len(second) - 1
+    full = [S + ridge for S in ((n0 * S0 + n1 * S1) / (n0 + n1), S0, S1)]
+    spherical = [np.trace(S, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(2) for S in full]
+    diagonal = [S * np.eye(2) for S in full]
+    pooled = [(S[0], S[0]) for S in (spherical, diagonal, full)]
+    return pooled + [(S[1], S[2]) for S in (spherical, diagonal, full)]
+
+
+def log_density(new, train, S):
+    Z = new - train.mean(axis=0)
+    return -0.5 * (np.einsum("npi,pij,npj->np", Z, np.linalg.inv(S), Z) + np.linalg.slogdet(S)[1])
+
+
+def reference(X, y, pairs, n_splits, n_repeats, random_state):
+    """Whole units (n_pairs, 6) of the classifiers' performance, and how many units are 1."""
+    right = np.zeros((2, len(pairs), 6), dtype=int)
+    for train, test in parts(folds(y, n_splits, n_repeats, random_state)):
+        Z, new, truth = X[train][:, pairs], X[test][:, pairs], y[test]
+        first, second = Z[y[train] == 0], Z[y[train] == 1]
+        for m, (S0, S1) in enumerate(covariances(first, second)):
+            says_second = log_density(new, second, S1) - log_density(new, first, S0) > TIE
+            for k in (0, 1):
+                right[k, :, m] += (says_second[truth == k] == k).sum(axis=0)
+    n0, n1 = np.bincount(y).tolist()
+    return right[0] * n1 + right[1] * n0, 2 * n_repeats * n0 * n1
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    ("n", "n_splits", "n_repeats", "seed"),
+    [(40, 3, 2, 0), (40, 3, 2, 1), (53, 3, 2, 2), (53, 5, 3, 3), (31, 2, 1, 4), (31, 7, 2, -5)],
+)
+def test_kernel_equals_the_reference(n, n_splits, n_repeats, seed, whole):
+    X, y = samples(n, seed=abs(seed), whole=whole)
+    pairs = np.array(list(combinations(range(X.shape[1]), 2)))
+    options = {"n_splits": n_splits, "n_repeats": n_repeats, "random_state": seed}
+    found = evaluate_feature_sets(X, y, pairs, **options)
+    units, one = reference(X, y, pairs, **options)
+    top = units.max(axis=1, keepdims=True)
+    assert found.classifiers == GAUSSIAN_CLASSIFIERS
+    np.testing.assert_array_equal(found.winners, units == top)
+    np.testing.assert_allclose(found.performances, units / one, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.performance, top[:, 0] / one, rtol=0, atol=1e-12)
+    assert (found.winners.sum(axis=1) > 1).sum() > 20
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_any_size_is_a_plain_loop_over_scikit_learns_recalls(size):
+    X, y = samples()
+    sets = draw_feature_sets(30, size, 6, random_state=1)
+    found = evaluate_feature_sets(X, y, sets, n_jobs=2 if size == 3 else 1)
+    expected = np.empty((6, 6))
+    for row, chosen in enumerate(sets):
+        for column, name in enumerate(GAUSSIAN_CLASSIFIERS):
             recalls = []
-            for folds in fold_of:
+            for fold_of in folds(y):
                 predicted = np.empty_like(y)
-                for k in range(n_splits):
-                    model.fit(X[folds != k][:, features], y[folds != k])
-                    predicted[folds == k] = model.predict(X[folds == k][:, features])
+                for train, test in parts([fold_of]):
+                    predicted[test] = make_gaussian(name).fit(X[train][:, chosen], y[train]).predict(X[test][:, chosen])
                 recalls.append(recall_score(y, predicted, average="macro"))
-            row.append(np.mean(recalls))
-        performances.append(row)
-    performances = np.array(performances)
-    return performances, performances >= performances.max(axis=1, keepdims=True) - 1e-12
+            expected[row, column] = np.mean(recalls)
+    np.testing.assert_allclose(found.performances, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(found.winners, expected >= expected.max(axis=1, keepdims=True) - 1e-12)
 
 
-@pytest.mark.parametrize(("n_splits", "n_repeats"), [(3, 2), (5, 1)])
-def test_pairs_are_those_of_a_plain_loop(n_splits, n_repeats):
-    X, y = data()
-    pairs = list(itertools.combinations(range(12), 2))
-    found = evaluate_feature_sets(X, y, pairs, n_splits=n_splits, n_repeats=n_repeats, random_state=3)
-    performances, winners = reference(X, y, pairs, n_splits, n_repeats, 3)
-    np.testing.assert_allclose(found.performances, performances, atol=1e-12)
-    np.testing.assert_array_equal(found.winners, winners)
-    np.testing.assert_allclose(found.performance, performances.max(axis=1), atol=1e-12)
-    assert (found.winners.sum(axis=1) > 1).any()
-    assert found.classifiers == tuple(GAUSSIAN_CLASSIFIERS)
+def test_folds_are_dealt_from_the_seed_of_that_name():
+    X, y = samples(n=41)
+    for seed in (0, 7):
+        np.testing.assert_array_equal(Problem.make(X, y, 3, 2, seed).fold_of, folds(y, random_state=seed))
 
 
-def test_ties_are_kept_where_features_take_few_values():
-    """The compiled kernel against the general path, which counts the same whole numbers from fitted models."""
-    X, y = data(rounded=True)
-    pairs = list(itertools.combinations(range(12), 2))
-    fast = evaluate_feature_sets(X, y, pairs)
-    plain = evaluate_feature_sets(X, y, pairs, classifiers=gaussian_classifiers())
-    # samples on a boundary may fall either way by rounding; nearly all sets have none
-    same = (fast.performances == plain.performances).all(axis=1)
-    assert same.mean() > 0.8
-    np.testing.assert_array_equal(fast.winners[same], plain.winners[same])
-    assert (fast.winners.sum(axis=1) > 1).sum() >= 10
+@pytest.mark.parametrize(("n_splits", "n_repeats"), [(2, 1), (5, 3)])
+def test_kernel_equals_the_estimators(n_splits, n_repeats):
+    X, y = samples(n=53, seed=3)
+    X *= np.logspace(-3, 3, X.shape[1])
+    X += 10
+    pairs = draw_feature_sets(X.shape[1], 2, 12, random_state=1)
+    options = {"n_splits": n_splits, "n_repeats": n_repeats, "random_state": 5}
+    found = evaluate_feature_sets(X, y, pairs, **options)
+    models = {name: make_gaussian(name) for name in GAUSSIAN_CLASSIFIERS}
+    slow = evaluate_feature_sets(X, y, pairs, classifiers=models, **options)
+    assert (found.performances == slow.performances).all() and (found.winners == slow.winners).all()
 
 
-def test_thousands_of_random_pairs():
-    X, y = data(90, 100, seed=4)
-    sets = draw_feature_sets(100, 2, 3000, random_state=5)
-    found = evaluate_feature_sets(X, y, sets)
-    some = np.random.default_rng(0).choice(3000, 40, replace=False)
-    performances, winners = reference(X, y, [sets[k] for k in some], 3, 2, 0)
-    np.testing.assert_allclose(found.performances[some], performances, atol=1e-12)
-    np.testing.assert_array_equal(found.winners[some], winners)
+def test_degenerate_pairs_equal_the_estimators():
+    X, y = samples(n=36, whole=True)
+    X[:, 2], X[:, 3], X[:, 4] = X[:, 0], y, 0
+    X[5, 4] = 1  # constant in the training parts of which sample 5 is no member
+    X[:, 6] = y * 10.0 ** -(np.arange(36) % 15 * 0.4)  # no variance in one class: the ridge alone says how near is near
+    X[:, 7] = X[:, 6] * 1.5
+    pairs = [(0, 2), (0, 3), (3, 4), (0, 4), (2, 0), (4, 5), (6, 3), (6, 7), (5, 6)]
+    models = {name: make_gaussian(name) for name in GAUSSIAN_CLASSIFIERS}
+    found = evaluate_feature_sets(X, y, pairs, random_state=0)
+    slow = evaluate_feature_sets(X, y, pairs, classifiers=models, random_state=0)
+    np.testing.assert_array_equal(found.performances, slow.performances)
 
 
-@pytest.mark.parametrize("size", [1, 3, 5])
-def test_other_sizes(size):
-    X, y = data()
-    sets = draw_feature_sets(12, size, 6, random_state=1)
-    found = evaluate_feature_sets(X, y, sets)
-    performances, winners = reference(X, y, sets, 3, 2, 0)
-    np.testing.assert_allclose(found.performances, performances, atol=1e-12)
-    np.testing.assert_array_equal(found.winners, winners)
+def test_subset_of_classifiers_is_a_subset_of_columns():
+    X, y = samples()
+    both = [
+        evaluate_feature_sets(X, y, [(0, 5), (3, 4)], classifiers=c, random_state=0)
+        for c in (["QDA", "NC"], GAUSSIAN_CLASSIFIERS)
+    ]
+    assert both[0].classifiers == ("QDA", "NC")
+    assert (both[0].performances == both[1].performances[:, [5, 0]]).all()
 
 
-def test_any_classifiers_classes_and_scorer():
+def test_more_classes_larger_sets_and_other_classifiers():
     rng = np.random.default_rng(0)
-    y = np.repeat([4, 7, 9], 20)
-    X = rng.normal(size=(60, 4)) + 0.5 * y[:, None]
-    models = {"naive": GaussianNB(), "linear": LinearDiscriminantAnalysis()}
-    plain = evaluate_feature_sets(X, y, [[0, 1], [2]], classifiers=models)
-    assert plain.performances.shape == (2, 2)
-    assert (plain.performances > 0.5).all()
-    scored = evaluate_feature_sets(X, y, [[0, 1], [2]], classifiers=models, scoring="accuracy")
-    np.testing.assert_allclose(scored.performances, plain.performances, atol=0.05)
-    assert scored.winners.any(axis=1).all()
+    y = np.repeat(["a", "b", "c"], [10, 12, 14])
+    X = rng.normal(size=(36, 6)) + 3 * (y == "b")[:, None]
+    sets = [[0], [1, 2], [0, 3, 5]]
+    six = evaluate_feature_sets(X, y, sets, random_state=0)
+    assert six.performances.shape == (3, 6) and (six.performance > 0.5).all()
+    models = {"logistic": LogisticRegression(), "LDA": make_gaussian("LDA")}
+    other = evaluate_feature_sets(X, y, sets, classifiers=models, random_state=0)
+    np.testing.assert_array_equal(other.performances[:, 1], six.performances[:, 2])
+    scored = evaluate_feature_sets(X, y, sets, classifiers=models, random_state=0, scoring="accuracy")
+    for row, chosen in enumerate(sets):
+        Z = X[:, chosen]
+        accuracies = [
+            [accuracy_score(y[b], model.fit(Z[a], y[a]).predict(Z[b])) for a, b in parts(folds(y))]
+            for model in models.values()
+        ]
+        expected = np.mean(accuracies, axis=1)
+        np.testing.assert_allclose(scored.performances[row], expected, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(scored.winners[row], expected >= expected.max() - 1e-12)
+    np.testing.assert_array_equal(scored.performance, scored.performances.max(axis=1))
 
 
-def test_results_do_not_depend_on_the_number_of_threads():
-    X, y = data()
-    sets = draw_feature_sets(12, 2, 500)
-    one, two = (evaluate_feature_sets(X, y, sets, n_jobs=n_jobs) for n_jobs in (1, 2))
-    np.testing.assert_array_equal(one.performances, two.performances)
+def test_many_classes_do_not_overflow():
+    y = np.repeat(np.arange(14), np.arange(40, 54))
+    X = np.random.default_rng(0).normal(size=(len(y), 2)) * 0.01 + y[:, None]
+    found = evaluate_feature_sets(X, y, [[0, 1]], classifiers=["NC"], n_repeats=1, random_state=0)
+    assert found.performances.dtype == float and found.performance[0] == 1
 
 
-def test_all_pairs_are_counted_in_any_chunks():
-    X, y = data(60, 30)
-    sets = list(itertools.combinations(range(30), 2))
-    found = evaluate_feature_sets(X, y, sets)
-    expected = PerformanceHistogram.from_sets(found.performance, found.winners)
-    parts = [evaluate_all_pairs(X, y, start=a, stop=b) for a, b in ((0, 100), (100, 101), (101, 435))]
-    for histogram in (evaluate_all_pairs(X, y), PerformanceHistogram.merged(parts)):
-        np.testing.assert_array_equal(histogram.performance, expected.performance)
-        np.testing.assert_array_equal(histogram.winners, expected.winners)
-        np.testing.assert_array_equal(histogram.counts, expected.counts)
+def test_same_seed_same_results_and_global_state_untouched():
+    X, y = samples()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    pairs = draw_feature_sets(30, 2, 200, random_state=4)
+    results = [evaluate_feature_sets(X, y, pairs, random_state=1, n_jobs=jobs).performances for jobs in (1, 2)]
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(pairs, draw_feature_sets(30, 2, 200, random_state=4))
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
-@pytest.mark.parametrize("n_features", [2, 3, 17])
-def test_pairs_by_number(n_features):
-    pairs = list(itertools.combinations(range(n_features), 2))
-    assert n_pairs(n_features) == len(pairs)
-    assert list(zip(*pairs_between(0, len(pairs), n_features), strict=True)) == pairs
-    assert list(zip(*pairs_between(1, len(pairs), n_features), strict=True)) == pairs[1:]
-
-
-def test_feature_sets_are_drawn_as_asked():
-    sets = draw_feature_sets(5, {1: 1, 3: 3}, 2000, weights=[1, 1, 1, 1, 0], random_state=2)
-    sizes = np.array([len(each) for each in sets])
-    assert abs((sizes == 3).mean() - 0.75) < 4 * np.sqrt(0.75 * 0.25 / 2000)
-    assert not any(4 in each for each in sets)
-    assert all(len(set(each)) == len(each) for each in sets)
-    singles = np.concatenate([each for each in sets if len(each) == 1])
-    assert stats.chisquare(np.bincount(singles, minlength=4)).pvalue > 1e-4
-
-
-def test_gaussian_features_are_kept():
-    rng = np.random.default_rng(0)
-    X = np.column_stack((rng.normal(size=(300, 200)), rng.exponential(size=(300, 20)) ** 2))
-    kept = gaussian_features(X, 2)
-    assert not (kept >= 200).any()
-    assert abs((kept < 200).sum() / 200 - 0.95) < 0.06
+def broken(column, value):
+    X, y = samples()
+    X[0 if np.isnan(value) else slice(None), column] = value
+    return X, y
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("data", "sets", "options", "error", "message"),
     [
-        ({"y": np.zeros(60)}, DataError, "the class 0.0 only"),
-        ({"X": np.ones((60, 12))}, DataError, "12 features are constant, the first is column 0"),
-        ({"X": np.where(np.arange(12) == 2, np.nan, data()[0])}, DataError, "X holds nan in row 0, column 2"),
-        ({"y": np.arange(60) >= 58}, SplitError, "class number 1 has 2 samples, too few for 3 folds"),
-        ({"n_splits": 1}, SplitError, "of 1 folds"),
-        ({"feature_sets": [[0, 12]]}, ModelError, "outside 0 to 11"),
-        ({"feature_sets": [range(13)]}, ModelError, "no set of 1 to 12 different columns"),
-        ({"feature_sets": [[1, 1]]}, ModelError, "no set of 1 to 12 different columns"),
-        ({"feature_sets": []}, ModelError, "0 feature sets"),
-        ({"classifiers": ["NCC"]}, ModelError, "unknown Gaussian classifier 'NCC': did you mean 'NC'"),
+        (lambda: (samples()[0], np.ones(40)), [[0, 1]], {}, DataError, "two or more classes"),
+        (samples, [[0, 1]], {"n_splits": 17}, SplitError, "lower n_splits"),
+        (lambda: broken(2, np.nan), [[0, 1]], {}, DataError, r"X\[0, 2\] is nan"),
+        (lambda: broken(2, 7.0), [[0, 1]], {}, DataError, "Feature 2 is constant"),
+        (samples, [list(range(31))], {}, DataError, "31 features, but X has 30"),
+        (samples, [[0, 30]], {}, DataError, "0 to 29"),
+        (samples, [[0, 0]], {}, DataError, "once"),
+        (samples, [[0.5, 1]], {}, DataError, "whole-number"),
+        (samples, [], {}, DataError, "empty"),
+        (samples, [[0, 1]], {"n_splits": 1}, DataError, "n_splits is 1"),
+        (samples, [[0, 1]], {"classifiers": ["LDAA"]}, ModelError, "did you mean 'LDA'"),
+        (samples, [[0, 1]], {"classifiers": "LDA"}, ModelError, "list of names"),
+        (samples, [[0, 1]], {"classifiers": []}, ModelError, "empty"),
+        (samples, [[0, 1]], {"scoring": "nothing"}, ModelError, "scorer"),
+        (samples, [[0, 1]], {"scoring": lambda *_: np.nan}, ModelError, "not finite"),
+        (samples, [[0, 1]], {"classifiers": {"LR": LogisticRegression}}, ModelError, "not its class"),
+        (lambda: (samples()[0], np.array(["a", None] * 20, dtype=object)), [[0, 1]], {}, DataError, "mixes"),
+        (samples, np.array([[0, 1], [3, 30]]), {}, DataError, r"Feature set 1 is \[3, 30\]"),
+        (samples, np.array([[0, 1], [3, 3]]), {}, DataError, "Feature set 1 .* once"),
+        (lambda: (samples()[0], np.ones(39)), [[0, 1]], {}, DataError, "one class per sample"),
+        (samples, [[0, 1]], {"random_state": None}, DataError, "random_state is None: give a whole number"),
+        (samples, [[0, 1]], {"n_jobs": 0}, DataError, "n_jobs is 0"),
+        (samples, [[0]], {"n_jobs": "all"}, DataError, "n_jobs is 'all'"),
+        (lambda: samples(n=600), [[0, 1]], {"n_splits": 128}, SplitError, "2 to 127"),
+        (lambda: (samples()[0], np.arange(40) >= 38), [[0, 1]], {}, SplitError, "Class True has 2 samples"),
     ],
 )
-def test_mistakes_are_told(change, error, message):
+def test_mistakes_are_named(data, sets, options, error, message):
     X, y = data()
-    arguments = {"X": X, "y": y, "feature_sets": [[0, 1]], **change}
-    with pytest.raises(error, match=message):
-        evaluate_feature_sets(**arguments)
-
-
-def test_sizes_that_cannot_be_drawn():
-    with pytest.raises(ModelError, match="size 6 are asked of 5 features"):
-        draw_feature_sets(5, 6, 1)
-    with pytest.raises(ModelError, match="weights has shape"):
-        draw_feature_sets(5, 2, 1, weights=[1, -1, 1, 1, 1])
+    with pytest.raises(error, match=message) as caught:
+        evaluate_feature_sets(X, y, sets, **options)
+    assert isinstance(caught.value, StudyError)

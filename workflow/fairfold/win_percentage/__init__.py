@@ -1,6 +1,12 @@
 """Win percentage: how likely each classifier is to win a random search over feature sets."""
 
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from fairfold.win_percentage.feature_sets import draw_feature_sets, pair_at, pair_chunks
+from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_features, make_gaussian
 from fairfold.win_percentage.significance import (
     among_the_best,
     effective_sets,
@@ -16,18 +22,16 @@ from fairfold.win_percentage.win import (
     theoretical_win_percentage,
     win_percentage,
 )
-from fairfold.win_percentage.wrapper import (
-    Evaluation,
-    draw_feature_sets,
-    evaluate_all_pairs,
-    evaluate_feature_sets,
-    gaussian_features,
-)
+
+if TYPE_CHECKING:
+    from fairfold.win_percentage.all_pairs import PairEvaluation, evaluate_all_pairs
+    from fairfold.win_percentage.wrapper import FeatureSetResults, evaluate_feature_sets
 
 __all__ = [
     "GAUSSIAN_CLASSIFIERS",
-    "Evaluation",
+    "FeatureSetResults",
     "GaussianBayes",
+    "PairEvaluation",
     "PerformanceHistogram",
     "among_the_best",
     "best_probability",
@@ -37,10 +41,31 @@ __all__ = [
     "evaluate_all_pairs",
     "evaluate_feature_sets",
     "gaussian_features",
+    "make_gaussian",
     "null_interval",
     "p_values",
+    "pair_at",
+    "pair_chunks",
     "permutation_interval",
     "permutation_p_values",
     "theoretical_win_percentage",
     "win_percentage",
 ]
+
+_MODULE_OF = {
+    "FeatureSetResults": "wrapper",
+    "PairEvaluation": "all_pairs",
+    "evaluate_all_pairs": "all_pairs",
+    "evaluate_feature_sets": "wrapper",
+}
+
+
+def __getattr__(name: str) -> object:
+    # On first use, because loading Numba takes a second that users of the other modules need not wait.
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,136 +1,261 @@
-"""The six Gaussian Bayes classifiers of Parry, Phan & Wang (2012), Table 4."""
+"""The six Gaussian Bayes classifiers of Parry, Phan & Wang (2012), Table 4, and the screening for Gaussian features.
+
+============  ================  ===============  ============
+covariance    spherical         diagonal         full
+============  ================  ===============  ============
+pooled        NC                DLDA             LDA
+per class     SDA               UDA              QDA
+============  ================  ===============  ============
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import DataError, ModelError, unknown_name
 
-
-class Kind(NamedTuple):
-    """Shape of the covariance, and whether all classes share one."""
-
-    covariance: str
-    pooled: bool
-
-
-GAUSSIAN_CLASSIFIERS = {
-    "NC": Kind("spherical", pooled=True),
-    "DLDA": Kind("diagonal", pooled=True),
-    "LDA": Kind("full", pooled=True),
-    "SDA": Kind("spherical", pooled=False),
-    "UDA": Kind("diagonal", pooled=False),
-    "QDA": Kind("full", pooled=False),
+COVARIANCES = ("spherical", "diagonal", "full")
+MODELS = {
+    "NC": ("spherical", True),
+    "DLDA": ("diagonal", True),
+    "LDA": ("full", True),
+    "SDA": ("spherical", False),
+    "UDA": ("diagonal", False),
+    "QDA": ("full", False),
 }
-RIDGE = 1e-9  # added to each variance, relative to the mean variance of all samples around their class means
+GAUSSIAN_CLASSIFIERS = tuple(MODELS)
+
+RIDGE = 1e-6  # share of a feature's total variance that is added to its variance within the classes
+TIE = 1e-6  # log likelihoods this near to each other are equal: far above rounding, far below any evidence
 
 
 class GaussianBayes(ClassifierMixin, BaseEstimator):
-    """Assigns a sample to the class whose Gaussian has the highest density there, all classes being equally likely.
+    """Gaussian class densities with uniform priors; a sample goes to the class under which it is likeliest.
 
-    Covariances are unbiased: each class's sum of squares around its mean over n - 1, pooled ones the sum over classes
-    over n - K. A diagonal covariance keeps the variances, a spherical one their mean over features.
+    Variances and covariances are unbiased: divided by n - 1 within a class and, pooled over K classes, by n - K. The
+    spherical variance is the mean of the diagonal.
 
-    A singular covariance is no error: ``RIDGE`` times the mean pooled variance of the features is added to every
-    variance, of all covariances alike, so that a feature that is constant within the classes decides by its means
-    alone. The paper is silent on this.
+    The paper is silent on singular covariances. Here ``ridge`` times the variance that each feature has over all
+    training samples (whatever their class) is added to the diagonal, always, so that no threshold decides; for
+    spherical models that adds ``ridge`` times the mean of these variances. Thus no model depends on the units of a
+    feature unless it is spherical. A feature that is constant over the training samples counts as of variance 1 there,
+    and then says nothing of the class. Log likelihoods within 1e-6 of the highest are tied, and a tie goes to the
+    first class in sorted order.
 
     Parameters
     ----------
-    covariance : {"spherical", "diagonal", "full"}
-    pooled : bool
-        Whether all classes share one covariance.
+    covariance : ``"spherical"``, ``"diagonal"`` or ``"full"``.
+    pooled : one covariance for all classes, or one per class.
+    ridge : share of each feature's total variance added to the diagonal, 0 or above.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (n_classes,)
-    means_ : ndarray, shape (n_classes, n_features)
-    covariances_ : ndarray, shape (n_classes, n_features, n_features)
+    classes_ : (n_classes,) the classes, sorted.
+    means_ : (n_classes, n_features) the mean of each class.
+    covariances_ : (n_classes, n_features, n_features) the covariance of each class, ridge included.
 
     Notes
     -----
-    With ``pooled`` these are the nearest centroid classifier (NC), diagonal (DLDA) and full (LDA) linear discriminant
-    analysis; without, spherical (SDA), uncorrelated (UDA, naive Bayes) and full (QDA) quadratic discriminant analysis.
+    Parry, Phan & Wang (2012), Table 4.
     """
 
-    def __init__(self, covariance: str = "full", *, pooled: bool = True) -> None:
+    def __init__(self, covariance: str = "full", pooled: bool = True, ridge: float = RIDGE) -> None:
         self.covariance = covariance
         self.pooled = pooled
+        self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GaussianBayes:
         """Estimate means and covariances.
 
         Parameters
         ----------
-        X : array-like, shape (n_samples, n_features)
-        y : array-like, shape (n_samples,)
-            At least two classes of two samples each.
+        X : (n_samples, n_features) features.
+        y : (n_samples,) classes, two or more.
 
         Raises
         ------
         ModelError
-            For an unknown covariance, or a class with fewer than two samples.
+            A parameter is not allowed, there is one class only, or a class has too few samples for its variance.
         """
-        if self.covariance not in ("spherical", "diagonal", "full"):
-            raise ModelError(f"covariance is {self.covariance!r}: give 'spherical', 'diagonal' or 'full'.")
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, code, sizes = np.unique(y, return_inverse=True, return_counts=True)
-        if len(self.classes_) < 2 or sizes.min() < 2:
-            raise ModelError(
-                f"{len(self.classes_)} classes with {sizes.min()} samples in the smallest: a Gaussian for each of two "
-                "classes or more needs two samples of each."
-            )
-        self.means_ = np.array([X[code == k].mean(axis=0) for k in range(len(sizes))])
-        centred = X - self.means_[code]
-        scatters = np.array([centred[code == k].T @ centred[code == k] for k in range(len(sizes))])
-        pooled = scatters.sum(axis=0) / (len(y) - len(sizes))
-        own = scatters / (sizes - 1)[:, None, None]
-        ridge = RIDGE * (np.trace(pooled) / X.shape[1] or 1.0)
-        covariances = np.broadcast_to(pooled, own.shape) if self.pooled else own
-        self.covariances_ = np.array([self._shaped(matrix) for matrix in covariances]) + ridge * np.eye(X.shape[1])
+        self._check_parameters()
+        try:
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
+        except ValueError as error:
+            raise ModelError(str(error)) from error
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        sizes = np.bincount(codes)
+        self._check_sizes(sizes, len(y))
+        self.means_ = np.stack([X[codes == k].mean(axis=0) for k in range(len(sizes))])
+        deviations = X - self.means_[codes]
+        scatters = np.stack([deviations[codes == k].T @ deviations[codes == k] for k in range(len(sizes))])
+        if self.pooled:
+            estimates = np.repeat(scatters.sum(axis=0, keepdims=True) / (len(y) - len(sizes)), len(sizes), axis=0)
+        else:
+            estimates = scatters / (sizes - 1)[:, None, None]
+        self.covariances_ = self._shape(estimates + np.diag(self.ridge * total_variance(X)))
+        if (np.linalg.eigvalsh(self.covariances_)[:, 0] <= 0).any():
+            raise ModelError("A class covariance is singular: set ridge above 0 or leave out constant features.")
         return self
 
-    def _shaped(self, covariance: np.ndarray) -> np.ndarray:
-        if self.covariance == "full":
-            return covariance
-        variances = np.diag(covariance)
-        return np.diag(variances if self.covariance == "diagonal" else np.full_like(variances, variances.mean()))
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Log likelihood of each class; for two classes that of the second less that of the first.
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Log density of each class, shape (n_samples, n_classes); for two classes their difference, (n_samples,).
+        Parameters
+        ----------
+        X : (n_samples, n_features) features.
 
-        Terms that all classes share are left out.
+        Returns
+        -------
+        (n_samples, n_classes), or (n_samples,) for two classes, up to a constant per sample.
         """
+        likelihoods = self._log_likelihoods(X)
+        return likelihoods[:, 1] - likelihoods[:, 0] if len(self.classes_) == 2 else likelihoods
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Likeliest class of each sample.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) features.
+
+        Returns
+        -------
+        (n_samples,) classes.
+        """
+        likelihoods = self._log_likelihoods(X)
+        tied = likelihoods >= likelihoods.max(axis=1, keepdims=True) - TIE
+        return self.classes_[tied.argmax(axis=1)]
+
+    def _log_likelihoods(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        scores = np.empty((len(X), len(self.classes_)))
-        for k, (mean, covariance) in enumerate(zip(self.means_, self.covariances_, strict=True)):
-            half = np.linalg.solve(np.linalg.cholesky(covariance), (X - mean).T)
-            scores[:, k] = -0.5 * (half**2).sum(axis=0) - 0.5 * np.linalg.slogdet(covariance)[1]
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        try:
+            X = validate_data(self, X, dtype=np.float64, reset=False)
+        except ValueError as error:
+            raise ModelError(str(error)) from error
+        columns = []
+        for mean, covariance in zip(self.means_, self.covariances_, strict=True):
+            factor = np.linalg.cholesky(covariance)
+            whitened = np.linalg.solve(factor, (X - mean).T)
+            columns.append(-0.5 * (whitened**2).sum(axis=0) - np.log(np.diag(factor)).sum())
+        return np.stack(columns, axis=1)
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Class of the highest density, shape (n_samples,); the first of them on ties."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+    def _shape(self, covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.covariance == "full":
+            return covariances
+        variances = np.diagonal(covariances, axis1=1, axis2=2)
+        if self.covariance == "spherical":
+            variances = np.broadcast_to(variances.mean(axis=1, keepdims=True), variances.shape)
+        return variances[:, :, None] * np.eye(variances.shape[1])
+
+    def _check_parameters(self) -> None:
+        if self.covariance not in COVARIANCES:
+            raise ModelError(unknown_name("covariance", self.covariance, COVARIANCES))
+        if not isinstance(self.ridge, Real) or not 0 <= self.ridge < np.inf:
+            raise ModelError(f"ridge is {self.ridge!r}: give a number of 0 or above.")
+
+    def _check_sizes(self, sizes: NDArray[np.intp], n_samples: int) -> None:
+        if len(sizes) < 2:
+            raise ModelError("y holds one class only: give samples of two or more classes.")
+        if not self.pooled and sizes.min() < 2:
+            lone = self.classes_[sizes.argmin()]
+            raise ModelError(f"Class {lone} has one sample, which has no variance: give two or more, or pool.")
+        if n_samples <= len(sizes):
+            raise ModelError("Each class has one sample, so there is no variance: give more samples.")
 
 
-def gaussian_classifiers(names: Iterable[str] = tuple(GAUSSIAN_CLASSIFIERS)) -> dict[str, GaussianBayes]:
-    """Unfitted classifiers by name.
+def make_gaussian(name: str) -> GaussianBayes:
+    """The classifier of a name of Table 4.
+
+    Parameters
+    ----------
+    name : one of ``GAUSSIAN_CLASSIFIERS``.
 
     Raises
     ------
     ModelError
-        For a name that is not in ``GAUSSIAN_CLASSIFIERS``.
+        The name is unknown.
     """
-    names = list(names)
-    if unknown := [name for name in names if name not in GAUSSIAN_CLASSIFIERS]:
-        raise ModelError(unknown_name("Gaussian classifier", unknown[0], GAUSSIAN_CLASSIFIERS))
-    kinds = {name: GAUSSIAN_CLASSIFIERS[name] for name in names}
-    return {name: GaussianBayes(kind.covariance, pooled=kind.pooled) for name, kind in kinds.items()}
+    if name not in MODELS:
+        raise ModelError(unknown_name("classifier", name, GAUSSIAN_CLASSIFIERS))
+    covariance, pooled = MODELS[name]
+    return GaussianBayes(covariance, pooled)
+
+
+def total_variance(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Unbiased variance of each feature over all samples, 1 where the feature is constant.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) features.
+    """
+    return np.where(np.ptp(X, axis=0) == 0, 1.0, X.var(axis=0, ddof=1))
+
+
+def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
+    """Features that look Gaussian: excess kurtosis within ``multiple`` standard errors of zero.
+
+    The excess kurtosis is the unbiased one. Its standard error for n samples of a Gaussian is
+    ``2 SES sqrt((n² - 1) / ((n - 3)(n + 5)))`` with ``SES = sqrt(6 n (n - 1) / ((n - 2)(n + 1)(n + 3)))``.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) features, four samples or more.
+    multiple : how many standard errors are allowed, above 0.
+
+    Returns
+    -------
+    Increasing indices of the features that stay. Constant features have no kurtosis and never stay.
+
+    Raises
+    ------
+    DataError
+        X is not a finite matrix of four rows or more, or multiple is not above 0.
+
+    Notes
+    -----
+    Parry, Phan & Wang (2012), Table 5.
+    """
+    X = finite_matrix(X)
+    n = len(X)
+    if n < 4:
+        raise DataError(f"X has {n} samples: the kurtosis needs four or more.")
+    if not isinstance(multiple, Real) or not multiple > 0:
+        raise DataError(f"multiple is {multiple!r}: give a number of standard errors above 0.")
+    skewness_error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+    error = 2 * skewness_error * np.sqrt((n**2 - 1) / ((n - 3) * (n + 5)))
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    kurtosis = stats.kurtosis(X[:, varying], axis=0, bias=False)
+    return varying[np.abs(kurtosis) <= multiple * error]
+
+
+def finite_matrix(X: ArrayLike) -> NDArray[np.float64]:
+    """X as a float matrix without missing or infinite values.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) features.
+
+    Raises
+    ------
+    DataError
+        X is not numeric, not a matrix, empty, or holds a value that is not finite.
+    """
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError("X holds something that is not a number: give a numeric matrix.") from error
+    if X.ndim != 2 or 0 in X.shape:
+        raise DataError(f"X has shape {X.shape}: give a matrix of samples by features, neither of them none.")
+    bad = ~np.isfinite(X)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(f"X[{row}, {column}] is {X[row, column]}: fill or drop it, every value must be finite.")
+    return X

@@ -1,305 +1,308 @@
-"""The Monte Carlo wrapper of Parry, Phan & Wang (2012), Table 3: many feature sets, all classifiers on each.
+"""The Monte Carlo wrapper of Parry, Phan & Wang (2012), Table 3: which classifiers win on each set of features.
 
-Performance is the mean of sensitivity and specificity (of the recalls, for more than two classes) over ``n_repeats``
-cross-validations of ``n_splits`` folds, the same folds for every set and classifier, balanced by class. Predictions of
-one cross-validation are pooled over its folds before recalls are taken, so that performance takes few values and ties
-are ties of whole numbers.
+A classifier's performance on a set is the mean over the classes of its recall (sensitivity and specificity, for two
+classes), by repeated stratified cross-validation with the same folds for all classifiers and sets. The test samples of
+one repeat are pooled before the recall is computed, and the performance is the mean over the repeats. So a performance
+is a whole number of units, the unit being 1 / (n_repeats · n_classes · the least common multiple of the class sizes):
+ties are found among whole numbers, and are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import ArrayLike
-from scipy import stats
-from sklearn.base import ClassifierMixin, clone
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.plans import deal_folds
 from fairfold.seeds import seed_sequence
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, gaussian_classifiers
-from fairfold.win_percentage.pair_kernel import FoldedData, count_correct, fold_data
-from fairfold.win_percentage.win import PerformanceHistogram
+from fairfold.win_percentage.feature_sets import whole_number
+from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, finite_matrix, make_gaussian
+from fairfold.win_percentage.pairs import PairData, prepare_pairs, score_listed
 
-CHUNK = 100_000  # pairs that are in memory at once
-_ROUNDING = 1e-12  # scores of a scorer that differ by less are ties
-Classifiers = Sequence[str] | Mapping[str, ClassifierMixin]
+Classifiers = Sequence[str] | Mapping[str, BaseEstimator]
+Scoring = str | Callable[..., float] | None
+
+SCORE_TIE = 1e-12  # scores of a user's scorer this near to each other are equal: means of them differ by rounding
+LISTED_CHUNK = 50_000  # listed pairs that one call of the kernel scores
+MAX_SPLITS = 127  # folds are dealt as bytes
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Feature sets and what classifiers reach on them.
+class FeatureSetResults:
+    """What `evaluate_feature_sets` found.
 
     Attributes
     ----------
-    classifiers : names, in order of the columns.
-    performances : ndarray, shape (n_sets, n_classifiers); 1 is best, chance is one over the number of classes.
-    performance : ndarray, shape (n_sets,); the top performance of each set.
-    winners : ndarray of bool, shape (n_sets, n_classifiers); who reaches it, all of them on ties.
+    classifiers : names, in the order of the columns.
+    performances : (n_sets, n_classifiers) performance of each classifier on each set, 0 to 1 unless a scorer differs.
+    performance : (n_sets,) the top one.
+    winners : (n_sets, n_classifiers) whether the classifier reaches it; ties are kept.
     """
 
     classifiers: tuple[str, ...]
-    performances: np.ndarray
-    performance: np.ndarray
-    winners: np.ndarray
-
-
-def draw_feature_sets(
-    n_features: int,
-    size: int | Mapping[int, float],
-    n_sets: int,
-    *,
-    weights: ArrayLike | None = None,
-    random_state: int = 0,
-) -> list[np.ndarray]:
-    """Random feature sets, drawn with replacement: a set may come twice, a feature within a set may not.
-
-    Parameters
-    ----------
-    n_features : features to draw from.
-    size : features in each set, or a mapping from sizes to their prior weights.
-    n_sets : number of sets.
-    weights : (n_features,) weights of the features, not negative; equal ones when not given.
-    random_state : seed.
-
-    Returns
-    -------
-    list of ndarray, ascending feature numbers of each set
-
-    Raises
-    ------
-    ModelError
-        When a size is not between 1 and the number of features (of positive weight), or weights are not weights.
-    """
-    prior = size if isinstance(size, Mapping) else {size: 1.0}
-    weights = np.ones(n_features) if weights is None else np.asarray(weights, dtype=float)
-    if weights.shape != (n_features,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ModelError(f"weights has shape {weights.shape}: give one finite weight, 0 or more, per feature.")
-    n_most = np.count_nonzero(weights)
-    if wrong := [given for given in prior if not 1 <= given <= n_most]:
-        raise ModelError(f"feature sets of size {wrong[0]} are asked of {n_most} features: give 1 to {n_most}.")
-    rng = np.random.default_rng(random_state)
-    shares = np.array(list(prior.values()), dtype=float)
-    sizes = rng.choice(list(prior), size=n_sets, p=shares / shares.sum())
-    chances = weights / weights.sum()
-    return [np.sort(rng.choice(n_features, size=k, replace=False, p=chances)) for k in sizes]
+    performances: NDArray[np.float64]
+    performance: NDArray[np.float64]
+    winners: NDArray[np.bool_]
 
 
 def evaluate_feature_sets(
     X: ArrayLike,
     y: ArrayLike,
-    feature_sets: Iterable[Sequence[int]],
+    feature_sets: Iterable[ArrayLike],
     *,
-    classifiers: Classifiers = tuple(GAUSSIAN_CLASSIFIERS),
+    classifiers: Classifiers = GAUSSIAN_CLASSIFIERS,
     n_splits: int = 3,
     n_repeats: int = 2,
-    scoring: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = 1,
-) -> Evaluation:
-    """Performance of every classifier on every feature set.
+    scoring: Scoring = None,
+) -> FeatureSetResults:
+    """Top performance and winners of each set of features.
+
+    Pairs of features, two classes, the names of Gaussian classifiers and no scorer take the compiled path; anything
+    else fits estimators one by one. Both give the same results.
 
     Parameters
     ----------
-    X : array-like, shape (n_samples, n_features)
-        Finite, no constant feature.
-    y : array-like, shape (n_samples,)
-        Two classes or more, each with as many samples as folds, and three for two folds.
-    feature_sets : column numbers of each set.
-    classifiers : names of ``GAUSSIAN_CLASSIFIERS``, or a mapping from names to scikit-learn classifiers. The six on
-        pairs with two classes are compiled, hundreds of thousands of pairs a second; everything else fits one model
-        after the other.
-    n_splits, n_repeats : folds of a cross-validation, and cross-validations.
-    scoring : name of a scikit-learn scorer, its mean over folds takes the place of the recalls.
+    X : (n_samples, n_features) features.
+    y : (n_samples,) classes, two or more.
+    feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
+    classifiers : names among ``GAUSSIAN_CLASSIFIERS``, or names with scikit-learn classifiers.
+    n_splits : folds of each repeat.
+    n_repeats : repeats of the cross-validation.
     random_state : seed of the folds.
-    n_jobs : threads (compiled) or processes that share the sets; results do not depend on it.
-
-    Raises
-    ------
-    StudyError
-        ``DataError`` for data, ``SplitError`` for folds, ``ModelError`` for feature sets and classifiers.
-    """
-    X, codes = _checked_data(X, y)
-    fold_of = _folds(codes, n_splits, n_repeats, random_state)
-    sets = [_checked_set(each, X.shape[1]) for each in feature_sets]
-    models = dict(classifiers) if isinstance(classifiers, Mapping) else gaussian_classifiers(classifiers)
-    if not sets or not models:
-        raise ModelError(f"{len(sets)} feature sets and {len(models)} classifiers: give at least one of each.")
-    if scoring is None and not isinstance(classifiers, Mapping) and codes.max() == 1 and {len(s) for s in sets} == {2}:
-        pairs = np.array(sets, dtype=np.int64).T
-        correct = _count_in_threads(fold_data(X, codes, fold_of), *pairs, n_jobs)
-        columns = [list(GAUSSIAN_CLASSIFIERS).index(name) for name in models]
-        return _evaluation(tuple(models), correct[:, columns], codes, n_repeats)
-    if scoring is not None:
-        scores = Parallel(n_jobs)(delayed(_scores)(models, X[:, each], codes, fold_of, scoring) for each in sets)
-        performances = np.array(scores)
-        top = performances.max(axis=1)
-        return Evaluation(tuple(models), performances, top, performances >= top[:, None] - _ROUNDING)
-    counts = Parallel(n_jobs)(delayed(_counts)(models, X[:, each], codes, fold_of) for each in sets)
-    return _evaluation(tuple(models), np.array(counts), codes, n_repeats)
-
-
-def n_pairs(n_features: int) -> int:
-    """Number of pairs of different features."""
-    return n_features * (n_features - 1) // 2
-
-
-def evaluate_all_pairs(
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    start: int = 0,
-    stop: int | None = None,
-    n_splits: int = 3,
-    n_repeats: int = 2,
-    random_state: int = 0,
-    n_jobs: int | None = 1,
-) -> PerformanceHistogram:
-    """The six Gaussian classifiers on all pairs of features, or on those from ``start`` to ``stop``, counted.
-
-    Pairs are numbered (0, 1), (0, 2), ..., (1, 2), ...; no list of them is built, and memory does not grow with their
-    number. Histograms of chunks merge to that of all (:meth:`PerformanceHistogram.merged`).
-
-    Parameters
-    ----------
-    X, y, n_splits, n_repeats, random_state, n_jobs : see :func:`evaluate_feature_sets`; two classes.
-    start, stop : numbers of the first pair and the one after the last; all pairs when not given.
-    """
-    X, codes = _checked_data(X, y)
-    if codes.max() > 1:
-        raise DataError(f"y has {codes.max() + 1} classes; all pairs are evaluated for two: use evaluate_feature_sets.")
-    total = n_pairs(X.shape[1])
-    stop = total if stop is None else stop
-    if not 0 <= start < stop <= total:
-        raise ModelError(f"pairs {start} to {stop} are asked of {total}: give 0 <= start < stop <= {total}.")
-    folded = fold_data(X, codes, _folds(codes, n_splits, n_repeats, random_state))
-    histograms = []
-    for first in range(start, stop, CHUNK):
-        pairs = pairs_between(first, min(first + CHUNK, stop), X.shape[1])
-        found = _evaluation(tuple(GAUSSIAN_CLASSIFIERS), _count_in_threads(folded, *pairs, n_jobs), codes, n_repeats)
-        histograms.append(PerformanceHistogram.from_sets(found.performance, found.winners))
-    return PerformanceHistogram.merged(histograms)
-
-
-def pairs_between(start: int, stop: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features of the pairs with these numbers, each ndarray of int64, shape (stop - start,)."""
-    first_of = np.concatenate(([0], np.cumsum(np.arange(n_features - 1, 0, -1))))  # number of each row's first pair
-    number = np.arange(start, stop)
-    first = np.searchsorted(first_of, number, side="right") - 1
-    return first, number - first_of[first] + first + 1
-
-
-def gaussian_features(X: ArrayLike, multiple: float) -> np.ndarray:
-    """Features whose excess kurtosis is within a multiple of its standard error ("Gaussian features", Table 5).
-
-    The bias-corrected excess kurtosis of n normal values has mean 0 and the standard error
-    sqrt(24·n·(n-1)² / ((n-3)·(n-2)·(n+3)·(n+5))).
-
-    Parameters
-    ----------
-    X : array-like, shape (n_samples, n_features); at least four samples.
-    multiple : standard errors either way.
-
-    Returns
-    -------
-    ndarray of int64, the kept columns, ascending
+    n_jobs : threads (compiled) or processes, as in joblib; results do not depend on it.
+    scoring : a scikit-learn scorer or its name, whose mean over all folds is the performance (ties within 1e-12);
+        None for the mean recall.
 
     Raises
     ------
     DataError
-        With fewer than four samples.
+        X, y or a feature set does not hold what it must.
+    SplitError
+        A class has too few samples for the folds.
+    ModelError
+        A classifier is unknown or fails to fit.
+
+    Notes
+    -----
+    Parry, Phan & Wang (2012), Table 3.
     """
-    X = np.asarray(X, dtype=float)
-    n = len(X)
-    if n < 4:
-        raise DataError(f"kurtosis is asked of {n} samples: give four or more.")
-    error = np.sqrt(24 * n * (n - 1) ** 2 / ((n - 3) * (n - 2) * (n + 3) * (n + 5)))
-    return np.flatnonzero(np.abs(stats.kurtosis(X, axis=0, bias=False)) <= multiple * error)
+    problem = Problem.make(X, y, n_splits, n_repeats, random_state)
+    sets = _check_sets(feature_sets, problem.X.shape[1])
+    models = _check_classifiers(classifiers)
+    gaussian = not isinstance(classifiers, Mapping)
+    if gaussian and scoring is None and len(problem.sizes) == 2 and all(len(chosen) == 2 for chosen in sets):
+        columns = [GAUSSIAN_CLASSIFIERS.index(name) for name in models]
+        units = _score_pairs(problem, np.array(sets), n_jobs)[:, columns]
+    else:
+        score = partial(_score_set, problem, list(models.values()), _check_scoring(scoring))
+        units = np.array(Parallel(n_jobs=checked_n_jobs(n_jobs))(delayed(score)(chosen) for chosen in sets))
+        if scoring is not None and not np.isfinite(units).all():
+            raise ModelError("The scorer gave a value that is not finite: choose a scorer defined on every fold.")
+    top = units.max(axis=1)
+    performances = (units / problem.top).astype(np.float64) if scoring is None else units
+    return FeatureSetResults(
+        classifiers=tuple(models),
+        performances=performances,
+        performance=performances.max(axis=1),
+        winners=units >= (top if scoring is None else top - SCORE_TIE)[:, None],
+    )
 
 
-def _evaluation(names: tuple[str, ...], correct: np.ndarray, codes: np.ndarray, n_repeats: int) -> Evaluation:
-    """From correct predictions (n_sets, n_classifiers, n_classes); ties are compared as whole numbers."""
-    sizes = np.bincount(codes).tolist()
-    common = lcm(*sizes)
-    points = correct @ np.array([common // size for size in sizes], dtype=np.int64)
-    top = points.max(axis=1)
-    whole = n_repeats * len(sizes) * common
-    return Evaluation(names, points / whole, top / whole, points == top[:, None])
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Checked samples with their folds.
+
+    Attributes
+    ----------
+    X : (n_samples, n_features) features, finite, none of them constant.
+    classes : (n_classes,) sorted.
+    codes : (n_samples,) index of each sample's class.
+    sizes : (n_classes,) samples of each class.
+    fold_of : (n_repeats, n_samples) test fold of each sample; each class is dealt to the folds in turn.
+    class_weights : (n_classes,) units of performance of one right decision in each class.
+    top : units of a performance of 1.
+    """
+
+    X: NDArray[np.float64]
+    classes: NDArray
+    codes: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+    fold_of: NDArray[np.int8]
+    class_weights: NDArray[np.int64]
+    top: int
+
+    @classmethod
+    def make(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        n_splits: int,
+        n_repeats: int,
+        random_state: int,
+    ) -> Problem:
+        """Check the samples and deal the folds.
+
+        Parameters
+        ----------
+        X, y, n_splits, n_repeats, random_state : see `evaluate_feature_sets`.
+
+        Raises
+        ------
+        DataError
+            X or y does not hold what it must, or a number is not allowed.
+        SplitError
+            A class has too few samples for the folds.
+        """
+        X = finite_matrix(X)
+        classes, codes, sizes = _check_classes(y, len(X))
+        constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
+        if len(constant):
+            raise DataError(
+                f"Feature {constant[0]} is constant, as are {len(constant) - 1} others: drop constant features."
+            )
+        n_splits, n_repeats = whole_number("n_splits", n_splits, 2), whole_number("n_repeats", n_repeats, 1)
+        if n_splits > MAX_SPLITS:
+            raise SplitError(f"n_splits is {n_splits}: give a whole number from 2 to {MAX_SPLITS}.")
+        smallest = sizes.min()
+        if smallest < n_splits or smallest - math.ceil(smallest / n_splits) < 2:
+            raise SplitError(
+                f"Class {classes[sizes.argmin()]} has {smallest} samples, too few for {n_splits} folds with two or "
+                f"more of them in each training part: lower n_splits (2 is the least) or add samples."
+            )
+        rng = np.random.default_rng(seed_sequence(whole_number("random_state", random_state), "folds"))
+        fold_of = np.array([deal_folds(codes, n_splits, rng) for _ in range(n_repeats)])
+        multiple = math.lcm(*sizes.tolist())
+        top = n_repeats * len(sizes) * multiple
+        # Sizes of many classes may have a multiple beyond 64 bits; Python's whole numbers have no such bound.
+        dtype = np.int64 if top < 2**62 else object
+        class_weights = np.array([multiple // size for size in sizes.tolist()], dtype=dtype)
+        return cls(X, classes, codes, sizes, fold_of, class_weights, top)
+
+    def pair_data(self) -> PairData:
+        """The samples as the compiled kernel takes them; two classes."""
+        return prepare_pairs(self.X, self.codes, self.fold_of, self.class_weights)
 
 
-def _count_in_threads(folded: FoldedData, first: np.ndarray, second: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    n_parts = min(len(first), 16)
-    parts = zip(np.array_split(first, n_parts), np.array_split(second, n_parts), strict=True)
-    counts = Parallel(n_jobs, prefer="threads")(delayed(count_correct)(folded, *part) for part in parts)
-    return np.concatenate(counts)
+def checked_n_jobs(n_jobs: int | None) -> int:
+    """How many jobs ``n_jobs`` stands for.
+
+    Raises
+    ------
+    DataError
+        It is 0, or no whole number.
+    """
+    if n_jobs is not None and whole_number("n_jobs", n_jobs) == 0:
+        raise DataError("n_jobs is 0: give a number of jobs, or -1 for one per core.")
+    return effective_n_jobs(n_jobs)
 
 
-def _counts(models: Mapping[str, ClassifierMixin], X: np.ndarray, codes: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
-    """Correct predictions by classifier and true class, one model after the other."""
-    correct = np.zeros((len(models), codes.max() + 1), dtype=np.int64)
-    for train, test in _parts(fold_of):
-        for row, model in zip(correct, models.values(), strict=True):
-            right = clone(model).fit(X[train], codes[train]).predict(X[test]) == codes[test]
-            row += np.bincount(codes[test][right], minlength=len(row))
-    return correct
+def _score_pairs(problem: Problem, pairs: NDArray[np.intp], n_jobs: int | None) -> NDArray[np.int64]:
+    data = problem.pair_data()
+    pairs = np.ascontiguousarray(pairs, dtype=np.int64)
+    scores = np.empty((len(pairs), len(GAUSSIAN_CLASSIFIERS)), dtype=np.int64)
+    chunks = [slice(start, start + LISTED_CHUNK) for start in range(0, len(pairs), LISTED_CHUNK)]
+    Parallel(n_jobs=checked_n_jobs(n_jobs), prefer="threads", require="sharedmem")(
+        delayed(score_listed)(data, pairs[chunk], scores[chunk]) for chunk in chunks
+    )
+    return scores
 
 
-def _scores(
-    models: Mapping[str, ClassifierMixin], X: np.ndarray, codes: np.ndarray, fold_of: np.ndarray, scoring: str
+def _score_set(
+    problem: Problem, models: list[BaseEstimator], scorer: Callable[..., float] | None, chosen: NDArray[np.intp]
 ) -> list[float]:
-    scorer = get_scorer(scoring)
-    return [
-        float(np.mean([scorer(clone(model).fit(X[a], codes[a]), X[b], codes[b]) for a, b in _parts(fold_of)]))
-        for model in models.values()
-    ]
+    """Score of each model on one set: whole units of the mean recall, or the scorer's mean over the folds."""
+    X, y = problem.X[:, chosen], problem.classes[problem.codes]
+    totals = []
+    for model in models:
+        parts = []
+        for folds in problem.fold_of:
+            for fold in range(folds.max() + 1):
+                test = folds == fold
+                fitted = _fit(model, X[~test], y[~test])
+                if scorer is None:
+                    right = problem.codes[test][fitted.predict(X[test]) == y[test]]
+                    parts.append(problem.class_weights[right].sum())
+                else:
+                    parts.append(scorer(fitted, X[test], y[test]))
+        totals.append(np.sum(parts) if scorer is None else np.mean(parts))
+    return totals
 
 
-def _parts(fold_of: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    for folds in fold_of:
-        for fold in range(folds.max() + 1):
-            yield folds != fold, folds == fold
+def _fit(model: BaseEstimator, X: NDArray[np.float64], y: NDArray) -> BaseEstimator:
+    try:
+        return clone(model).fit(X, y)
+    except ValueError as error:
+        raise ModelError(f"{type(model).__name__} cannot be fitted on a training part: {error}") from error
 
 
-def _folds(codes: np.ndarray, n_splits: int, n_repeats: int, random_state: int) -> np.ndarray:
-    """Folds of each repetition, shape (n_repeats, n_samples)."""
-    if n_splits < 2 or n_repeats < 1:
-        raise SplitError(f"{n_repeats} cross-validations of {n_splits} folds are asked: give 1 or more, of 2 or more.")
-    sizes = np.bincount(codes)
-    least = max(n_splits, 4 if n_splits == 2 else 3)
-    if sizes.min() < least:
-        raise SplitError(
-            f"class number {sizes.argmin()} has {sizes.min()} samples, too few for {n_splits} folds with two left to "
-            f"train on: give {least} or more, or lower n_splits."
-        )
-    rng = np.random.default_rng(seed_sequence(random_state, "folds"))
-    return np.array([deal_folds(codes, n_splits, rng) for _ in range(n_repeats)])
+def _check_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDArray[np.intp]]:
+    if isinstance(feature_sets, np.ndarray) and feature_sets.ndim == 2 and feature_sets.size:
+        ordered = np.sort(feature_sets, axis=1)
+        within = (ordered[:, 0] >= 0) & (ordered[:, -1] < n_features)
+        if feature_sets.dtype.kind in "iu" and within.all() and (np.diff(ordered, axis=1) > 0).all():
+            return list(feature_sets)  # a large matrix need not be looked at row by row
+    sets = [np.asarray(chosen) for chosen in feature_sets]
+    if not sets:
+        raise DataError("feature_sets is empty: give one or more sets of feature indices.")
+    for number, chosen in enumerate(sets):
+        where = f"Feature set {number}"
+        if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
+            raise DataError(f"{where} is {chosen.tolist()!r}: give one or more whole-number indices of features.")
+        if len(chosen) > n_features:
+            raise DataError(f"{where} has {len(chosen)} features, but X has {n_features}: give a smaller set.")
+        if chosen.min() < 0 or chosen.max() >= n_features:
+            raise DataError(f"{where} is {chosen.tolist()}: give indices from 0 to {n_features - 1}.")
+        if len(np.unique(chosen)) < len(chosen):
+            raise DataError(f"{where} is {chosen.tolist()}: name each feature once.")
+    return sets
 
 
-def _checked_data(X: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if X.ndim != 2 or y.shape != X.shape[:1]:
-        raise DataError(f"X has shape {X.shape} and y {y.shape}: give (n_samples, n_features) and (n_samples,).")
-    if not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        raise DataError(f"X holds {X[row, column]} in row {row}, column {column}: give finite numbers.")
-    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
-    if len(constant):
-        raise DataError(f"{len(constant)} features are constant, the first is column {constant[0]}: remove them.")
-    classes, codes = np.unique(y, return_inverse=True)
+def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:
+    y = np.asarray(y)
+    if y.shape != (n_samples,):
+        raise DataError(f"y has shape {y.shape}, X has {n_samples} samples: give one class per sample.")
+    if y.dtype.kind == "f" and (not np.isfinite(y).all() or (y != np.floor(y)).any()):
+        raise DataError("y holds a value that is not a whole number: give classes, none missing.")
+    try:
+        classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise DataError(
+            "y mixes kinds of values, or some are missing: give all classes as numbers or all as text."
+        ) from error
     if len(classes) < 2:
-        raise DataError(f"y holds the class {classes[0]} only: give samples of two classes or more.")
-    return X, codes
+        raise DataError(f"y holds the class {classes[0]} only: give samples of two or more classes.")
+    return classes, codes, sizes
 
 
-def _checked_set(features: Sequence[int], n_features: int) -> np.ndarray:
-    columns = np.asarray(features, dtype=np.int64)
-    if columns.ndim != 1 or not 1 <= len(columns) <= n_features or len(np.unique(columns)) < len(columns):
-        raise ModelError(f"feature set {list(features)} is no set of 1 to {n_features} different columns.")
-    if columns.min() < 0 or columns.max() >= n_features:
-        raise ModelError(f"feature set {columns.tolist()} names a column outside 0 to {n_features - 1}.")
-    return columns
+def _check_classifiers(classifiers: Classifiers) -> dict[str, BaseEstimator]:
+    if isinstance(classifiers, str):
+        raise ModelError(f"classifiers is {classifiers!r}: give a list of names, or names with classifiers.")
+    if not len(classifiers):
+        raise ModelError("classifiers is empty: give one or more.")
+    if isinstance(classifiers, Mapping):
+        for name, model in classifiers.items():
+            if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
+                raise ModelError(f"Classifier {name!r} is {model!r}: give a scikit-learn classifier, not its class.")
+        return dict(classifiers)
+    if len(set(classifiers)) < len(classifiers):
+        raise ModelError(f"classifiers is {list(classifiers)}: name each classifier once.")
+    return {name: make_gaussian(name) for name in classifiers}
+
+
+def _check_scoring(scoring: Scoring) -> Callable[..., float] | None:
+    if scoring is None or callable(scoring):
+        return scoring
+    try:
+        return get_scorer(scoring)
+    except ValueError as error:
+        raise ModelError(f"Unknown scorer {scoring!r}: give one of sklearn.metrics.get_scorer_names().") from error

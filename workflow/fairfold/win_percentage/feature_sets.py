@@ -1,0 +1,134 @@
+"""Which sets of features to evaluate: random ones, or all pairs by their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairfold.errors import DataError
+from fairfold.seeds import seed_sequence
+from fairfold.win_percentage.win import as_numbers
+
+
+def draw_feature_sets(
+    n_features: int,
+    size: int | Mapping[int, float],
+    n_sets: int,
+    *,
+    weights: ArrayLike | None = None,
+    random_state: int = 0,
+) -> list[NDArray[np.intp]] | NDArray[np.intp]:
+    """Random sets of distinct features; a set may be drawn again.
+
+    Parameters
+    ----------
+    n_features : how many features there are.
+    size : features of a set, or sizes with their probabilities (in any unit).
+    n_sets : how many sets to draw.
+    weights : (n_features,) how likely each feature is drawn, one after the other without replacement; alike by default.
+    random_state : seed.
+
+    Returns
+    -------
+    (n_sets, size) indices, each row increasing; a list of arrays if sizes have probabilities.
+
+    Raises
+    ------
+    StudyError
+        A size is above the number of features that may be drawn, or a number is not allowed.
+
+    Notes
+    -----
+    Parry, Phan & Wang (2012), Table 3.
+    """
+    n_features, n_sets = whole_number("n_features", n_features, 1), whole_number("n_sets", n_sets, 1)
+    generator = np.random.default_rng(seed_sequence(whole_number("random_state", random_state), "feature sets"))
+    with np.errstate(divide="ignore"):  # weight 0: never drawn
+        logs = np.log(_check_weights(weights, n_features))
+    prior = size if isinstance(size, Mapping) else {size: 1.0}
+    sizes = np.array([whole_number("size", one, 1) for one in prior])
+    chances = as_numbers(list(prior.values()), "size").astype(np.float64)
+    if not len(chances) or not np.isfinite(chances).all() or (chances < 0).any() or not chances.sum():
+        raise DataError(f"size has probabilities {chances.tolist()}: give numbers of 0 or above, one of them above.")
+    available = np.count_nonzero(np.isfinite(logs))
+    if sizes.max() > available:
+        raise DataError(
+            f"A feature set of size {sizes.max()} cannot be drawn from {available} features: give a smaller size."
+        )
+    drawn = generator.choice(sizes, size=n_sets, p=chances / chances.sum())
+    sets = [_draw(generator, n_features, one, None if weights is None else logs) for one in drawn]
+    return sets if isinstance(size, Mapping) else np.array(sets)
+
+
+def pair_chunks(n_features: int, size: int) -> list[tuple[int, int]]:
+    """Chunks (start, stop) of the numbers of all pairs, for `evaluate_all_pairs`.
+
+    Parameters
+    ----------
+    n_features : how many features there are.
+    size : pairs of one chunk; the last may have fewer.
+
+    Raises
+    ------
+    DataError
+        There is no pair, or the size is below 1.
+    """
+    n_pairs = math.comb(whole_number("n_features", n_features, 2), 2)
+    size = whole_number("size", size, 1)
+    return [(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]
+
+
+def pair_at(number: int, n_features: int) -> tuple[int, int]:
+    """Pair (i, j), i < j, of a number, counted row by row: (0, 1), (0, 2), …, (1, 2), ….
+
+    Parameters
+    ----------
+    number : 0 to the number of pairs less one.
+    n_features : how many features there are.
+    """
+    # Counted from the end, the rows are triangular numbers; whole-number roots stay exact at any size.
+    from_end = math.comb(n_features, 2) - 1 - number
+    row = (math.isqrt(8 * from_end + 1) - 1) // 2
+    return n_features - 2 - row, n_features - 1 - (from_end - row * (row + 1) // 2)
+
+
+def whole_number(name: str, value: object, least: int | None = None) -> int:
+    """The value as an int.
+
+    Parameters
+    ----------
+    name : the parameter's name, for the message.
+    value : what was given.
+    least : the lowest value that is allowed; any by default.
+
+    Raises
+    ------
+    DataError
+        The value is no whole number, or below the lowest.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or (least is not None and value < least):
+        allowed = "a whole number" if least is None else f"a whole number of {least} or above"
+        raise DataError(f"{name} is {value!r}: give {allowed}.")
+    return int(value)
+
+
+def _draw(
+    generator: np.random.Generator, n_features: int, size: int, logs: NDArray[np.float64] | None
+) -> NDArray[np.intp]:
+    if logs is None:
+        return np.sort(generator.choice(n_features, size=size, replace=False))
+    # Gumbel's trick: the largest sums are a weighted draw without replacement.
+    return np.sort(np.argsort(-(logs + generator.gumbel(size=n_features)), kind="stable")[:size])
+
+
+def _check_weights(weights: ArrayLike | None, n_features: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(n_features)
+    weights = as_numbers(weights, "weights").astype(np.float64)
+    if weights.shape != (n_features,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError(f"weights has shape {weights.shape}: give {n_features} finite numbers of 0 or above.")
+    return weights

@@ -1,0 +1,235 @@
+"""Compiled evaluation of the six Gaussian classifiers on pairs of features, for two classes.
+
+What a fold's models need of one feature (means, variances, the coefficients of models that treat features apart) is
+computed once per feature. A pair adds one cross product per class and fold. Each decision is then a quadratic in the
+two features; the samples lie in fold order, so that a fold's test samples are one contiguous run without a mask.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfold.win_percentage.gaussians import RIDGE, TIE, total_variance
+
+LANES = 8  # each fold's run of samples is padded to a multiple, so that vector loops have no scalar remainder
+N_CLASSIFIERS = 6
+N_MASKS = 1 << N_CLASSIFIERS
+
+# Columns of ``statistics``, per feature and fold.
+M0, M1, S0, S1, SP, DIAGONAL_1, DIAGONAL_0, UNPOOLED_2, UNPOOLED_1, UNPOOLED_0 = range(10)
+
+
+class PairData(NamedTuple):
+    """Samples in fold order and what each fold's models need of each feature.
+
+    Attributes
+    ----------
+    values : (n_features, width) centred features, each fold's test samples contiguous, first class first, padded by 0.
+    weights : (width,) what deciding for the second class adds to a classifier's score; 0 in the padding.
+    runs : (n_folds, 4) start of the first class, of the second class, of the padding, and end.
+    sizes : (n_folds, 2) training samples of each class.
+    statistics : (n_features, n_folds, 10) means, variances and coefficients.
+    n_splits : folds of one repeat.
+    base : the score of a classifier that always decides for the first class.
+    """
+
+    values: NDArray[np.float64]
+    weights: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    statistics: NDArray[np.float64]
+    n_splits: int
+    base: int
+
+
+def prepare_pairs(
+    X: NDArray[np.float64], codes: NDArray[np.intp], fold_of: NDArray[np.intp], class_weights: NDArray[np.int64]
+) -> PairData:
+    """Lay the samples out in fold order and summarise each feature for each fold.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) features.
+    codes : (n_samples,) class of each sample, 0 or 1.
+    fold_of : (n_repeats, n_samples) test fold of each sample.
+    class_weights : (2,) score of one right decision in each class.
+    """
+    X = X - X.mean(axis=0)
+    n_splits = int(fold_of.max()) + 1
+    pieces, weights, runs, sizes, statistics = [], [], [], [], []
+    start = 0
+    for folds in fold_of:
+        for fold in range(n_splits):
+            tests = [np.flatnonzero((folds == fold) & (codes == k)) for k in (0, 1)]
+            counts = [len(test) for test in tests]
+            padding = -sum(counts) % LANES
+            pieces += [X[tests[0]], X[tests[1]], np.zeros((padding, X.shape[1]))]
+            weights += [-class_weights[0]] * counts[0] + [class_weights[1]] * counts[1] + [0] * padding
+            runs.append(np.cumsum([start, *counts, padding]))
+            start = runs[-1][-1]
+            training = folds != fold
+            sizes.append(np.bincount(codes[training], minlength=2))
+            statistics.append(_feature_statistics(X[training], codes[training]))
+    return PairData(
+        values=np.ascontiguousarray(np.concatenate(pieces).T),
+        weights=np.array(weights, dtype=np.int64),
+        runs=np.array(runs, dtype=np.int64),
+        sizes=np.array(sizes, dtype=np.int64),
+        statistics=np.ascontiguousarray(np.stack(statistics).transpose(1, 0, 2)),
+        n_splits=n_splits,
+        base=int(len(fold_of) * class_weights[0] * np.count_nonzero(codes == 0)),
+    )
+
+
+def _feature_statistics(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(n_features, 10) of one fold's training samples; decisions are second class less first, as in GaussianBayes."""
+    first, second = X[codes == 0], X[codes == 1]
+    m0, m1 = first.mean(axis=0), second.mean(axis=0)
+    scatter0, scatter1 = ((first - m0) ** 2).sum(axis=0), ((second - m1) ** 2).sum(axis=0)
+    ridge = RIDGE * total_variance(X)
+    s0, s1 = scatter0 / (len(first) - 1) + ridge, scatter1 / (len(second) - 1) + ridge
+    sp = (scatter0 + scatter1) / (len(X) - 2) + ridge
+    columns = [m0, m1, s0, s1, sp]
+    columns += [(m1 - m0) / sp, (m0**2 - m1**2) / (2 * sp)]
+    columns += [(1 / s0 - 1 / s1) / 2, m1 / s1 - m0 / s0, (m0**2 / s0 - m1**2 / s1 + np.log(s0 / s1)) / 2]
+    return np.stack(columns, axis=1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _cross(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Sum of products; four partial sums, so that additions need not wait for each other."""
+    a = b = c = d = 0.0
+    whole = x.size // 4 * 4
+    for k in range(0, whole, 4):
+        a += x[k] * y[k]
+        b += x[k + 1] * y[k + 1]
+        c += x[k + 2] * y[k + 2]
+        d += x[k + 3] * y[k + 3]
+    for k in range(whole, x.size):
+        a += x[k] * y[k]
+    return (a + b) + (c + d)
+
+
+@numba.njit(cache=True, nogil=True)
+def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], scores: NDArray[np.int64]) -> None:
+    """Scores (6,) of the classifiers on the pair (i, j); ``crosses`` (n_folds, 2) is room to work in."""
+    x, y, of_x, of_y = data.values[i], data.values[j], data.statistics[i], data.statistics[j]
+    weights, runs, sizes, n_splits, base = data.weights, data.runs, data.sizes, data.n_splits, data.base
+    scores[:] = base
+    n_folds = runs.shape[0]
+    total0 = total1 = 0.0
+    for g in range(n_folds):
+        crosses[g, 0] = _cross(x[runs[g, 0] : runs[g, 1]], y[runs[g, 0] : runs[g, 1]])
+        crosses[g, 1] = _cross(x[runs[g, 1] : runs[g, 2]], y[runs[g, 1] : runs[g, 2]])
+        if g < n_splits:  # every repeat holds each sample once
+            total0 += crosses[g, 0]
+            total1 += crosses[g, 1]
+    for g in range(n_folds):
+        mx0, mx1, my0, my1 = of_x[g, M0], of_x[g, M1], of_y[g, M0], of_y[g, M1]
+        sx0, sx1, sy0, sy1 = of_x[g, S0], of_x[g, S1], of_y[g, S0], of_y[g, S1]
+        sxp, syp = of_x[g, SP], of_y[g, SP]
+        dx, dy = mx1 - mx0, my1 - my0
+        norm0, norm1 = mx0 * mx0 + my0 * my0, mx1 * mx1 + my1 * my1
+        scatter0 = total0 - crosses[g, 0] - sizes[g, 0] * (mx0 * my0)
+        scatter1 = total1 - crosses[g, 1] - sizes[g, 1] * (mx1 * my1)
+        # NC: the variance is the mean of the two
+        i = 2.0 / (sxp + syp)
+        nx, ny, n0 = dx * i, dy * i, (norm0 - norm1) * (0.5 * i)
+        # DLDA and UDA: a sum over the features
+        ex, ey, e0 = of_x[g, DIAGONAL_1], of_y[g, DIAGONAL_1], of_x[g, DIAGONAL_0] + of_y[g, DIAGONAL_0]
+        uxx, uyy = of_x[g, UNPOOLED_2], of_y[g, UNPOOLED_2]
+        ux, uy, u0 = of_x[g, UNPOOLED_1], of_y[g, UNPOOLED_1], of_x[g, UNPOOLED_0] + of_y[g, UNPOOLED_0]
+        # LDA
+        c = (scatter0 + scatter1) / (sizes[g, 0] + sizes[g, 1] - 2)
+        i = 1.0 / (sxp * syp - c * c)
+        lx, ly = (syp * dx - c * dy) * i, (sxp * dy - c * dx) * i
+        l0 = -0.5 * (lx * (mx0 + mx1) + ly * (my0 + my1))
+        # SDA
+        t0, t1 = 0.5 * (sx0 + sy0), 0.5 * (sx1 + sy1)
+        i0, i1 = 1.0 / t0, 1.0 / t1
+        sq = 0.5 * (i0 - i1)
+        sx, sy = mx1 * i1 - mx0 * i0, my1 * i1 - my0 * i0
+        s0 = 0.5 * (norm0 * i0 - norm1 * i1) + math.log(t0 * i1)
+        # QDA
+        c0, c1 = scatter0 / (sizes[g, 0] - 1), scatter1 / (sizes[g, 1] - 1)
+        det0, det1 = sx0 * sy0 - c0 * c0, sx1 * sy1 - c1 * c1
+        i0, i1 = 1.0 / det0, 1.0 / det1
+        qxx, qyy, qxy = 0.5 * (sy0 * i0 - sy1 * i1), 0.5 * (sx0 * i0 - sx1 * i1), c1 * i1 - c0 * i0
+        px0, py0 = (sy0 * mx0 - c0 * my0) * i0, (sx0 * my0 - c0 * mx0) * i0
+        px1, py1 = (sy1 * mx1 - c1 * my1) * i1, (sx1 * my1 - c1 * mx1) * i1
+        qx, qy = px1 - px0, py1 - py0
+        q0 = 0.5 * (px0 * mx0 + py0 * my0 - px1 * mx1 - py1 * my1 + math.log(det0 * i1))
+
+        xs, ys, ws = x[runs[g, 0] : runs[g, 3]], y[runs[g, 0] : runs[g, 3]], weights[runs[g, 0] : runs[g, 3]]
+        nc = dlda = lda = sda = uda = qda = 0
+        for k in range(xs.size):
+            a, b, w = xs[k], ys[k], ws[k]
+            nc += w if n0 + nx * a + ny * b > TIE else 0
+            dlda += w if e0 + ex * a + ey * b > TIE else 0
+            lda += w if l0 + lx * a + ly * b > TIE else 0
+            sda += w if s0 + (sx + sq * a) * a + (sy + sq * b) * b > TIE else 0
+            uda += w if u0 + (ux + uxx * a) * a + (uy + uyy * b) * b > TIE else 0
+            qda += w if q0 + (qx + qxx * a + qxy * b) * a + (qy + qyy * b) * b > TIE else 0
+        scores[0] += nc
+        scores[1] += dlda
+        scores[2] += lda
+        scores[3] += sda
+        scores[4] += uda
+        scores[5] += qda
+
+
+@numba.njit(cache=True, nogil=True)
+def score_listed(data: PairData, pairs: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
+    """Scores of listed pairs.
+
+    Parameters
+    ----------
+    data : see `prepare_pairs`.
+    pairs : (n_pairs, 2) features.
+    scores : (n_pairs, 6), written: the score of each classifier in units.
+    """
+    crosses = np.empty((data.runs.shape[0], 2))
+    for t in range(len(pairs)):
+        _score_pair(data, pairs[t, 0], pairs[t, 1], crosses, scores[t])
+
+
+@numba.njit(cache=True, nogil=True)
+def count_range(
+    data: PairData,
+    pair: tuple[int, int],
+    winners: NDArray[np.int64],
+    reached: NDArray[np.int64],
+    tops: NDArray[np.int64],
+) -> None:
+    """Walk pairs row by row and count.
+
+    Parameters
+    ----------
+    data : see `prepare_pairs`.
+    pair : the first pair; as many are walked as ``tops`` has places.
+    winners : (n_units + 1, 64), 1 is added for each pair at its top score and the mask of those that reach it, the
+        first classifier being the lowest bit.
+    reached : (n_units + 1, 6), 1 is added for each pair and classifier at its score.
+    tops : (n_pairs,), written: the top score of each pair.
+    """
+    i, j = pair
+    crosses = np.empty((data.runs.shape[0], 2))
+    scores = np.empty(N_CLASSIFIERS, np.int64)
+    for t in range(tops.size):
+        _score_pair(data, i, j, crosses, scores)
+        top = scores.max()
+        mask = 0
+        for m in range(N_CLASSIFIERS):
+            reached[scores[m], m] += 1
+            mask |= np.int64(scores[m] == top) << m
+        winners[top, mask] += 1
+        tops[t] = top
+        j += 1
+        if j == len(data.values):
+            i += 1
+            j = i + 1
