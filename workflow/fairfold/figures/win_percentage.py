@@ -28,7 +28,7 @@ LOOKS = {
     "UDA": (PALETTE[5], "--"),
     "QDA": (PALETTE[1], "--"),
 }
-_OTHERS = [*(colour for colour in PALETTE if colour != "#F0E442")]
+_OTHERS = tuple(colour for colour in PALETTE if colour != "#F0E442")
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
 _TINTS = ListedColormap(["#cfe3f1", "#bbbbbb", "#f6ddcc"])  # all models for the first class, not all agree, second
 _HELD = 0.95  # share of a normal class inside its ellipse
@@ -60,7 +60,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     samples = dict(list(points.groupby(keys, sort=False)))
     with mpl.rc_context({**STYLE, "axes.grid": False}):
         figure, axes = _panels(len(panels), width=2.3, height=2.2)
-        for letter, axis, (key, grid) in zip(ascii_lowercase, axes, panels, strict=False):
+        for place, (axis, (key, grid)) in enumerate(zip(axes, panels, strict=True)):
             if key not in samples or samples[key]["class"].nunique() != 2:
                 raise DataError(f"panel {key} has no samples of two classes; make both tables from the same data.")
             _draw_map(axis, grid)
@@ -69,7 +69,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
             of = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
             axis.set_title(f"{of}{classifier}: features {first} and {second}")
             axis.set(xlabel=f"feature {first}", ylabel=f"feature {second}")
-            _letter(axis, letter)
+            _letter(axis, place)
         names = sorted(points["class"].unique())
         figure.legend(handles=_map_handles(names), loc="outside upper center", ncols=3, frameon=False)
     return figure
@@ -86,14 +86,14 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(densities.groupby("n_draws"))
         figure, axes = _panels(len(panels), width=1.9, height=1.8, columns=2)
-        for letter, axis, (n_draws, part) in zip(ascii_lowercase, axes, panels, strict=False):
+        for place, (axis, (n_draws, part)) in enumerate(zip(axes, panels, strict=True)):
             for name, curve in part.groupby("classifier", sort=False):
                 _line(axis, curve["performance"], curve["density"], name, names)
                 axis.fill_between(curve["performance"], curve["density"], color=_look(name, names)[0], alpha=0.15, lw=0)
             axis.set(title=f"N = {n_draws:,.0f}", xlabel="best performance", ylabel="density")
             axis.set_ylim(bottom=0)
             axis.margins(x=0)
-            _letter(axis, letter)
+            _letter(axis, place)
         _legend(figure, _handles(names), 3)
     return figure
 
@@ -133,7 +133,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     with mpl.rc_context({**STYLE, "axes.grid.axis": "y"}):
         panels = list(densities.groupby("dataset", sort=False))
         figure, axes = _panels(len(panels), width=3.1, height=2.7, columns=2)
-        for letter, axis, (dataset, part) in zip(ascii_lowercase, axes, panels, strict=False):
+        for place, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
             for name, curve in part.groupby("classifier", sort=False):
                 _line(axis, curve["performance"], curve["density"], name, names)
             seen = part.loc[part["density"] > 1e-3 * part["density"].max(), "performance"]
@@ -143,7 +143,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
             axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
             axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
             _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, names)
-            _letter(axis, letter)
+            _letter(axis, place)
         _legend(figure, _handles(names), 6)
     return figure
 
@@ -166,7 +166,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(wins.groupby("dataset", sort=False))
         figure, axes = _panels(len(panels), width=2.5, height=2.1)
-        for letter, axis, (dataset, part) in zip(ascii_lowercase, axes, panels, strict=False):
+        for place, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
             null = part.drop_duplicates("n_draws").sort_values("n_draws")
             band = 100 * null[["null_lower", "null_upper"]].T.to_numpy()
             axis.fill_between(null["n_draws"], *band, color="#999999", alpha=0.35, lw=0, zorder=0.8)
@@ -178,7 +178,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
             axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
             _draws_axis(axis, part["n_draws"])
             axis.set_ylim(0, 102)
-            _letter(axis, letter)
+            _letter(axis, place)
         handles = [*_handles(names), Patch(color="#999999", alpha=0.35, lw=0, label="equal classifiers")]
         if has_permuted:
             handles.append(Line2D([], [], color="#555555", linestyle=":", linewidth=0.7, label="permuted labels"))
@@ -200,12 +200,12 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(len(datasets), len(sizes), squeeze=False, sharey="row", sharex=True)
         panels = [(dataset, n_sampled) for dataset in datasets for n_sampled in sizes]
-        for letter, axis, (dataset, n_sampled) in zip(ascii_lowercase, axes.ravel(), panels, strict=False):
+        for place, (axis, (dataset, n_sampled)) in enumerate(zip(axes.ravel(), panels, strict=True)):
             part = bands[(bands["dataset"] == dataset) & (bands["n_sampled"] == n_sampled)]
             _draw_bands(axis, part, names)
             axis.set(title=f"{dataset}, M = {n_sampled:,}", xscale="log")
             _draws_axis(axis, part["n_draws"])
-            _letter(axis, letter)
+            _letter(axis, place)
         for axis in axes[-1]:
             axis.set_xlabel("draws N")
         for axis in axes[:, 0]:
@@ -229,7 +229,7 @@ def plot_sampling_error(errors: pd.DataFrame, law: tuple[float, float]) -> Figur
         axis = figure.subplots()
         for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
             colour, marker = (
-                _OTHERS[sources.index(source) % len(_OTHERS)],
+                _other(sources.index(source)),
                 _MARKERS[sizes.index(n_sampled) % len(_MARKERS)],
             )
             ratio, error = part["n_draws"] / n_sampled, 100 * part["rmse"]
@@ -240,13 +240,14 @@ def plot_sampling_error(errors: pd.DataFrame, law: tuple[float, float]) -> Figur
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter(NullFormatter())
         dot = {"linestyle": "", "markersize": 4}
-        handles = [Line2D([], [], color=c, marker="o", label=s, **dot) for s, c in zip(sources, _OTHERS, strict=False)]
-        handles += [
-            Line2D([], [], color="#555555", marker=m, label=f"M = {n:,}", **dot)
-            for n, m in zip(sizes, _MARKERS, strict=False)
+        drawn = [Line2D([], [], color=_other(k), marker="o", label=name, **dot) for k, name in enumerate(sources)]
+        _legend(figure, drawn, 3)
+        marks = [
+            Line2D([], [], color="#555555", marker=_MARKERS[k % len(_MARKERS)], label=f"M = {m:,}", **dot)
+            for k, m in enumerate(sizes)
         ]
-        handles.append(Line2D([], [], color="black", linewidth=1, label=f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$"))
-        _legend(figure, handles, 2)
+        line = Line2D([], [], color="black", linewidth=1, label=f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$")
+        axis.legend(handles=[*marks, line], loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")
     return figure
 
 
@@ -261,15 +262,15 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(weights.groupby("n_sampled"))
         figure, axes = _panels(len(panels), width=3.0, height=2.3, columns=2)
-        for letter, axis, (n_sampled, part) in zip(ascii_lowercase, axes, panels, strict=False):
+        for place, (axis, (n_sampled, part)) in enumerate(zip(axes, panels, strict=True)):
             for n_draws, curve in part.groupby("n_draws"):
-                place = draws.index(n_draws)
-                style = ("-", "--", "-.", ":")[place % 4]
+                number = draws.index(n_draws)
+                style = ("-", "--", "-.", ":")[number % 4]
                 axis.plot(
                     curve["rank"],
                     curve["weight"],
                     linestyle=style,
-                    color=_OTHERS[place % len(_OTHERS)],
+                    color=_other(number),
                     linewidth=1.2,
                     label=f"N = {n_draws:,.0f}",
                 )
@@ -277,7 +278,7 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
             axis.set(xscale="log", yscale="log")
             largest = part["weight"].max()
             axis.set_ylim(max(part["weight"].min(), 1e-6 * largest) / 2, 2 * largest)
-            _letter(axis, letter)
+            _letter(axis, place)
         _legend(figure, axes[0].get_legend_handles_labels()[0], 3 * min(2, len(panels)))
     return figure
 
@@ -297,7 +298,11 @@ def _panels(n_panels: int, *, width: float, height: float, columns: int = 3) -> 
 def _look(name: str, names: list[str]) -> tuple[str, str]:
     """Colour and line of a classifier; those that are not of the six take colours in their order."""
     others = [other for other in names if other not in LOOKS]
-    return LOOKS[name] if name in LOOKS else (_OTHERS[others.index(name) % len(_OTHERS)], "-")
+    return LOOKS[name] if name in LOOKS else (_other(others.index(name)), "-")
+
+
+def _other(place: int) -> str:
+    return _OTHERS[place % len(_OTHERS)]
 
 
 def _line(axis: Axes, x: pd.Series, y: pd.Series, name: str, names: list[str]) -> None:
@@ -315,7 +320,8 @@ def _legend(figure: Figure, handles: list[Line2D | Patch], ncols: int) -> None:
     figure.legend(handles=handles, loc="outside upper center", ncols=ncols, frameon=False, handlelength=2.4)
 
 
-def _letter(axis: Axes, letter: str) -> None:
+def _letter(axis: Axes, place: int) -> None:
+    letter = ascii_lowercase[place % 26] * (1 + place // 26)
     axis.set_title(letter, loc="left", fontweight="bold")
 
 

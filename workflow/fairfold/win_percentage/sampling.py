@@ -127,10 +127,13 @@ def sampling_rmse(
 ) -> pd.DataFrame:
     """Error of win percentages from M of the evaluated feature sets against those from all of them (Figure 7).
 
+    Sets are drawn with replacement. While M is not above the number of evaluated sets, the error follows the law of
+    :func:`fit_rmse_law`; above it the samples hold almost all sets, and the error vanishes at large N.
+
     Parameters
     ----------
     histogram : all evaluated feature sets.
-    n_sampled, n_draws, n_trials, random_state : as for :func:`synthetic_rmse`; sets are drawn with replacement.
+    n_sampled, n_draws, n_trials, random_state : as for :func:`synthetic_rmse`.
     source : what the table calls the data.
 
     Returns
