@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from fairfold.errors import DataError, ModelError
+from fairfold.errors import DataError, ModelError, SplitError, unknown_name
 from fairfold.seeds import seed_for
-from fairfold.win_percentage.gaussians import gaussian_classifiers
+from fairfold.win_percentage.gaussians import GaussianBayes
+from fairfold.win_percentage.tables import SHAPES
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
 _MARGIN = 0.08  # of the range of the samples, around them on a map
@@ -162,11 +163,19 @@ def decision_maps(
         When there are not two classes, or no panel is asked for.
     ModelError
         For an unknown classifier.
+    SplitError
+        When the folds cannot be made.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     if len(np.unique(y)) != 2 or shown.empty:
         raise DataError(
             f"{len(np.unique(y))} classes and {len(shown)} panels: a map is of 2 classes; give one or more."
+        )
+    smallest = np.unique(y, return_counts=True)[1].min()
+    if not 2 <= n_splits <= smallest or n_repeats < 1:
+        raise SplitError(
+            f"{n_repeats} cross-validations of {n_splits} folds are asked of a class with {smallest} samples; give 1 "
+            "or more, of 2 folds or more, and of no more folds than the class has samples."
         )
     folds = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
     trains = [train for train, _ in folds.split(X, y)]
@@ -174,11 +183,18 @@ def decision_maps(
     for panel in shown[["dataset", "classifier", "feature_1", "feature_2"]].to_dict("records"):
         plane = X[:, [panel["feature_1"], panel["feature_2"]]]
         grid = _grid(plane, n_points)
-        model = gaussian_classifiers([panel["classifier"]])[panel["classifier"]]
+        model = _model(panel["classifier"])
         votes = sum(model.fit(plane[train], y[train]).predict(grid) == model.classes_[1] for train in trains)
         maps.append(pd.DataFrame({**panel, "x": grid[:, 0], "y": grid[:, 1], "share": votes / len(trains)}))
         points.append(pd.DataFrame({**panel, "x": plane[:, 0], "y": plane[:, 1], "class": y}))
     return pd.concat(maps, ignore_index=True), pd.concat(points, ignore_index=True)
+
+
+def _model(name: str) -> GaussianBayes:
+    if name not in SHAPES:
+        raise ModelError(unknown_name("Gaussian classifier", name, SHAPES))
+    covariance, pooled = SHAPES[name]
+    return GaussianBayes(covariance, pooled=pooled)
 
 
 def _p_values(scores: np.ndarray, best: np.ndarray, n_splits: int | None) -> np.ndarray:
