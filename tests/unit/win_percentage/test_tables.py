@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairfold.errors import DataError, ModelError
+from fairfold.win_percentage import (
+    GAUSSIAN_CLASSIFIERS,
+    PerformanceHistogram,
+    null_interval,
+    p_values,
+    permutation_interval,
+    permutation_p_values,
+)
+from fairfold.win_percentage.tables import (
+    BANDWIDTH,
+    classifier_table,
+    dataset_row,
+    density_table,
+    draws_table,
+    win_table,
+)
+
+NAMES = ("NC", "LDA", "QDA")
+
+
+def test_draws_are_enough_and_one_fewer_is_not():
+    table = draws_table([0.1, 0.01], [0.5, 0.95, 0.99])
+    assert table[["epsilon", "p"]].to_numpy().tolist() == [[e, p] for e in (0.1, 0.01) for p in (0.5, 0.95, 0.99)]
+    missed = (1 - table["epsilon"]) ** table["n_draws"]
+    assert (1 - missed >= table["p"]).all()
+    assert (1 - missed / (1 - table["epsilon"]) < table["p"]).all()
+    assert len(draws_table()) == 25
+
+
+def test_the_six_classifiers_are_three_covariances_pooled_and_not():
+    table = classifier_table()
+    assert table["classifier"].tolist() == list(GAUSSIAN_CLASSIFIERS)
+    shapes = ["spherical", "diagonal", "full"]
+    assert table["covariance"].tolist() == shapes * 2
+    assert table["pooled"].tolist() == [True] * 3 + [False] * 3
+
+
+def test_a_row_of_a_dataset():
+    X, y = np.zeros((7, 9)), list("bbabbba")
+    row = dataset_row("west", "breast cancer, 7 samples", X, y, kept=[0, 3, 4, 8])
+    assert row.to_dict("records") == [
+        {
+            "dataset": "west",
+            "title": "breast cancer, 7 samples",
+            "n_samples": 7,
+            "n_first": 2,
+            "n_second": 5,
+            "n_features": 9,
+            "n_gaussian": 4,
+            "n_pairs": 6,
+        }
+    ]
+    with pytest.raises(DataError, match="dataset 'west' has 3 classes"):
+        dataset_row("west", "", np.zeros((3, 2)), [0, 1, 2], kept=[0])
+
+
+@pytest.fixture
+def levels():
+    rng = np.random.default_rng(0)
+    return np.sort(rng.beta(8, 5, size=300)), rng.integers(0, 50, size=(300, 3))
+
+
+def test_densities_are_scipys_with_the_bandwidth_that_is_stated(levels):
+    performance, counts = levels
+    table = density_table(performance, counts, NAMES, dataset="d", bandwidth=0.03)
+    assert list(table) == ["dataset", "classifier", "performance", "pairs", "density"]
+    for name, column in zip(NAMES, counts.T, strict=True):
+        part = table[table["classifier"] == name]
+        kernels = stats.norm.pdf(part["performance"].to_numpy()[:, None], performance, 0.03)
+        expected = kernels @ column / column.sum()
+        inside = part["performance"].between(0.2, 0.88)  # six bandwidths and four from the ends
+        # counting in bins of width w before is as if the variance were w² / 12 larger: 0.06 %
+        assert part["density"][inside].to_numpy() == pytest.approx(expected[inside], rel=0.01, abs=0.01)
+        assert part["pairs"].sum() == column.sum()
+    assert BANDWIDTH == 0.01
+    assert density_table(performance, counts, NAMES, dataset="d").equals(
+        density_table(performance, counts, NAMES, dataset="d", bandwidth=0.01)
+    )
+
+
+def test_densities_integrate_to_one_also_at_the_ends():
+    table = density_table([0.0, 0.5, 1.0], [[5, 0, 1], [0, 0, 1], [5, 3, 0]], NAMES, dataset="d")
+    spacing = np.unique(np.diff(table["performance"][:400]).round(12))
+    assert spacing == pytest.approx([0.0025])
+    areas = table.groupby("classifier")["density"].sum() * 0.0025
+    assert areas.to_numpy() == pytest.approx(np.ones(3))
+    assert (table["density"] >= 0).all()
+    last = table[table["classifier"] == "LDA"]["density"].iloc[-1]
+    assert last == pytest.approx(2 * stats.norm.pdf(0, scale=0.01), rel=0.02)  # half a Gaussian, reflected
+
+
+def test_pairs_are_in_the_bins_of_their_performance():
+    table = density_table([0.301, 0.7], [[4], [9]], ["NC"], dataset="d")
+    counted = table[table["pairs"] > 0]
+    assert counted["pairs"].tolist() == [4, 9]
+    assert (counted["performance"] - [0.301, 0.7]).abs().max() <= 0.00125 + 1e-9
+
+
+@pytest.fixture(scope="module")
+def histogram():
+    rng = np.random.default_rng(0)
+    performance = rng.integers(50, 90, size=(300, 3)) / 100 + [0, 0, 0.03]
+    top = performance.max(axis=1)
+    return PerformanceHistogram.from_sets(top, performance == top[:, None])
+
+
+@pytest.fixture(scope="module")
+def permuted(histogram):
+    return [histogram.sample(300, random_state=seed) for seed in range(130)]
+
+
+def test_the_numbers_of_figure_5_are_those_of_their_functions(histogram, permuted):
+    n, options = [1, 10, 1000], {"alpha": 0.1, "bonferroni": True}
+    table = win_table(histogram, NAMES, n, dataset="d", n_independent=40, permuted=permuted, **options)
+    assert list(table) == [
+        *("dataset", "n_draws", "classifier", "win_percentage", "null_lower", "null_upper", "p_value"),
+        *("permuted_lower", "permuted_upper", "permuted_p_value"),
+    ]
+    wins = histogram.win_percentage(n)
+    chance = np.stack([each.win_percentage(n) for each in permuted])
+    low, high = null_interval(300, n, 3, n_independent=40, **options)
+    lower, upper = permutation_interval(chance, **options)
+    expected = {
+        "win_percentage": wins,
+        "null_lower": np.repeat(low, 3),
+        "null_upper": np.repeat(high, 3),
+        "p_value": p_values(wins, 300, n, n_independent=40),
+        "permuted_lower": lower,
+        "permuted_upper": upper,
+        "permuted_p_value": permutation_p_values(wins, chance),
+    }
+    for name, values in expected.items():
+        assert table[name].to_numpy() == pytest.approx(np.ravel(values)), name
+    assert table["classifier"].tolist() == list(NAMES) * 3
+    assert table["n_draws"].tolist() == np.repeat(n, 3).tolist()
+    assert table.groupby("n_draws")["win_percentage"].sum().to_numpy() == pytest.approx(np.ones(3))
+
+
+def test_without_bonferroni_intervals_are_narrower_and_fewer_permutations_do(histogram, permuted):
+    plain = win_table(histogram, NAMES, [5], dataset="d", bonferroni=False, permuted=permuted[:39])
+    adjusted = win_table(histogram, NAMES, [5], dataset="d", permuted=permuted)
+    for lower, upper in (("null_lower", "null_upper"), ("permuted_lower", "permuted_upper")):
+        assert (plain[upper] - plain[lower] < adjusted[upper] - adjusted[lower]).all()
+    assert (plain["p_value"] <= adjusted["p_value"]).all()
+    fewest = win_table(histogram, NAMES, [5], dataset="d", bonferroni=False, permuted=permuted[:39])
+    assert fewest["permuted_p_value"].between(1 / 40, 1).all()
+    with pytest.raises(ModelError, match="39 permutations cannot tell a chance"):
+        win_table(histogram, NAMES, [5], dataset="d", permuted=permuted[:39])
+
+
+def test_without_permutations_their_columns_are_empty(histogram):
+    table = win_table(histogram, NAMES, [1, 2], dataset="d")
+    assert table.filter(like="permuted").isna().all(axis=None)
+    assert table.filter(regex="^(win|null|p_)").notna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("performance", "counts", "options", "message"),
+    [
+        ([0.5], [[1, 2]], {}, "3 names are given for 2 classifiers"),
+        ([0.5], [1, 2, 3], {}, "3 names are given for 0 classifiers"),
+        ([0.5, 0.6], [[1, 2, 3]], {}, r"counts are of 1 levels, performance has shape \(2,\)"),
+        ([1.5], [[1, 2, 3]], {}, "performance holds 1.5; it must be between 0 and 1"),
+        ([0.5], [[1, 2, -3]], {}, "counts holds -3; it must be at least 0"),
+        ([0.5], [[1, 2, 0]], {}, "number of pairs of a classifier holds 0; it must be above 0"),
+        ([0.5], [[1, 2, 3]], {"bandwidth": 0.001}, "bandwidth is 0.001; it must be at least 0.0025"),
+    ],
+)
+def test_refusals_of_densities(performance, counts, options, message):
+    with pytest.raises(ModelError, match=message):
+        density_table(performance, counts, NAMES, dataset="d", **options)
+
+
+def test_refusal_of_names(histogram):
+    with pytest.raises(ModelError, match="2 names are given for 3 classifiers"):
+        win_table(histogram, NAMES[:2], [1], dataset="d")

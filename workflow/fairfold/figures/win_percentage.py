@@ -1,0 +1,399 @@
+"""Win percentages (Parry, Phan & Wang 2012, Figures 1 to 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from string import ascii_lowercase
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Ellipse, Patch
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from scipy import stats
+
+from fairfold.errors import DataError
+from fairfold.figures import PALETTE, STYLE
+
+# One look per classifier in all figures; unpooled covariances are dashed. Yellow is too light for lines on white.
+LOOKS = {
+    "NC": (PALETTE[0], "-"),
+    "DLDA": (PALETTE[2], "-"),
+    "LDA": (PALETTE[3], "-"),
+    "SDA": (PALETTE[4], "--"),
+    "UDA": (PALETTE[5], "--"),
+    "QDA": (PALETTE[1], "--"),
+}
+_OTHERS = tuple(colour for colour in PALETTE if colour != "#F0E442")
+CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
+_TINTS = ListedColormap(["#cfe3f1", "#bbbbbb", "#f6ddcc"])  # all models for the first class, not all agree, second
+_HELD = 0.95  # share of a normal class inside its ellipse
+_TAIL = 0.01  # share of the pairs that the inset shows
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+
+
+def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
+    """Figure 1: what the models of repeated cross-validation decide on the pairs where classifiers are the best.
+
+    Parameters
+    ----------
+    maps : columns ``dataset, classifier, feature_1, feature_2, x, y, share``; a grid for each panel.
+    points : columns ``dataset, classifier, feature_1, feature_2, x, y, class``; the samples.
+
+    Returns
+    -------
+    Figure
+        Tinted where all models agree, grey where they do not; the line is where half of them decide for either class.
+        Ellipses hold 95 % of a normal distribution with a class's mean and covariance.
+
+    Raises
+    ------
+    DataError
+        When the samples of a panel are missing or not of two classes.
+    """
+    keys = ["dataset", "classifier", "feature_1", "feature_2"]
+    panels = list(maps.groupby(keys, sort=False))
+    samples = dict(list(points.groupby(keys, sort=False)))
+    with mpl.rc_context({**STYLE, "axes.grid": False}):
+        figure, axes = _panels(len(panels), width=2.3, height=2.2)
+        for place, (axis, (key, grid)) in enumerate(zip(axes, panels, strict=True)):
+            if key not in samples or samples[key]["class"].nunique() != 2:
+                raise DataError(f"panel {key} has no samples of two classes; make both tables from the same data.")
+            _draw_map(axis, grid)
+            _draw_samples(axis, samples[key])
+            dataset, classifier, first, second = key
+            of = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
+            axis.set_title(f"{of}{classifier}: features {first} and {second}")
+            axis.set(xlabel=f"feature {first}", ylabel=f"feature {second}")
+            _letter(axis, place)
+        names = sorted(points["class"].unique())
+        figure.legend(handles=_map_handles(names), loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
+def plot_joint_densities(densities: pd.DataFrame) -> Figure:
+    """Figure 2: density of the best performance of N draws by the classifier that wins, a panel per N.
+
+    Parameters
+    ----------
+    densities : columns ``n_draws, classifier, performance, density``.
+    """
+    names = list(densities["classifier"].unique())
+    with mpl.rc_context(STYLE):
+        panels = list(densities.groupby("n_draws"))
+        figure, axes = _panels(len(panels), width=1.9, height=1.8, columns=2)
+        for place, (axis, (n_draws, part)) in enumerate(zip(axes, panels, strict=True)):
+            for name, curve in part.groupby("classifier", sort=False):
+                _line(axis, curve["performance"], curve["density"], name, names)
+                axis.fill_between(curve["performance"], curve["density"], color=_look(name, names)[0], alpha=0.15, lw=0)
+            axis.set(title=f"N = {n_draws:,.0f}", xlabel="best performance", ylabel="density")
+            axis.set_ylim(bottom=0)
+            axis.margins(x=0)
+            _letter(axis, place)
+        _legend(figure, _handles(names), 3)
+    return figure
+
+
+def plot_illustration(curves: pd.DataFrame) -> Figure:
+    """Figure 3: exact win percentages of the illustrative example and the band of estimates.
+
+    Parameters
+    ----------
+    curves : columns ``n_draws, classifier, win_percentage, lower, upper``.
+    """
+    names = list(curves["classifier"].unique())
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(3.4, 2.6), layout="constrained")
+        axis = figure.subplots()
+        _draw_bands(axis, curves, names)
+        axis.set(xlabel="draws N", ylabel="win percentage (%)", xscale="log")
+        _draws_axis(axis, curves["n_draws"])
+        _legend(figure, _handles(names), 3)
+    return figure
+
+
+def plot_performance_densities(densities: pd.DataFrame) -> Figure:
+    """Figure 4: kernel-smoothed density of each classifier's performance over all pairs, a panel per dataset.
+
+    Parameters
+    ----------
+    densities : columns ``dataset, classifier, performance, pairs, density``.
+
+    Returns
+    -------
+    Figure
+        The inset shows, on a logarithmic axis, on how many pairs a classifier has at least a performance, for the
+        highest hundredth of all.
+    """
+    names = list(densities["classifier"].unique())
+    with mpl.rc_context({**STYLE, "axes.grid.axis": "y"}):
+        panels = list(densities.groupby("dataset", sort=False))
+        figure, axes = _panels(len(panels), width=3.1, height=2.7, columns=2)
+        for place, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
+            for name, curve in part.groupby("classifier", sort=False):
+                _line(axis, curve["performance"], curve["density"], name, names)
+            seen = part.loc[part["density"] > 1e-3 * part["density"].max(), "performance"]
+            highest = part["density"].max()
+            axis.set(title=dataset, xlabel="performance", ylabel="density")
+            axis.set_xlim(seen.min(), min(seen.max() + 0.02, 1))
+            axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
+            axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
+            _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, names)
+            _letter(axis, place)
+        _legend(figure, _handles(names), 6)
+    return figure
+
+
+def plot_win_percentages(wins: pd.DataFrame) -> Figure:
+    """Figure 5: win percentage against the number of draws, a panel per dataset.
+
+    Parameters
+    ----------
+    wins : columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, permuted_lower,
+        permuted_upper``; the last two may be NaN.
+
+    Returns
+    -------
+    Figure
+        The grey band is where equal classifiers stay; dotted lines are what permuted class labels give each classifier.
+    """
+    names = list(wins["classifier"].unique())
+    has_permuted = wins["permuted_lower"].notna().any()
+    with mpl.rc_context(STYLE):
+        panels = list(wins.groupby("dataset", sort=False))
+        figure, axes = _panels(len(panels), width=2.5, height=2.1)
+        for place, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
+            null = part.drop_duplicates("n_draws").sort_values("n_draws")
+            band = 100 * null[["null_lower", "null_upper"]].T.to_numpy()
+            axis.fill_between(null["n_draws"], *band, color="#999999", alpha=0.35, lw=0, zorder=0.8)
+            for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
+                _line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names)
+                for side in ("permuted_lower", "permuted_upper") if has_permuted else ():
+                    colour = _look(name, names)[0]
+                    axis.plot(curve["n_draws"], 100 * curve[side], ":", color=colour, linewidth=0.7, zorder=1.5)
+            axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
+            _draws_axis(axis, part["n_draws"])
+            axis.set_ylim(0, 102)
+            _letter(axis, place)
+        handles = [*_handles(names), Patch(color="#999999", alpha=0.35, lw=0, label="equal classifiers")]
+        if has_permuted:
+            handles.append(Line2D([], [], color="#555555", linestyle=":", linewidth=0.7, label="permuted labels"))
+        _legend(figure, handles, 4)
+    return figure
+
+
+def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
+    """Figure 6: bands of win percentages from samples of M feature sets, a row per dataset and a column per M.
+
+    Parameters
+    ----------
+    bands : columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``.
+    """
+    names, datasets = list(bands["classifier"].unique()), list(bands["dataset"].unique())
+    sizes = sorted(bands["n_sampled"].unique())
+    with mpl.rc_context(STYLE):
+        size = (0.5 + 2.2 * max(len(sizes), 1.4), 0.8 + 1.8 * len(datasets))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(len(datasets), len(sizes), squeeze=False, sharey="row", sharex=True)
+        panels = [(dataset, n_sampled) for dataset in datasets for n_sampled in sizes]
+        for place, (axis, (dataset, n_sampled)) in enumerate(zip(axes.ravel(), panels, strict=True)):
+            part = bands[(bands["dataset"] == dataset) & (bands["n_sampled"] == n_sampled)]
+            _draw_bands(axis, part, names)
+            axis.set(title=f"{dataset}, M = {n_sampled:,}", xscale="log")
+            _draws_axis(axis, part["n_draws"])
+            _letter(axis, place)
+        for axis in axes[-1]:
+            axis.set_xlabel("draws N")
+        for axis in axes[:, 0]:
+            axis.set_ylabel("win percentage (%)")
+        _legend(figure, _handles(names), 3 * len(sizes))
+    return figure
+
+
+def plot_sampling_error(errors: pd.DataFrame, law: tuple[float, float]) -> Figure:
+    """Figure 7: error of win percentages from samples against N / M, and the law that was fitted.
+
+    Parameters
+    ----------
+    errors : columns ``source, n_sampled, n_draws, rmse``; a colour per source, a marker per number of feature sets.
+    law : factor a and exponent b of rmse = a (N / M)^b.
+    """
+    sources, sizes = list(errors["source"].unique()), sorted(errors["n_sampled"].unique())
+    factor, exponent = law
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(3.4, 3.2), layout="constrained")
+        axis = figure.subplots()
+        for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
+            colour, marker = (
+                _other(sources.index(source)),
+                _MARKERS[sizes.index(n_sampled) % len(_MARKERS)],
+            )
+            ratio, error = part["n_draws"] / n_sampled, 100 * part["rmse"]
+            axis.plot(ratio, error, marker, color=colour, markersize=3.5, markeredgewidth=0, alpha=0.8)
+        ends = (errors["n_draws"] / errors["n_sampled"]).agg(["min", "max"]).clip(upper=1).to_numpy()
+        axis.plot(ends, 100 * factor * ends**exponent, color="black", linewidth=1)
+        axis.set(xscale="log", yscale="log", xlabel="draws per feature set N / M", ylabel="RMSE of win percentage (%)")
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        dot = {"linestyle": "", "markersize": 4}
+        drawn = [Line2D([], [], color=_other(k), marker="o", label=name, **dot) for k, name in enumerate(sources)]
+        _legend(figure, drawn, 3)
+        marks = [
+            Line2D([], [], color="#555555", marker=_MARKERS[k % len(_MARKERS)], label=f"M = {m:,}", **dot)
+            for k, m in enumerate(sizes)
+        ]
+        line = Line2D([], [], color="black", linewidth=1, label=f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$")
+        axis.legend(handles=[*marks, line], loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")
+    return figure
+
+
+def plot_rank_weights(weights: pd.DataFrame) -> Figure:
+    """Figure 8: probability of the feature set of each rank to be the best of N draws, a panel per M.
+
+    Parameters
+    ----------
+    weights : columns ``n_sampled, n_draws, rank, weight``.
+    """
+    draws = sorted(weights["n_draws"].unique())
+    with mpl.rc_context(STYLE):
+        panels = list(weights.groupby("n_sampled"))
+        figure, axes = _panels(len(panels), width=3.0, height=2.3, columns=2)
+        for place, (axis, (n_sampled, part)) in enumerate(zip(axes, panels, strict=True)):
+            for n_draws, curve in part.groupby("n_draws"):
+                number = draws.index(n_draws)
+                style = ("-", "--", "-.", ":")[number % 4]
+                axis.plot(
+                    curve["rank"],
+                    curve["weight"],
+                    linestyle=style,
+                    color=_other(number),
+                    linewidth=1.2,
+                    label=f"N = {n_draws:,.0f}",
+                )
+            axis.set(title=f"M = {n_sampled:,}", xlabel="rank of the feature set", ylabel="probability to be the best")
+            axis.set(xscale="log", yscale="log")
+            largest = part["weight"].max()
+            axis.set_ylim(max(part["weight"].min(), 1e-6 * largest) / 2, 2 * largest)
+            _letter(axis, place)
+        _legend(figure, axes[0].get_legend_handles_labels()[0], 3 * min(2, len(panels)))
+    return figure
+
+
+def _panels(n_panels: int, *, width: float, height: float, columns: int = 3) -> tuple[Figure, list[Axes]]:
+    """A figure with this many panels of a size in inches, and room for a legend above."""
+    n_columns = min(columns, n_panels)
+    n_rows = -(-n_panels // n_columns)
+    size = (max(width * n_columns, 3.4), height * n_rows + 0.5)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axis in axes[n_panels:]:
+        axis.set_visible(False)
+    return figure, list(axes[:n_panels])
+
+
+def _look(name: str, names: list[str]) -> tuple[str, str]:
+    """Colour and line of a classifier; those that are not of the six take colours in their order."""
+    others = [other for other in names if other not in LOOKS]
+    return LOOKS[name] if name in LOOKS else (_other(others.index(name)), "-")
+
+
+def _other(place: int) -> str:
+    return _OTHERS[place % len(_OTHERS)]
+
+
+def _line(axis: Axes, x: pd.Series, y: pd.Series, name: str, names: list[str]) -> None:
+    colour, style = _look(name, names)
+    axis.plot(x, y, color=colour, linestyle=style, linewidth=1.2, label=name)
+
+
+def _handles(names: Iterable[str]) -> list[Line2D]:
+    names = list(names)
+    looks = [(name, *_look(name, names)) for name in names]
+    return [Line2D([], [], color=colour, linestyle=style, linewidth=1.2, label=name) for name, colour, style in looks]
+
+
+def _legend(figure: Figure, handles: list[Line2D | Patch], ncols: int) -> None:
+    figure.legend(handles=handles, loc="outside upper center", ncols=ncols, frameon=False, handlelength=2.4)
+
+
+def _letter(axis: Axes, place: int) -> None:
+    letter = ascii_lowercase[place % 26] * (1 + place // 26)
+    axis.set_title(letter, loc="left", fontweight="bold")
+
+
+def _draw_bands(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
+    for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
+        sides = 100 * curve[["lower", "upper"]].T.to_numpy()
+        axis.fill_between(curve["n_draws"], *sides, color=_look(name, names)[0], alpha=0.25, lw=0)
+        _line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names)
+    axis.set_ylim(bottom=0)
+
+
+def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
+    axis.set_xlim(n_draws.min(), n_draws.max())
+    axis.xaxis.set_major_locator(LogLocator(numticks=6))
+    axis.set_ylim(bottom=0)
+
+
+def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
+    table = grid.pivot(index="y", columns="x", values="share")
+    share = table.to_numpy()
+    agreed = np.where(share == 0, 0, np.where(share == 1, 2, 1))
+    axis.pcolormesh(table.columns, table.index, agreed, cmap=_TINTS, vmin=0, vmax=2, shading="nearest", rasterized=True)
+    if share.min() < 0.5 < share.max():
+        axis.contour(table.columns, table.index, share, levels=[0.5], colors="black", linewidths=1)
+    axis.set(xlim=(table.columns.min(), table.columns.max()), ylim=(table.index.min(), table.index.max()))
+
+
+def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
+    radius = np.sqrt(stats.chi2.ppf(_HELD, 2))
+    for (name, part), (colour, marker) in zip(samples.groupby("class"), CLASS_MARKS, strict=True):
+        places = part[["x", "y"]].to_numpy()
+        axis.plot(*places.T, marker, color=colour, markersize=2.6, markeredgewidth=0, alpha=0.7, label=name)
+        variances, directions = np.linalg.eigh(np.cov(places.T))
+        axis.add_patch(
+            Ellipse(
+                places.mean(axis=0),
+                *(2 * radius * np.sqrt(np.maximum(variances, 0))),
+                angle=np.degrees(np.arctan2(directions[1, 0], directions[0, 0])),
+                facecolor="none",
+                edgecolor=colour,
+                linewidth=1,
+            )
+        )
+
+
+def _map_handles(names: list[str]) -> list[Line2D | Patch]:
+    marks = zip(names, CLASS_MARKS, strict=False)
+    handles = [Line2D([], [], color=c, marker=m, markersize=3.5, linewidth=1, label=str(n)) for n, (c, m) in marks]
+    boundary = Line2D([], [], color="black", linewidth=1, label="average boundary")
+    tints = (f"all models: {names[0]}", "models differ", f"all models: {names[-1]}")
+    patches = [
+        Patch(facecolor=colour, edgecolor="#999999", linewidth=0.5, label=label)
+        for colour, label in zip(_TINTS.colors, tints, strict=True)
+    ]
+    return [*handles, boundary, *patches]
+
+
+def _draw_tail(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
+    """Pairs of at least a performance, from where a share of all pairs and classifiers is left."""
+    pairs = part.pivot(index="performance", columns="classifier", values="pairs").sort_index(ascending=False).cumsum()
+    left = pairs.sum(axis=1)
+    tail = pairs[(left <= _TAIL * left.iloc[-1]) & (left > 0)]
+    if tail.empty:  # all in the highest bin
+        tail = pairs[left > 0].iloc[:1]
+    for name in (name for name in names if name in tail):
+        colour, style = _look(name, names)
+        counts = tail[name].where(tail[name] > 0)
+        axis.plot(counts.index, counts, color=colour, linestyle=style, linewidth=0.9, drawstyle="steps-post")
+    axis.set_yscale("log")
+    axis.yaxis.set_major_locator(LogLocator(numticks=5))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.set_ylim(0.7, 1.5 * tail.to_numpy().max())
+    axis.tick_params(labelsize=6)
+    axis.set_ylabel("pairs above", fontsize=6.5)

@@ -1,0 +1,191 @@
+"""The tables of the win-percentage study: Tables 2, 4 and 5 and the numbers of Figures 4 and 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import ndimage
+
+from fairfold.errors import DataError, ModelError
+from fairfold.win_percentage.sampling import check_names, curve_table
+from fairfold.win_percentage.significance import null_interval, p_values, permutation_interval, permutation_p_values
+from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_all, checked_draws, draws_needed
+
+SHAPES = {  # classifier -> covariance, and whether all classes share one (Table 4)
+    "NC": ("spherical", True),
+    "DLDA": ("diagonal", True),
+    "LDA": ("full", True),
+    "SDA": ("spherical", False),
+    "UDA": ("diagonal", False),
+    "QDA": ("full", False),
+}
+EPSILONS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
+PROBABILITIES = (0.5, 0.9, 0.95, 0.99, 0.999)
+BANDWIDTH = 0.01  # of the smoothing, in performance
+_N_BINS = 400  # of performance, a quarter of the bandwidth each
+
+
+def draws_table(epsilons: Sequence[float] = EPSILONS, probabilities: Sequence[float] = PROBABILITIES) -> pd.DataFrame:
+    """Draws after which one of the best ``epsilon`` of all feature sets was seen with probability p (Table 2).
+
+    Returns
+    -------
+    DataFrame with the columns ``epsilon, p, n_draws``
+
+    Raises
+    ------
+    ModelError
+        When a number is not between 0 and 1.
+    """
+    epsilon, p = (side.ravel() for side in np.meshgrid(epsilons, probabilities, indexing="ij"))
+    return pd.DataFrame({"epsilon": epsilon, "p": p, "n_draws": draws_needed(epsilon, p)})
+
+
+def classifier_table() -> pd.DataFrame:
+    """The six classifiers (Table 4): columns ``classifier, covariance, pooled``."""
+    rows = [(name, *shape) for name, shape in SHAPES.items()]
+    return pd.DataFrame(rows, columns=["classifier", "covariance", "pooled"])
+
+
+def dataset_row(dataset: str, title: str, X: ArrayLike, y: ArrayLike, kept: Sequence[int]) -> pd.DataFrame:
+    """One dataset's row of Table 5.
+
+    Parameters
+    ----------
+    dataset, title : name, and name for readers.
+    X : array-like, shape (n_samples, n_features)
+    y : array-like, shape (n_samples,)
+        Two classes.
+    kept : columns that pass the screening, see :func:`gaussian_features`.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, title, n_samples, n_first, n_second, n_features, n_gaussian, n_pairs``
+        ``n_first`` and ``n_second`` are the samples of the classes in ascending order, ``n_pairs`` the pairs of kept
+        features.
+
+    Raises
+    ------
+    DataError
+        When there are not two classes.
+    """
+    sizes = np.unique(y, return_counts=True)[1]
+    if len(sizes) != 2:
+        raise DataError(f"dataset {dataset!r} has {len(sizes)} classes; the table is of datasets of two.")
+    n_samples, n_features = np.shape(X)
+    row = {"dataset": dataset, "title": title, "n_samples": n_samples, "n_first": sizes[0], "n_second": sizes[1]}
+    return pd.DataFrame([{**row, "n_features": n_features, "n_gaussian": len(kept), "n_pairs": comb(len(kept), 2)}])
+
+
+def density_table(
+    performance: ArrayLike,
+    counts: ArrayLike,
+    classifiers: Sequence[str],
+    *,
+    dataset: str,
+    bandwidth: float = BANDWIDTH,
+) -> pd.DataFrame:
+    """Kernel-smoothed density of each classifier's performance over all pairs (Figure 4).
+
+    Pairs are counted in 400 bins of performance and smoothed by a Gaussian, which is reflected at 0 and 1, as no
+    performance lies beyond.
+
+    Parameters
+    ----------
+    performance : (n_levels,) distinct values of performance, between 0 and 1.
+    counts : (n_levels, n_classifiers) pairs on which each classifier has this performance.
+    classifiers : names.
+    dataset : name.
+    bandwidth : standard deviation of the Gaussian, in performance; at least one bin, 0.0025.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, classifier, performance, pairs, density``
+        ``performance`` is the middle of a bin, ``pairs`` are those in it, ``density`` integrates to 1.
+
+    Raises
+    ------
+    ModelError
+        When a value is outside its range, a shape does not fit, or a classifier has no pair.
+    """
+    performance, counts = as_numbers(performance, "performance"), as_numbers(counts, "counts")
+    check_names(classifiers, counts.shape[-1] if counts.ndim == 2 else 0)
+    if performance.shape != counts.shape[:1]:
+        raise ModelError(f"counts are of {len(counts)} levels, performance has shape {performance.shape}; match them.")
+    check_all(performance, (performance >= 0) & (performance <= 1), "performance", "between 0 and 1")
+    check_all(counts, counts >= 0, "counts", "at least 0")
+    check_all(counts.sum(axis=0), counts.sum(axis=0) > 0, "the number of pairs of a classifier", "above 0")
+    width = 1 / _N_BINS
+    if not width <= bandwidth < 1:
+        raise ModelError(f"bandwidth is {bandwidth!r}; it must be at least {width} and below 1.")
+    tables = []
+    for name, column in zip(classifiers, counts.T, strict=True):
+        pairs, edges = np.histogram(performance, bins=_N_BINS, range=(0, 1), weights=column)
+        smooth = ndimage.gaussian_filter1d(pairs.astype(float), bandwidth / width, mode="reflect", truncate=6)
+        density = smooth / (smooth.sum() * width)
+        middle = (edges[:-1] + edges[1:]) / 2
+        tables.append(pd.DataFrame({"classifier": name, "performance": middle, "pairs": pairs, "density": density}))
+    table = pd.concat(tables, ignore_index=True)
+    table.insert(0, "dataset", dataset)
+    return table
+
+
+def win_table(
+    histogram: PerformanceHistogram,
+    classifiers: Sequence[str],
+    n_draws: Sequence[float],
+    *,
+    dataset: str,
+    alpha: float = 0.05,
+    bonferroni: bool = True,
+    n_independent: int | None = None,
+    permuted: Sequence[PerformanceHistogram] = (),
+) -> pd.DataFrame:
+    """Win percentages with what chance gives: the beta distribution's interval and that of permuted labels (Figure 5).
+
+    Parameters
+    ----------
+    histogram : all evaluated feature sets.
+    classifiers : names, in the order of its winners.
+    n_draws : numbers N of draws, at least 1.
+    dataset : name.
+    alpha, bonferroni, n_independent : as for :func:`null_interval`; the first two serve the permutations too.
+    permuted : histograms of the same evaluation with permuted class labels, 239 or more for six classifiers at 0.05,
+        39 or more without ``bonferroni``. Without any, the columns of permutations are NaN.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, p_value,
+    permuted_lower, permuted_upper, permuted_p_value``
+        Fractions of 1; p-values are two-sided.
+
+    Raises
+    ------
+    ModelError
+        When a number is outside its range, names or numbers of classifiers do not fit, or the permutations are too few.
+    """
+    check_names(classifiers, histogram.n_classifiers)
+    draws = checked_draws(n_draws)
+    wins = histogram.win_percentage(draws)
+    null = {"bonferroni": bonferroni, "n_independent": n_independent}
+    low, high = null_interval(histogram.n_sets, draws, len(classifiers), alpha=alpha, **null)
+    columns = {
+        "win_percentage": wins,
+        "null_lower": np.broadcast_to(low[:, None], wins.shape),
+        "null_upper": np.broadcast_to(high[:, None], wins.shape),
+        "p_value": p_values(wins, histogram.n_sets, draws, **null),
+    }
+    names = ("permuted_lower", "permuted_upper", "permuted_p_value")
+    if permuted:
+        chance = np.stack([each.win_percentage(draws) for each in permuted])
+        found = permutation_p_values(wins, chance, bonferroni=bonferroni)
+        values = (*permutation_interval(chance, alpha=alpha, bonferroni=bonferroni), found)
+    else:
+        values = (np.full(wins.shape, np.nan),) * len(names)
+    table = curve_table(classifiers, draws, **columns, **dict(zip(names, values, strict=True)))
+    table.insert(0, "dataset", dataset)
+    return table

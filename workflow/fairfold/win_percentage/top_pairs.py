@@ -1,0 +1,218 @@
+"""The best feature pairs looked at again: scores of more cross-validations, and what the classifiers decide there.
+
+Hundreds of thousands of pairs are compared by two cross-validations of three folds. The few best of them bear another
+look, at 20 cross-validations of five folds (Table 1 and Figure 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from fairfold.errors import DataError, ModelError, SplitError, unknown_name
+from fairfold.seeds import seed_for
+from fairfold.win_percentage.gaussians import GaussianBayes
+from fairfold.win_percentage.tables import SHAPES
+from fairfold.win_percentage.wrapper import evaluate_feature_sets
+
+_MARGIN = 0.08  # of the range of the samples, around them on a map
+
+
+def reevaluate_pairs(
+    X: ArrayLike,
+    y: ArrayLike,
+    pairs: Iterable[Sequence[int]],
+    *,
+    n_splits: int = 5,
+    n_repeats: int = 20,
+    alpha: float = 0.05,
+    corrected: bool = False,
+    dataset: str = "data",
+    random_state: int = 0,
+) -> pd.DataFrame:
+    """Performance of the six classifiers on the best pairs over many cross-validations (Table 1).
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+    y : array-like, shape (n_samples,)
+    pairs : column numbers of each pair, the best pair first.
+    n_splits, n_repeats : folds of a cross-validation, and cross-validations, at least 2; the same for all pairs.
+    alpha : level of the tests.
+    corrected : whether the tests allow for the dependence of the cross-validations, see the notes.
+    dataset : name.
+    random_state : seed of the folds.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, rank, feature_1, feature_2, classifier, performance, standard_deviation,
+    p_value, is_best, is_significant``, a row per pair and classifier
+        ``performance`` and ``standard_deviation`` are over cross-validations. ``p_value`` is of the one-sided paired
+        t-test that the pair's best classifier is not better than this one, NaN for the best itself. The best is the
+        first of the highest mean. ``is_significant``, the same on all rows of a pair, says that the best one is
+        significantly better than every other.
+
+    Raises
+    ------
+    ModelError
+        When there are fewer than two cross-validations, or alpha is no level.
+    StudyError
+        As :func:`evaluate_feature_sets` for data and pairs.
+
+    Notes
+    -----
+    Cross-validations of one data set are not independent: they train and test on the same samples. Their standard
+    error is too small, and the plain test, which the paper has, finds differences that new samples would not show. The
+    corrected test takes the scores of any two folds as correlated by 1 / k for k folds (Nadeau & Bengio 2003, Machine
+    Learning 52:239). Means of k folds are then correlated by k / (2 k - 1), and the variance of the mean of J such is
+    s² (1 / J + k / (k - 1)) in place of s² / J, for s² their sample variance.
+    """
+    if n_repeats < 2:
+        raise ModelError(f"{n_repeats} cross-validation is asked; a t-test needs 2 or more.")
+    if not 0 < alpha < 1:
+        raise ModelError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
+    pairs = [tuple(pair) for pair in pairs]
+    seeds = [seed_for(random_state, "repeat", repeat) for repeat in range(n_repeats)]
+    runs = [evaluate_feature_sets(X, y, pairs, n_splits=n_splits, n_repeats=1, random_state=seed) for seed in seeds]
+    scores = np.stack([run.performances for run in runs], axis=2)  # (n_pairs, n_classifiers, n_repeats)
+    best = scores.mean(axis=2).argmax(axis=1)
+    p_values = _p_values(scores, best, n_splits if corrected else None)
+    n_pairs, n_classifiers, _ = scores.shape
+    is_best = np.arange(n_classifiers) == best[:, None]
+    is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
+    features = np.repeat(np.array(pairs, dtype=np.int64), n_classifiers, axis=0)
+    return pd.DataFrame(
+        {
+            "dataset": dataset,
+            "rank": np.repeat(np.arange(1, n_pairs + 1), n_classifiers),
+            "feature_1": features[:, 0],
+            "feature_2": features[:, 1],
+            "classifier": np.tile(runs[0].classifiers, n_pairs),
+            "performance": scores.mean(axis=2).ravel(),
+            "standard_deviation": scores.std(axis=2, ddof=1).ravel(),
+            "p_value": np.where(is_best, np.nan, p_values).ravel(),
+            "is_best": is_best.ravel(),
+            "is_significant": np.repeat(is_significant, n_classifiers),
+        }
+    )
+
+
+def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
+    """For each classifier the pair on which it is the best most significantly (Figure 1).
+
+    Parameters
+    ----------
+    table : as of :func:`reevaluate_pairs`.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, classifier, rank, feature_1, feature_2, performance, p_value``, in the order
+    of the classifiers
+        ``p_value`` is the largest one of the pair. Of pairs that have the same, the one of the first rank is shown. A
+        classifier that is never the best has no row.
+    """
+    pair = ["dataset", "rank"]
+    runner_up = table.groupby(pair)["p_value"].max()
+    best = table[table["is_best"]].drop(columns="p_value").join(runner_up, on=pair).sort_values(["p_value", "rank"])
+    shown = best.drop_duplicates(["dataset", "classifier"])
+    order = list(table["classifier"].unique())
+    shown = shown.sort_values(
+        ["dataset", "classifier"], key=lambda c: c.map(order.index) if c.name == "classifier" else c
+    )
+    columns = ["dataset", "classifier", "rank", "feature_1", "feature_2", "performance", "p_value"]
+    return shown[columns].reset_index(drop=True)
+
+
+def decision_maps(
+    X: ArrayLike,
+    y: ArrayLike,
+    shown: pd.DataFrame,
+    *,
+    n_splits: int = 5,
+    n_repeats: int = 20,
+    n_points: int = 101,
+    random_state: int = 0,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What the models of repeated cross-validation decide over the plane of a pair (Figure 1).
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+    y : array-like, shape (n_samples,)
+        Two classes.
+    shown : columns ``dataset, classifier, feature_1, feature_2``, a panel per row, as of :func:`pairs_to_show`.
+    n_splits, n_repeats : folds, and cross-validations; a model is fitted without each fold.
+    n_points : grid points on each side of the map.
+    random_state : seed of the folds.
+
+    Returns
+    -------
+    maps : DataFrame with the columns ``dataset, classifier, feature_1, feature_2, x, y, share``
+        Share of the models that decide for the second class, on a grid that holds all samples.
+    points : DataFrame with the columns ``dataset, classifier, feature_1, feature_2, x, y, class``
+        The samples.
+
+    Raises
+    ------
+    DataError
+        When there are not two classes, or no panel is asked for.
+    ModelError
+        For an unknown classifier.
+    SplitError
+        When the folds cannot be made.
+    """
+    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    if len(np.unique(y)) != 2 or shown.empty:
+        raise DataError(
+            f"{len(np.unique(y))} classes and {len(shown)} panels: a map is of 2 classes; give one or more."
+        )
+    smallest = np.unique(y, return_counts=True)[1].min()
+    if not 2 <= n_splits <= smallest or n_repeats < 1:
+        raise SplitError(
+            f"{n_repeats} cross-validations of {n_splits} folds are asked of a class with {smallest} samples; give 1 "
+            "or more, of 2 folds or more, and of no more folds than the class has samples."
+        )
+    folds = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
+    trains = [train for train, _ in folds.split(X, y)]
+    maps, points = [], []
+    for panel in shown[["dataset", "classifier", "feature_1", "feature_2"]].to_dict("records"):
+        plane = X[:, [panel["feature_1"], panel["feature_2"]]]
+        grid = _grid(plane, n_points)
+        model = _model(panel["classifier"])
+        votes = sum(model.fit(plane[train], y[train]).predict(grid) == model.classes_[1] for train in trains)
+        maps.append(pd.DataFrame({**panel, "x": grid[:, 0], "y": grid[:, 1], "share": votes / len(trains)}))
+        points.append(pd.DataFrame({**panel, "x": plane[:, 0], "y": plane[:, 1], "class": y}))
+    return pd.concat(maps, ignore_index=True), pd.concat(points, ignore_index=True)
+
+
+def _model(name: str) -> GaussianBayes:
+    if name not in SHAPES:
+        raise ModelError(unknown_name("Gaussian classifier", name, SHAPES))
+    covariance, pooled = SHAPES[name]
+    return GaussianBayes(covariance, pooled=pooled)
+
+
+def _p_values(scores: np.ndarray, best: np.ndarray, n_splits: int | None) -> np.ndarray:
+    """One-sided paired t-tests of the best against each, shape (n_pairs, n_classifiers); corrected for ``n_splits``."""
+    ahead = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
+    n_repeats = scores.shape[2]
+    dependence = 0 if n_splits is None else n_splits / (n_splits - 1)
+    error = ahead.std(axis=2, ddof=1) * np.sqrt(1 / n_repeats + dependence)
+    mean = ahead.mean(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = special.stdtr(n_repeats - 1, -mean / error)
+    # differences that do not vary: any lead is certain, none is none
+    return np.where(error > 0, p_values, np.where(mean > 0, 0.0, 1.0))
+
+
+def _grid(plane: np.ndarray, n_points: int) -> np.ndarray:
+    """Points of an even grid around all samples, row by row, shape (n_points², 2)."""
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    margin = _MARGIN * (high - low)
+    sides = np.linspace(low - margin, high + margin, n_points)
+    return np.stack(np.meshgrid(*sides.T), axis=-1).reshape(-1, 2)
