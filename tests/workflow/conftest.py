@@ -33,6 +33,15 @@ TINY = {
             )
         },
     },
+    "win_percentage": {
+        "datasets": ["breast-cancer"],
+        "kurtosis_multiple": 20,
+        "jobs_per_dataset": 2,
+        "n_permutations": 240,
+        "permutations_per_job": 200,
+        "reevaluation": {"n_pairs": 6, "n_repeats": 2},
+        "sampling": {"n_sampled": [20, 100], "n_trials": 3, "n_distributions": 2},
+    },
 }
 
 

@@ -35,6 +35,8 @@ try:
             CATALOG[dataset].require("multilabel")
     for experiment in config["cross_testing"]["experiments"].values():
         CATALOG[experiment["dataset"]].require("binary")
+    for dataset in config["win_percentage"]["datasets"]:
+        CATALOG[dataset].require("binary")
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
@@ -48,6 +50,7 @@ wildcard_constraints:
     experiment="|".join(map(re.escape, config["cross_testing"]["experiments"]))
     or "none",
     first=r"\d+",
+    part=r"\d+",
 
 
 def code_of(*packages):

@@ -1,4 +1,4 @@
-"""Draw one table by one function of fairfold.figures."""
+"""Draw tables by one function of fairfold.figures."""
 
 from importlib import import_module
 
@@ -11,4 +11,4 @@ with logged(snakemake.log):
     module, function = snakemake.params.draw.split(":")
     draw = getattr(import_module(f"fairfold.figures.{module}"), function)
     options = snakemake.params.get("options", {})
-    save_figure(draw(pd.read_csv(snakemake.input[0]), **options), snakemake.output)
+    save_figure(draw(*map(pd.read_csv, snakemake.input), **options), snakemake.output)

@@ -214,16 +214,16 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
     return figure
 
 
-def plot_sampling_error(errors: pd.DataFrame, law: tuple[float, float]) -> Figure:
+def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     """Figure 7: error of win percentages from samples against N / M, and the law that was fitted.
 
     Parameters
     ----------
     errors : columns ``source, n_sampled, n_draws, rmse``; a colour per source, a marker per number of feature sets.
-    law : factor a and exponent b of rmse = a (N / M)^b.
+    laws : columns ``source, factor, exponent`` of rmse = factor (N / M)^exponent; that of the source "all" is drawn.
     """
     sources, sizes = list(errors["source"].unique()), sorted(errors["n_sampled"].unique())
-    factor, exponent = law
+    factor, exponent = laws.set_index("source").loc["all", ["factor", "exponent"]]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(3.4, 3.2), layout="constrained")
         axis = figure.subplots()

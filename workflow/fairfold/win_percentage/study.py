@@ -1,0 +1,110 @@
+"""What the jobs of the study compute: all pairs of a dataset, in parts, and the same with permuted class labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairfold.errors import DataError
+from fairfold.seeds import seed_for, seed_sequence
+from fairfold.win_percentage.all_pairs import PairEvaluation, evaluate_all_pairs
+from fairfold.win_percentage.gaussians import gaussian_features
+from fairfold.win_percentage.win import PerformanceHistogram
+
+_STEPS = 10  # numbers of draws per power of ten
+
+
+class Setting(NamedTuple):
+    """How pairs are evaluated; ``kurtosis_multiple`` as in :func:`gaussian_features`, infinite to keep all features."""
+
+    kurtosis_multiple: float = 2.0
+    n_splits: int = 3
+    n_repeats: int = 2
+    n_best: int = 100
+
+
+def draws_grid(most: float) -> np.ndarray:
+    """Numbers of draws from 1 to ``most``, ten to each power of ten, whole."""
+    n_steps = int(round(_STEPS * np.log10(most)))
+    return np.unique(np.round(np.append(10 ** (np.arange(n_steps) / _STEPS), most)))
+
+
+def evaluate_part(
+    X: ArrayLike, y: ArrayLike, part: int, n_parts: int, setting: Setting, *, seed: int, name: str
+) -> PairEvaluation:
+    """One of equal parts of all pairs of Gaussian features.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+    y : array-like, shape (n_samples,); two classes.
+    part, n_parts : which part of how many; the parts merge to all pairs (:meth:`PairEvaluation.merged`).
+    setting : how to evaluate.
+    seed, name : what the folds are derived from.
+
+    Returns
+    -------
+    PairEvaluation
+        ``best_pairs`` are columns of ``X``.
+
+    Raises
+    ------
+    StudyError
+        As :func:`evaluate_all_pairs`, and when fewer than two features are Gaussian or there are more parts than pairs.
+    """
+    X = np.asarray(X, dtype=float)
+    kept = gaussian_features(X, setting.kurtosis_multiple)
+    n_pairs = comb(len(kept), 2)
+    if n_pairs < n_parts:
+        raise DataError(
+            f"dataset {name!r}: {len(kept)} of {X.shape[1]} features pass the screening by kurtosis and make {n_pairs} "
+            f"pairs, for {n_parts} jobs: raise win_percentage.kurtosis_multiple or lower win_percentage.jobs_per_dataset."
+        )
+    found = evaluate_all_pairs(
+        X[:, kept],
+        y,
+        start=n_pairs * part // n_parts,
+        stop=n_pairs * (part + 1) // n_parts,
+        n_splits=setting.n_splits,
+        n_repeats=setting.n_repeats,
+        random_state=seed_for(seed, name, "folds of pairs"),
+        n_best=setting.n_best,
+    )
+    return PairEvaluation.from_arrays({**found.to_arrays(), "best_pairs": kept[found.best_pairs]})
+
+
+def evaluate_permuted(
+    X: ArrayLike, y: ArrayLike, permutations: Iterable[int], setting: Setting, *, seed: int, name: str
+) -> list[PerformanceHistogram]:
+    """All pairs of Gaussian features with the class labels in random orders.
+
+    Parameters
+    ----------
+    X, y, setting, seed, name : see :func:`evaluate_part`.
+    permutations : their numbers; each depends on its number only.
+    """
+    y, found = np.asarray(y), []
+    for number in permutations:
+        shuffled = np.random.default_rng(seed_sequence(seed, name, "permuted labels", number)).permutation(y)
+        found.append(evaluate_part(X, shuffled, 0, 1, setting, seed=seed, name=f"{name} {number}").histogram)
+    return found
+
+
+def to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str, np.ndarray]:
+    """Arrays that hold histograms one after the other, for :func:`fairfold.files.write_arrays`."""
+    arrays = {
+        name: np.concatenate([getattr(each, name) for each in histograms])
+        for name in ("performance", "winners", "counts")
+    }
+    return {**arrays, "n_rows": np.array([each.performance.size for each in histograms])}
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray]) -> list[PerformanceHistogram]:
+    """Histograms of which :func:`to_arrays` made these."""
+    ends = np.cumsum(arrays["n_rows"])[:-1]
+    columns = [np.split(arrays[name], ends) for name in ("performance", "winners", "counts")]
+    return [PerformanceHistogram(*rows) for rows in zip(*columns, strict=True)]

@@ -1,0 +1,295 @@
+# How likely each Gaussian classifier is to win a random search over feature pairs
+
+WIN_PERCENTAGE = config["win_percentage"]
+WIN_SAMPLING = WIN_PERCENTAGE["sampling"]
+PAIRS_OF = WIN_PERCENTAGE["datasets"]
+PAIR_SETTING = {
+    **{name: WIN_PERCENTAGE[name] for name in ("n_splits", "n_repeats")},
+    "kurtosis_multiple": WIN_PERCENTAGE["kurtosis_multiple"],
+    "n_best": WIN_PERCENTAGE["reevaluation"]["n_pairs"],
+}
+# Figure of the paper -> function that draws it, and its tables
+WIN_FIGURES = {
+    "fig2": ("plot_joint_densities", ["joint_densities"]),
+    "fig3": ("plot_illustration", ["illustration"]),
+    "fig4": ("plot_performance_densities", ["performance_densities"]),
+    "fig5": ("plot_win_percentages", ["win_percentages"]),
+    "fig6": ("plot_sampling_bands", ["sampling_bands"]),
+    "fig7": ("plot_sampling_error", ["sampling_errors", "sampling_law"]),
+    "fig8": ("plot_rank_weights", ["rank_weights"]),
+}
+WIN_PERCENTAGE_RESULTS = [
+    *expand(
+        "results/tables/win_percentage/{table}.csv",
+        table=["draws_needed", "classifiers", "datasets", "best_pairs"],
+    ),
+    *expand(
+        "results/figures/win_percentage_fig1_{dataset}.pdf",
+        dataset=PAIRS_OF,
+    ),
+    *expand("results/figures/win_percentage_{figure}.pdf", figure=WIN_FIGURES),
+] * bool(PAIRS_OF)
+
+
+rule evaluate_pairs:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        "results/win_percentage/{dataset}/part-{part}.npz",
+    log:
+        "results/logs/evaluate_pairs/{dataset}_{part}.log",
+    benchmark:
+        "results/benchmarks/evaluate_pairs/{dataset}_{part}.tsv"
+    params:
+        seed=config["seed"],
+        part=lambda wildcards: [
+            int(wildcards.part),
+            WIN_PERCENTAGE["jobs_per_dataset"],
+        ],
+        setting=PAIR_SETTING,
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/evaluate_pairs.py"
+
+
+rule gather_pairs:
+    input:
+        expand(
+            "results/win_percentage/{{dataset}}/part-{part}.npz",
+            part=range(WIN_PERCENTAGE["jobs_per_dataset"]),
+        ),
+    output:
+        "results/win_percentage/{dataset}/pairs.npz",
+    log:
+        "results/logs/gather_pairs/{dataset}.log",
+    params:
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/gather_pairs.py"
+
+
+def permutations_of(wildcards):
+    first = int(wildcards.first)
+    last = first + WIN_PERCENTAGE["permutations_per_job"]
+    return [first, min(last, WIN_PERCENTAGE["n_permutations"])]
+
+
+rule permute_pairs:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        "results/win_percentage/{dataset}/permuted-from-{first}.npz",
+    log:
+        "results/logs/permute_pairs/{dataset}_{first}.log",
+    benchmark:
+        "results/benchmarks/permute_pairs/{dataset}_{first}.tsv"
+    params:
+        seed=config["seed"],
+        permutations=permutations_of,
+        setting=PAIR_SETTING,
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/permute_pairs.py"
+
+
+rule tabulate_win_percentages:
+    input:
+        data="results/datasets/{dataset}.npz",
+        pairs="results/win_percentage/{dataset}/pairs.npz",
+        permuted=expand(
+            "results/win_percentage/{{dataset}}/permuted-from-{first}.npz",
+            first=range(
+                0,
+                WIN_PERCENTAGE["n_permutations"],
+                WIN_PERCENTAGE["permutations_per_job"],
+            ),
+        ),
+    output:
+        "results/win_percentage/{dataset}/win_percentages.csv",
+    log:
+        "results/logs/tabulate_win_percentages/{dataset}.log",
+    params:
+        **{
+            name: WIN_PERCENTAGE[name]
+            for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")
+        },
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/tabulate_win_percentages.py"
+
+
+rule tabulate_performance:
+    input:
+        "results/win_percentage/{dataset}/pairs.npz",
+    output:
+        "results/win_percentage/{dataset}/performance_densities.csv",
+    log:
+        "results/logs/tabulate_performance/{dataset}.log",
+    params:
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/tabulate_performance.py"
+
+
+rule reevaluate_pairs:
+    input:
+        data="results/datasets/{dataset}.npz",
+        pairs="results/win_percentage/{dataset}/pairs.npz",
+    output:
+        table="results/win_percentage/{dataset}/best_pairs.csv",
+        maps="results/win_percentage/{dataset}/decision_maps.csv",
+        points="results/win_percentage/{dataset}/samples.csv",
+    log:
+        "results/logs/reevaluate_pairs/{dataset}.log",
+    benchmark:
+        "results/benchmarks/reevaluate_pairs/{dataset}.tsv"
+    params:
+        seed=config["seed"],
+        options={
+            name: WIN_PERCENTAGE["reevaluation"][name]
+            for name in ("n_splits", "n_repeats", "corrected")
+        },
+        alpha=WIN_PERCENTAGE["alpha"],
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/reevaluate_pairs.py"
+
+
+rule sample_pairs:
+    input:
+        "results/win_percentage/{dataset}/pairs.npz",
+    output:
+        bands="results/win_percentage/{dataset}/sampling_bands.csv",
+        errors="results/win_percentage/{dataset}/sampling_errors.csv",
+    log:
+        "results/logs/sample_pairs/{dataset}.log",
+    params:
+        seed=config["seed"],
+        options={name: WIN_SAMPLING[name] for name in ("n_sampled", "n_trials")},
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/sample_pairs.py"
+
+
+rule simulate_sampling:
+    output:
+        "results/win_percentage/synthetic_errors.csv",
+    log:
+        "results/logs/simulate_sampling.log",
+    benchmark:
+        "results/benchmarks/simulate_sampling.tsv"
+    params:
+        seed=config["seed"],
+        options=WIN_SAMPLING,
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/simulate_sampling.py"
+
+
+rule illustrate_win_percentage:
+    output:
+        joint="results/tables/win_percentage/joint_densities.csv",
+        curves="results/tables/win_percentage/illustration.csv",
+        weights="results/tables/win_percentage/rank_weights.csv",
+    log:
+        "results/logs/illustrate_win_percentage.log",
+    params:
+        seed=config["seed"],
+        n_sampled=WIN_SAMPLING["n_sampled"],
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/illustrate_win_percentage.py"
+
+
+rule describe_pairs:
+    input:
+        expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
+    output:
+        draws="results/tables/win_percentage/draws_needed.csv",
+        classifiers="results/tables/win_percentage/classifiers.csv",
+        datasets="results/tables/win_percentage/datasets.csv",
+    log:
+        "results/logs/describe_pairs.log",
+    params:
+        titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
+        kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/describe_pairs.py"
+
+
+use rule gather_scores as gather_win_percentage with:
+    input:
+        expand("results/win_percentage/{dataset}/{{table}}.csv", dataset=PAIRS_OF),
+    output:
+        report(
+            "results/tables/win_percentage/{table,win_percentages|best_pairs|performance_densities|sampling_bands}.csv",
+            caption="../report/win_percentage.rst",
+            category="5 Win percentage",
+            labels={"table": "{table}"},
+        ),
+    log:
+        "results/logs/gather_win_percentage/{table}.log",
+
+
+use rule gather_scores as gather_sampling_errors with:
+    input:
+        "results/win_percentage/synthetic_errors.csv",
+        expand("results/win_percentage/{dataset}/sampling_errors.csv", dataset=PAIRS_OF),
+    output:
+        "results/tables/win_percentage/sampling_errors.csv",
+    log:
+        "results/logs/gather_sampling_errors.log",
+
+
+rule fit_sampling_law:
+    input:
+        "results/tables/win_percentage/sampling_errors.csv",
+    output:
+        "results/tables/win_percentage/sampling_law.csv",
+    log:
+        "results/logs/fit_sampling_law.log",
+    params:
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/fit_sampling_law.py"
+
+
+use rule plot_metric_behaviour as plot_win_percentage with:
+    input:
+        lambda wildcards: expand(
+            "results/tables/win_percentage/{table}.csv",
+            table=WIN_FIGURES[wildcards.figure][1],
+        ),
+    output:
+        "results/figures/win_percentage_{figure,fig[2-8]}.pdf",
+        report(
+            "results/figures/win_percentage_{figure}.png",
+            caption="../report/win_percentage.rst",
+            category="5 Win percentage",
+            labels={"figure": "{figure}"},
+        ),
+    log:
+        "results/logs/plot_win_percentage/{figure}.log",
+    params:
+        draw=lambda wildcards: f"win_percentage:{WIN_FIGURES[wildcards.figure][0]}",
+        code=code_of("figures"),
+
+
+use rule plot_metric_behaviour as plot_decision_maps with:
+    input:
+        "results/win_percentage/{dataset}/decision_maps.csv",
+        "results/win_percentage/{dataset}/samples.csv",
+    output:
+        "results/figures/win_percentage_fig1_{dataset}.pdf",
+        report(
+            "results/figures/win_percentage_fig1_{dataset}.png",
+            caption="../report/win_percentage.rst",
+            category="5 Win percentage",
+            labels={"figure": "fig1, {dataset}"},
+        ),
+    log:
+        "results/logs/plot_decision_maps/{dataset}.log",
+    params:
+        draw="win_percentage:plot_decision_maps",
+        code=code_of("figures"),

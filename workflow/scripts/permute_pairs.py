@@ -1,0 +1,14 @@
+"""Evaluate the six Gaussian classifiers on all pairs of a dataset's features with permuted class labels."""
+
+from tqdm import tqdm
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.files import write_arrays
+from fairfold.win_percentage.study import Setting, evaluate_permuted, to_arrays
+
+with logged(snakemake.log):
+    data, params = Dataset.load(snakemake.input[0]), snakemake.params
+    numbers, setting = tqdm(range(*params.permutations)), Setting(**params.setting)
+    histograms = evaluate_permuted(data.X, data.Y, numbers, setting, seed=params.seed, name=data.id)
+    write_arrays(snakemake.output[0], **to_arrays(histograms))

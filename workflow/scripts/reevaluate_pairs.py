@@ -1,0 +1,20 @@
+"""Look again at one dataset's best pairs, by more cross-validations; map the decisions on those worth showing."""
+
+import numpy as np
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.files import write_table
+from fairfold.win_percentage import PairEvaluation
+from fairfold.win_percentage.top_pairs import decision_maps, pairs_to_show, reevaluate_pairs
+
+with logged(snakemake.log):
+    data, params = Dataset.load(snakemake.input.data), snakemake.params
+    pairs = PairEvaluation.from_arrays(np.load(snakemake.input.pairs)).best_pairs
+    options = {**params.options, "alpha": params.alpha, "dataset": data.id, "random_state": params.seed}
+    table = reevaluate_pairs(data.X, data.Y, pairs, **options)
+    classes, shown = np.array(data.label_names)[data.Y], pairs_to_show(table)
+    maps, points = decision_maps(data.X, classes, shown, random_state=params.seed)
+    write_table(table, snakemake.output.table)
+    write_table(maps, snakemake.output.maps)
+    write_table(points, snakemake.output.points)
