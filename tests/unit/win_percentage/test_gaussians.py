@@ -109,8 +109,13 @@ def test_sda_is_the_density_with_one_variance_per_class():
 
 def test_ridge_is_a_share_of_the_total_variance():
     X, y = samples(n_features=3)
-    plain, ridged = (GaussianBayes("full", ridge=ridge).fit(X, y).covariances_ for ridge in (0, 0.5))
-    np.testing.assert_allclose(ridged[0] - plain[0], np.diag(0.5 * X.var(axis=0, ddof=1)), atol=1e-12)
+    X /= X.std(axis=0, ddof=1)
+    plain, default, ridged = (
+        GaussianBayes("full", **o).fit(X, y).covariances_ for o in ({"ridge": 0}, {}, {"ridge": 0.5})
+    )
+    # variances are about 1, so that sums of them are right to a few 1e-16
+    np.testing.assert_allclose(default[0] - plain[0], 1e-6 * np.eye(3), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(ridged[0] - plain[0], 0.5 * np.eye(3), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", GAUSSIAN_CLASSIFIERS)

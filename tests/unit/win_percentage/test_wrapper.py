@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, recall_score
 from fairfold.errors import DataError, ModelError, SplitError, StudyError
 from fairfold.evaluation.plans import deal_folds
 from fairfold.seeds import seed_sequence
+from fairfold.win_percentage import wrapper
 from fairfold.win_percentage.feature_sets import draw_feature_sets
 from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, RIDGE, TIE, make_gaussian
 from fairfold.win_percentage.wrapper import Problem, evaluate_feature_sets
@@ -107,6 +108,27 @@ def test_any_size_is_a_plain_loop_over_scikit_learns_recalls(size):
     np.testing.assert_array_equal(found.winners, expected >= expected.max(axis=1, keepdims=True) - 1e-12)
 
 
+def test_equal_densities_go_to_the_first_class():
+    """In every fold the second class is the first moved by a step, and a sample of the first lies midway."""
+    y = np.repeat([0, 1], 30)
+    (fold_of,) = folds(y, n_repeats=1)
+    rng = np.random.default_rng(0)
+    X, step = rng.normal(size=(60, 8)), rng.uniform(0.5, 1, size=8)
+    for fold in range(3):
+        first, second = (np.flatnonzero((fold_of == fold) & (y == k)) for k in (0, 1))
+        X[first[0]] = step / 2
+        X[first[1:]] -= X[first].sum(axis=0) / 9  # so that the first class has its mean at 0
+        X[second] = X[first] + step
+    X += 3.7  # sums are rounded
+    pairs = np.array(list(combinations(range(8), 2)))
+    options = {"n_splits": 3, "n_repeats": 1, "random_state": 0}
+    units, one = reference(X, y, pairs, **options)
+    np.testing.assert_array_equal(evaluate_feature_sets(X, y, pairs, **options).performances, units / one)
+    models = {name: make_gaussian(name) for name in GAUSSIAN_CLASSIFIERS}
+    slow = evaluate_feature_sets(X, y, pairs, classifiers=models, **options)
+    np.testing.assert_array_equal(slow.performances, units / one)
+
+
 def test_folds_are_dealt_from_the_seed_of_that_name():
     X, y = samples(n=41)
     for seed in (0, 7):
@@ -173,18 +195,32 @@ def test_more_classes_larger_sets_and_other_classifiers():
 
 
 def test_many_classes_do_not_overflow():
-    y = np.repeat(np.arange(14), np.arange(40, 54))
+    y = np.repeat(np.arange(18), np.arange(40, 58))  # a performance of 1 is 4e19 units, beyond 64 bits
     X = np.random.default_rng(0).normal(size=(len(y), 2)) * 0.01 + y[:, None]
-    found = evaluate_feature_sets(X, y, [[0, 1]], classifiers=["NC"], n_repeats=1, random_state=0)
+    found = evaluate_feature_sets(X, y, [[0, 1]], classifiers=["NC", "DLDA"], n_repeats=1, random_state=0)
+    assert Problem.make(X, y, 3, 1, 0).top > 2**64
     assert found.performances.dtype == float and found.performance[0] == 1
+    assert found.winners.dtype == bool and found.winners.all()
 
 
-def test_same_seed_same_results_and_global_state_untouched():
+def test_scores_that_differ_by_rounding_are_tied():
+    X, y = samples()
+    scores = {"spherical": 0.3, "diagonal": 0.1 + 0.2, "full": 0.2}
+    found = evaluate_feature_sets(
+        X, y, [[0, 1]], classifiers=["NC", "DLDA", "LDA"], scoring=lambda model, *_: scores[model.covariance]
+    )
+    assert found.winners.tolist() == [[True, True, False]]
+
+
+def test_same_seed_same_results_and_global_state_untouched(monkeypatch):
     X, y = samples()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     pairs = draw_feature_sets(30, 2, 200, random_state=4)
-    results = [evaluate_feature_sets(X, y, pairs, random_state=1, n_jobs=jobs).performances for jobs in (1, 2)]
-    np.testing.assert_array_equal(*results)
+    expected = evaluate_feature_sets(X, y, pairs, random_state=1).performances
+    monkeypatch.setattr(wrapper, "LISTED_CHUNK", 30)  # several chunks, the last not full
+    for n_jobs in (1, 2):
+        found = evaluate_feature_sets(X, y, pairs, random_state=1, n_jobs=n_jobs).performances
+        np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(pairs, draw_feature_sets(30, 2, 200, random_state=4))
     np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
@@ -223,6 +259,13 @@ def broken(column, value):
         (samples, [[0]], {"n_jobs": "all"}, DataError, "n_jobs is 'all'"),
         (lambda: samples(n=600), [[0, 1]], {"n_splits": 128}, SplitError, "2 to 127"),
         (lambda: (samples()[0], np.arange(40) >= 38), [[0, 1]], {}, SplitError, "Class True has 2 samples"),
+        (
+            lambda: (samples()[0], np.arange(40) >= 37),
+            [[0, 1]],
+            {"n_splits": 2},
+            SplitError,
+            "Class True has 3 samples",
+        ),
     ],
 )
 def test_mistakes_are_named(data, sets, options, error, message):

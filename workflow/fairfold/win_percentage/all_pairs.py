@@ -129,8 +129,8 @@ def evaluate_all_pairs(
 
     Pairs are numbered row by row: (0, 1), (0, 2), …, (1, 2), …; no list of them is built, and only counts are kept.
     Chunks evaluated apart merge to the evaluation of all pairs (`PairEvaluation.merged`). Each thread counts in 560
-    bytes for each whole number of units that a performance may be: 10 MB for classes of 63 and 67 samples, where there
-    are most; less where their sizes have common factors.
+    bytes for each unit of performance: 10 MB for classes of 63 and 67 samples, 64 MB for 151 and 189; less where their
+    sizes have common factors.
 
     Parameters
     ----------

@@ -105,7 +105,8 @@ def evaluate_feature_sets(
         units = _score_pairs(problem, np.array(sets), n_jobs)[:, columns]
     else:
         score = partial(_score_set, problem, list(models.values()), _check_scoring(scoring))
-        units = np.array(Parallel(n_jobs=checked_n_jobs(n_jobs))(delayed(score)(chosen) for chosen in sets))
+        scores = Parallel(n_jobs=checked_n_jobs(n_jobs))(delayed(score)(chosen) for chosen in sets)
+        units = np.array(scores, dtype=np.float64 if scoring is not None else problem.class_weights.dtype)
         if scoring is not None and not np.isfinite(units).all():
             raise ModelError("The scorer gave a value that is not finite: choose a scorer defined on every fold.")
     top = units.max(axis=1)
@@ -234,7 +235,7 @@ def _score_set(
                     parts.append(problem.class_weights[right].sum())
                 else:
                     parts.append(scorer(fitted, X[test], y[test]))
-        totals.append(np.sum(parts) if scorer is None else np.mean(parts))
+        totals.append(sum(parts) if scorer is None else np.mean(parts))
     return totals
 
 
