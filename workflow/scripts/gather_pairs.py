@@ -4,7 +4,7 @@ import numpy as np
 
 from adapter import logged
 from fairfold.files import write_arrays
-from fairfold.win_percentage.all_pairs import PairEvaluation
+from fairfold.win_percentage import PairEvaluation
 
 with logged(snakemake.log):
     merged = PairEvaluation.merged(PairEvaluation.from_arrays(np.load(path)) for path in snakemake.input)

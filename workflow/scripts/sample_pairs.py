@@ -6,7 +6,7 @@ from adapter import logged
 from fairfold.files import write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation
 from fairfold.win_percentage.sampling import sampling_bands, sampling_rmse
-from fairfold.win_percentage.study import draws_grid
+from fairfold.win_percentage.tables import draws_grid
 
 with logged(snakemake.log):
     histogram = PairEvaluation.from_arrays(np.load(snakemake.input[0])).histogram

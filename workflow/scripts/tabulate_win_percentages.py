@@ -6,8 +6,8 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
-from fairfold.win_percentage.study import draws_grid, from_arrays
-from fairfold.win_percentage.tables import win_table
+from fairfold.win_percentage.pair_evaluation import histograms_from_arrays
+from fairfold.win_percentage.tables import draws_grid, win_table
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input.data), snakemake.params
@@ -19,6 +19,6 @@ with logged(snakemake.log):
         dataset=data.id,
         alpha=params.alpha,
         n_independent=n_gaussian if params.independent == "features" else None,
-        permuted=[each for path in snakemake.input.permuted for each in from_arrays(np.load(path))],
+        permuted=[each for path in snakemake.input.permuted for each in histograms_from_arrays(np.load(path))],
     )
     write_table(table, snakemake.output[0])

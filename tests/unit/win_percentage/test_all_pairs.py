@@ -7,8 +7,7 @@ import pytest
 
 from fairfold.errors import DataError, SplitError
 from fairfold.files import write_arrays
-from fairfold.win_percentage import all_pairs
-from fairfold.win_percentage.all_pairs import PairEvaluation, evaluate_all_pairs
+from fairfold.win_percentage import PairEvaluation, all_pairs, evaluate_all_pairs
 from fairfold.win_percentage.feature_sets import pair_chunks
 from fairfold.win_percentage.win import PerformanceHistogram
 from fairfold.win_percentage.wrapper import evaluate_feature_sets

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairfold.win_percentage.feature_sets import draw_feature_sets, pair_at, pair_chunks
 from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_features, make_gaussian
+from fairfold.win_percentage.pair_evaluation import PairEvaluation
 from fairfold.win_percentage.significance import (
     among_the_best,
     effective_sets,
@@ -24,7 +25,7 @@ from fairfold.win_percentage.win import (
 )
 
 if TYPE_CHECKING:
-    from fairfold.win_percentage.all_pairs import PairEvaluation, evaluate_all_pairs
+    from fairfold.win_percentage.all_pairs import evaluate_all_pairs
     from fairfold.win_percentage.wrapper import FeatureSetResults, evaluate_feature_sets
 
 __all__ = [
@@ -54,7 +55,6 @@ __all__ = [
 
 _MODULE_OF = {
     "FeatureSetResults": "wrapper",
-    "PairEvaluation": "all_pairs",
     "evaluate_all_pairs": "all_pairs",
     "evaluate_feature_sets": "wrapper",
 }

@@ -204,6 +204,7 @@ def count_range(
     pair: tuple[int, int],
     winners: NDArray[np.int64],
     reached: NDArray[np.int64],
+    is_level: NDArray[np.bool_],
     tops: NDArray[np.int64],
 ) -> None:
     """Walk pairs row by row and count.
@@ -215,6 +216,7 @@ def count_range(
     winners : (n_units + 1, 64), 1 is added for each pair at its top score and the mask of those that reach it, the
         first classifier being the lowest bit.
     reached : (n_units + 1, 6), 1 is added for each pair and classifier at its score.
+    is_level : (n_units + 1,), set at each of these scores: few rows are ever touched, and so they are found fast.
     tops : (n_pairs,), written: the top score of each pair.
     """
     i, j = pair
@@ -226,6 +228,7 @@ def count_range(
         mask = 0
         for m in range(N_CLASSIFIERS):
             reached[scores[m], m] += 1
+            is_level[scores[m]] = True
             mask |= np.int64(scores[m] == top) << m
         winners[top, mask] += 1
         tops[t] = top

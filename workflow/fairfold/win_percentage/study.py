@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from math import comb
 from typing import NamedTuple
 
@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import DataError
 from fairfold.seeds import seed_for, seed_sequence
-from fairfold.win_percentage.all_pairs import PairEvaluation, evaluate_all_pairs
+from fairfold.win_percentage.all_pairs import evaluate_all_pairs
 from fairfold.win_percentage.gaussians import gaussian_features
+from fairfold.win_percentage.pair_evaluation import PairEvaluation
 from fairfold.win_percentage.win import PerformanceHistogram
-
-_STEPS = 10  # numbers of draws per power of ten
 
 
 class Setting(NamedTuple):
@@ -25,12 +24,6 @@ class Setting(NamedTuple):
     n_splits: int = 3
     n_repeats: int = 2
     n_best: int = 100
-
-
-def draws_grid(most: float) -> np.ndarray:
-    """Numbers of draws from 1 to ``most``, ten to each power of ten, whole."""
-    n_steps = int(round(_STEPS * np.log10(most)))
-    return np.unique(np.round(np.append(10 ** (np.arange(n_steps) / _STEPS), most)))
 
 
 def evaluate_part(
@@ -61,8 +54,8 @@ def evaluate_part(
     n_pairs = comb(len(kept), 2)
     if n_pairs < n_parts:
         raise DataError(
-            f"dataset {name!r}: {len(kept)} of {X.shape[1]} features pass the screening by kurtosis and make {n_pairs} "
-            f"pairs, for {n_parts} jobs: raise win_percentage.kurtosis_multiple or lower win_percentage.jobs_per_dataset."
+            f"dataset {name!r}: {len(kept)} of {X.shape[1]} features pass the screening by kurtosis, "
+            f"{n_pairs} pairs for {n_parts} jobs: raise win_percentage.kurtosis_multiple, or lower jobs_per_dataset."
         )
     found = evaluate_all_pairs(
         X[:, kept],
@@ -92,19 +85,3 @@ def evaluate_permuted(
         shuffled = np.random.default_rng(seed_sequence(seed, name, "permuted labels", number)).permutation(y)
         found.append(evaluate_part(X, shuffled, 0, 1, setting, seed=seed, name=f"{name} {number}").histogram)
     return found
-
-
-def to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str, np.ndarray]:
-    """Arrays that hold histograms one after the other, for :func:`fairfold.files.write_arrays`."""
-    arrays = {
-        name: np.concatenate([getattr(each, name) for each in histograms])
-        for name in ("performance", "winners", "counts")
-    }
-    return {**arrays, "n_rows": np.array([each.performance.size for each in histograms])}
-
-
-def from_arrays(arrays: Mapping[str, np.ndarray]) -> list[PerformanceHistogram]:
-    """Histograms of which :func:`to_arrays` made these."""
-    ends = np.cumsum(arrays["n_rows"])[:-1]
-    columns = [np.split(arrays[name], ends) for name in ("performance", "winners", "counts")]
-    return [PerformanceHistogram(*rows) for rows in zip(*columns, strict=True)]

@@ -26,7 +26,14 @@ SHAPES = {  # classifier -> covariance, and whether all classes share one (Table
 EPSILONS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
 PROBABILITIES = (0.5, 0.9, 0.95, 0.99, 0.999)
 BANDWIDTH = 0.01  # of the smoothing, in performance
+_STEPS = 10  # numbers of draws per power of ten
 _N_BINS = 400  # of performance, a quarter of the bandwidth each
+
+
+def draws_grid(most: float) -> np.ndarray:
+    """Numbers of draws from 1 to ``most``, ten to each power of ten, whole."""
+    n_steps = round(_STEPS * np.log10(most))
+    return np.unique(np.round(np.append(10 ** (np.arange(n_steps) / _STEPS), most)))
 
 
 def draws_table(epsilons: Sequence[float] = EPSILONS, probabilities: Sequence[float] = PROBABILITIES) -> pd.DataFrame:
