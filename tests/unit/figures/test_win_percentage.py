@@ -331,7 +331,11 @@ def test_the_law_ends_where_n_is_m(errors):
 
 def test_every_source_is_in_the_legend(errors):
     many = pd.concat([errors.assign(source=f"source {k}") for k in range(12)])
-    assert len(plot_sampling_error(many, LAW).legends[0].get_texts()) == 12
+    figure = plot_sampling_error(many, LAW)
+    assert len(figure.legends[0].get_texts()) == 12
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_tightbbox()
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
 
 
 def test_figure_8_has_a_panel_per_number_of_sets_and_a_line_per_number_of_draws(weights):
