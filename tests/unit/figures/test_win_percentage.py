@@ -115,7 +115,7 @@ def maps():
 
 @pytest.fixture
 def draw(request):
-    """Function that draws a figure from its fixture."""
+    """Function that draws a figure from its fixture, or from the part of it that is one panel."""
     plots = {
         "maps": lambda tables: plot_decision_maps(*tables),
         "joint": plot_joint_densities,
@@ -126,7 +126,18 @@ def draw(request):
         "errors": lambda table: plot_sampling_error(table, LAW),
         "weights": plot_rank_weights,
     }
-    return lambda kind: plots[kind](request.getfixturevalue(kind))
+
+    def of_one(table):
+        keys = [key for key in ("dataset", "n_sampled", "feature_1") if key in table]
+        return table[(table[keys] == table[keys].iloc[0]).all(axis=1)]
+
+    def plot(kind, *, single=False):
+        tables = request.getfixturevalue(kind)
+        if single:
+            tables = tuple(map(of_one, tables)) if kind == "maps" else of_one(tables)
+        return plots[kind](tables)
+
+    return plot
 
 
 def line_of(axis, label):
@@ -377,9 +388,10 @@ def test_places_without_panel_are_empty(wins):
     assert [axis.get_visible() for axis in plot_win_percentages(five).axes] == [True] * 5 + [False]
 
 
+@pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("kind", ["maps", "joint", "illustration", "densities", "wins", "bands", "errors", "weights"])
-def test_no_panel_or_legend_overlaps_another_or_leaves_the_page(draw, kind):
-    figure = draw(kind)
+def test_no_panel_or_legend_overlaps_another_or_leaves_the_page(draw, kind, single):
+    figure = draw(kind, single=single)
     figure.draw_without_rendering()
     boxes = [part.get_tightbbox() for part in (*figure.axes, *figure.legends)]
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
