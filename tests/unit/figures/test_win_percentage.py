@@ -115,7 +115,7 @@ def maps():
 
 @pytest.fixture
 def draw(request):
-    """Function that draws a figure from its fixture."""
+    """Function that draws a figure from its fixture, or from the part of it that is one panel."""
     plots = {
         "maps": lambda tables: plot_decision_maps(*tables),
         "joint": plot_joint_densities,
@@ -126,7 +126,18 @@ def draw(request):
         "errors": lambda table: plot_sampling_error(table, LAW),
         "weights": plot_rank_weights,
     }
-    return lambda kind: plots[kind](request.getfixturevalue(kind))
+
+    def of_one(table):
+        keys = [key for key in ("dataset", "n_sampled", "feature_1") if key in table]
+        return table[(table[keys] == table[keys].iloc[0]).all(axis=1)]
+
+    def plot(kind, *, single=False):
+        tables = request.getfixturevalue(kind)
+        if single:
+            tables = tuple(map(of_one, tables)) if kind == "maps" else of_one(tables)
+        return plots[kind](tables)
+
+    return plot
 
 
 def line_of(axis, label):
@@ -331,7 +342,11 @@ def test_the_law_ends_where_n_is_m(errors):
 
 def test_every_source_is_in_the_legend(errors):
     many = pd.concat([errors.assign(source=f"source {k}") for k in range(12)])
-    assert len(plot_sampling_error(many, LAW).legends[0].get_texts()) == 12
+    figure = plot_sampling_error(many, LAW)
+    assert len(figure.legends[0].get_texts()) == 12
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_tightbbox()
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
 
 
 def test_figure_8_has_a_panel_per_number_of_sets_and_a_line_per_number_of_draws(weights):
@@ -373,9 +388,10 @@ def test_places_without_panel_are_empty(wins):
     assert [axis.get_visible() for axis in plot_win_percentages(five).axes] == [True] * 5 + [False]
 
 
+@pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("kind", ["maps", "joint", "illustration", "densities", "wins", "bands", "errors", "weights"])
-def test_no_panel_or_legend_overlaps_another_or_leaves_the_page(draw, kind):
-    figure = draw(kind)
+def test_no_panel_or_legend_overlaps_another_or_leaves_the_page(draw, kind, single):
+    figure = draw(kind, single=single)
     figure.draw_without_rendering()
     boxes = [part.get_tightbbox() for part in (*figure.axes, *figure.legends)]
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -53,8 +53,8 @@ def test_the_synthetic_study_gives_what_the_paper_reports():
 
 
 def test_synthetic_errors_of_one_draw_are_binomial():
-    table = synthetic_rmse([400], [1], n_distributions=30, n_trials=200, n_classifiers=3)
-    # the share of 400 sets, whose expectation is a third; 30 x 200 trials know a root mean square to 1 %
+    table = synthetic_rmse([400], [1], n_distributions=2, n_trials=2_000, n_classifiers=3)
+    # the share of 400 sets, whose expectation is a third; 2 x 2,000 trials know a root mean square to 1 %
     assert table["rmse"].item() == pytest.approx(np.sqrt(2 / 9 / 400), rel=0.05)
     assert table.drop(columns="rmse").to_dict("records") == [{"source": "synthetic", "n_sampled": 400, "n_draws": 1}]
 
@@ -91,6 +91,7 @@ def test_sampling_a_full_evaluation_follows_the_law_of_the_paper(histogram):
     ratio = table["rmse"] / law
     assert ((ratio > 1 / 1.5) & (ratio < 1.5)).all()
     assert set(table["source"]) == {"many"}
+    assert sampling_rmse(histogram, [10], [1], source="many", n_trials=1)["rmse"].item() > 0  # not from the mean trial
 
 
 def test_errors_of_samples_are_those_of_the_effective_number_of_sets():

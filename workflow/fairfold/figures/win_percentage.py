@@ -71,7 +71,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
             axis.set(xlabel=f"feature {first}", ylabel=f"feature {second}")
             _letter(axis, place)
         names = sorted(points["class"].unique())
-        figure.legend(handles=_map_handles(names), loc="outside upper center", ncols=3, frameon=False)
+        _legend(figure, _map_handles(names))
     return figure
 
 
@@ -94,7 +94,7 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
             axis.set_ylim(bottom=0)
             axis.margins(x=0)
             _letter(axis, place)
-        _legend(figure, _handles(names), 3)
+        _legend(figure, _handles(names))
     return figure
 
 
@@ -107,12 +107,12 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     """
     names = list(curves["classifier"].unique())
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.4, 2.6), layout="constrained")
+        figure = Figure(figsize=(3.4, 2.3), layout="constrained")
         axis = figure.subplots()
         _draw_bands(axis, curves, names)
         axis.set(xlabel="draws N", ylabel="win percentage (%)", xscale="log")
         _draws_axis(axis, curves["n_draws"])
-        _legend(figure, _handles(names), 3)
+        _legend(figure, _handles(names))
     return figure
 
 
@@ -144,7 +144,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
             axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
             _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, names)
             _letter(axis, place)
-        _legend(figure, _handles(names), 6)
+        _legend(figure, _handles(names))
     return figure
 
 
@@ -182,7 +182,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
         handles = [*_handles(names), Patch(color="#999999", alpha=0.35, lw=0, label="equal classifiers")]
         if has_permuted:
             handles.append(Line2D([], [], color="#555555", linestyle=":", linewidth=0.7, label="permuted labels"))
-        _legend(figure, handles, 4)
+        _legend(figure, handles)
     return figure
 
 
@@ -196,7 +196,7 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
     names, datasets = list(bands["classifier"].unique()), list(bands["dataset"].unique())
     sizes = sorted(bands["n_sampled"].unique())
     with mpl.rc_context(STYLE):
-        size = (0.5 + 2.2 * max(len(sizes), 1.4), 0.8 + 1.8 * len(datasets))
+        size = (0.5 + 2.2 * max(len(sizes), 1.4), 0.4 + 1.8 * len(datasets))
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(len(datasets), len(sizes), squeeze=False, sharey="row", sharex=True)
         panels = [(dataset, n_sampled) for dataset in datasets for n_sampled in sizes]
@@ -210,7 +210,7 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
             axis.set_xlabel("draws N")
         for axis in axes[:, 0]:
             axis.set_ylabel("win percentage (%)")
-        _legend(figure, _handles(names), 3 * len(sizes))
+        _legend(figure, _handles(names))
     return figure
 
 
@@ -225,7 +225,7 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     sources, sizes = list(errors["source"].unique()), sorted(errors["n_sampled"].unique())
     factor, exponent = laws.set_index("source").loc["all", ["factor", "exponent"]]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.4, 3.2), layout="constrained")
+        figure = Figure(figsize=(3.4, 2.7), layout="constrained")
         axis = figure.subplots()
         for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
             colour, marker = (
@@ -241,7 +241,7 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
         axis.yaxis.set_minor_formatter(NullFormatter())
         dot = {"linestyle": "", "markersize": 4}
         drawn = [Line2D([], [], color=_other(k), marker="o", label=name, **dot) for k, name in enumerate(sources)]
-        _legend(figure, drawn, 3)
+        _legend(figure, drawn)
         marks = [
             Line2D([], [], color="#555555", marker=_MARKERS[k % len(_MARKERS)], label=f"M = {m:,}", **dot)
             for k, m in enumerate(sizes)
@@ -279,15 +279,15 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
             largest = part["weight"].max()
             axis.set_ylim(max(part["weight"].min(), 1e-6 * largest) / 2, 2 * largest)
             _letter(axis, place)
-        _legend(figure, axes[0].get_legend_handles_labels()[0], 3 * min(2, len(panels)))
+        _legend(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
 def _panels(n_panels: int, *, width: float, height: float, columns: int = 3) -> tuple[Figure, list[Axes]]:
-    """A figure with this many panels of a size in inches, and room for a legend above."""
+    """A figure with this many panels of a size in inches."""
     n_columns = min(columns, n_panels)
     n_rows = -(-n_panels // n_columns)
-    size = (max(width * n_columns, 3.4), height * n_rows + 0.5)
+    size = (max(width * n_columns, 3.4), height * n_rows + 0.1)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for axis in axes[n_panels:]:
@@ -316,8 +316,15 @@ def _handles(names: Iterable[str]) -> list[Line2D]:
     return [Line2D([], [], color=colour, linestyle=style, linewidth=1.2, label=name) for name, colour, style in looks]
 
 
-def _legend(figure: Figure, handles: list[Line2D | Patch], ncols: int) -> None:
-    figure.legend(handles=handles, loc="outside upper center", ncols=ncols, frameon=False, handlelength=2.4)
+def _legend(figure: Figure, handles: list[Line2D | Patch]) -> None:
+    """A legend above the panels, in as many columns as the width has room for; each row makes the figure higher."""
+    width, height = figure.get_size_inches()
+    longest = max(len(handle.get_label()) for handle in handles)
+    n_fit = max(int(width / (0.5 + 0.06 * longest)), 1)  # inches of an entry: line and spaces, and each character
+    n_rows = -(-len(handles) // n_fit)
+    figure.set_size_inches(width, height + 0.17 * n_rows)
+    n_columns = -(-len(handles) // n_rows)
+    figure.legend(handles=handles, loc="outside upper center", ncols=n_columns, frameon=False, columnspacing=1.2)
 
 
 def _letter(axis: Axes, place: int) -> None:

@@ -3,7 +3,7 @@
 Each classifier is the best on a third of the feature sets, and its performance there is normal (Equation 1): c3 is
 always good, c1 seldom excellent, c2 between them. The parameters are ours, not the paper's, which we do not have. They
 are the roundest for which the leader changes as the paper says: c3 leads up to N = 10, c2 for 10 < N < 26 and c1 from
-N = 27 on. N = 26 is a near tie, 0.2 % apart; N = 1 is a tie of all three.
+N = 27 on. N = 26 is a near tie, c1 0.2 % ahead of c2; N = 1 is a tie of all three.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fairfold.win_percentage.sampling import band, curve_table, sampled_win_perc
 from fairfold.win_percentage.win import checked_draws, theoretical_win_percentage
 
 GAUSSIANS = {"c1": (0.60, 0.06), "c2": (0.63, 0.04), "c3": (0.66, 0.01)}  # mean, standard deviation
-_RANGE = (0.45, 0.90)  # of performance; 0.3 % of the feature sets of c1 lie below, none of 10^6 above
+_RANGE = (0.45, 0.90)  # of performance; 0.6 % of the feature sets of c1 lie below, none of a million above
 
 
 def exact_win_percentages(n_draws: Sequence[float]) -> np.ndarray:
