@@ -118,19 +118,6 @@ rule tabulate_win_percentages:
         "../scripts/tabulate_win_percentages.py"
 
 
-rule tabulate_performance:
-    input:
-        "results/win_percentage/{dataset}/pairs.npz",
-    output:
-        "results/win_percentage/{dataset}/performance_densities.csv",
-    log:
-        "results/logs/tabulate_performance/{dataset}.log",
-    params:
-        code=code_of("win_percentage"),
-    script:
-        "../scripts/tabulate_performance.py"
-
-
 rule reevaluate_pairs:
     input:
         data="results/datasets/{dataset}.npz",
@@ -155,20 +142,21 @@ rule reevaluate_pairs:
         "../scripts/reevaluate_pairs.py"
 
 
-rule sample_pairs:
+rule summarise_pairs:
     input:
         "results/win_percentage/{dataset}/pairs.npz",
     output:
+        densities="results/win_percentage/{dataset}/performance_densities.csv",
         bands="results/win_percentage/{dataset}/sampling_bands.csv",
         errors="results/win_percentage/{dataset}/sampling_errors.csv",
     log:
-        "results/logs/sample_pairs/{dataset}.log",
+        "results/logs/summarise_pairs/{dataset}.log",
     params:
         seed=config["seed"],
         options={name: WIN_SAMPLING[name] for name in ("n_sampled", "n_trials")},
         code=code_of("win_percentage"),
     script:
-        "../scripts/sample_pairs.py"
+        "../scripts/summarise_pairs.py"
 
 
 rule simulate_sampling:

@@ -15,6 +15,8 @@ with logged(snakemake.log):
     table = reevaluate_pairs(data.X, data.Y, pairs, **options)
     classes, shown = np.array(data.label_names)[data.Y], pairs_to_show(table)
     maps, points = decision_maps(data.X, classes, shown, random_state=params.seed)
+    names = dict(enumerate(data.feature_names))
+    table, maps, points = (each.replace({"feature_1": names, "feature_2": names}) for each in (table, maps, points))
     write_table(table, snakemake.output.table)
     write_table(maps, snakemake.output.maps)
     write_table(points, snakemake.output.points)

@@ -41,7 +41,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
 
     Parameters
     ----------
-    maps : columns ``dataset, classifier, feature_1, feature_2, x, y, share``; a grid for each panel.
+    maps : columns ``dataset, classifier, feature_1, feature_2, x, y, share``; a grid for each panel, features by name.
     points : columns ``dataset, classifier, feature_1, feature_2, x, y, class``; the samples.
 
     Returns
@@ -67,8 +67,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
             _draw_samples(axis, samples[key])
             dataset, classifier, first, second = key
             of = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
-            axis.set_title(f"{of}{classifier}: features {first} and {second}")
-            axis.set(xlabel=f"feature {first}", ylabel=f"feature {second}")
+            axis.set(title=f"{of}{classifier}", xlabel=first, ylabel=second)
             _letter(axis, place)
         names = sorted(points["class"].unique())
         _legend(figure, _map_handles(names))
