@@ -122,6 +122,14 @@ def test_performance_is_near_that_of_a_plain_loop(data, table):
     assert table["standard_deviation"].between(0.0003, 0.01).all()
 
 
+def test_columns_are_those_of_table_1(table):
+    assert list(table) == [
+        *("dataset", "rank", "feature_1", "feature_2", "classifier", "performance", "standard_deviation"),
+        *("p_value", "is_best", "is_significant"),
+    ]
+    assert set(table["dataset"]) == {"breast cancer"}
+
+
 def test_same_seed_same_table(data, table):
     assert reevaluate_pairs(*data, PAIRS, dataset="breast cancer", random_state=3).equals(table)
     assert not reevaluate_pairs(*data, PAIRS, dataset="breast cancer", random_state=4).equals(table)

@@ -1,9 +1,9 @@
 """The illustrative example: three classifiers with normal performance, each of them the most likely winner of some N.
 
 Each classifier is the best on a third of the feature sets, and its performance there is normal (Equation 1): c3 is
-always good, c1 seldom excellent, c2 between them. The parameters are ours, not the paper's, which we do not have. They
-are the roundest for which the leader changes as the paper says: c3 leads up to N = 10, c2 for 10 < N < 26 and c1 from
-N = 27 on. N = 26 is a near tie, c1 0.2 % ahead of c2; N = 1 is a tie of all three.
+always good, c1 seldom excellent, c2 between them. The parameters are ours, not the paper's, which we do not have: the
+roundest that we found for which the leader changes as the paper says. c3 leads up to N = 10, c2 for 10 < N < 26
+and c1 from N = 27 on. N = 26 is a near tie, c1 0.2 % ahead of c2; N = 1 is a tie of all three.
 """
 
 from __future__ import annotations

@@ -80,26 +80,12 @@ def reevaluate_pairs(
     seeds = [seed_for(random_state, "repeat", repeat) for repeat in range(n_repeats)]
     runs = [evaluate_feature_sets(X, y, pairs, n_splits=n_splits, n_repeats=1, random_state=seed) for seed in seeds]
     scores = np.stack([run.performances for run in runs], axis=2)  # (n_pairs, n_classifiers, n_repeats)
-    best = scores.mean(axis=2).argmax(axis=1)
-    p_values = _p_values(scores, best, n_splits if corrected else None)
-    n_pairs, n_classifiers, _ = scores.shape
-    is_best = np.arange(n_classifiers) == best[:, None]
-    is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
-    features = np.repeat(np.array(pairs, dtype=np.int64), n_classifiers, axis=0)
-    return pd.DataFrame(
-        {
-            "dataset": dataset,
-            "rank": np.repeat(np.arange(1, n_pairs + 1), n_classifiers),
-            "feature_1": features[:, 0],
-            "feature_2": features[:, 1],
-            "classifier": np.tile(runs[0].classifiers, n_pairs),
-            "performance": scores.mean(axis=2).ravel(),
-            "standard_deviation": scores.std(axis=2, ddof=1).ravel(),
-            "p_value": np.where(is_best, np.nan, p_values).ravel(),
-            "is_best": is_best.ravel(),
-            "is_significant": np.repeat(is_significant, n_classifiers),
-        }
-    )
+    table = _comparisons(scores, runs[0].classifiers, alpha, n_splits if corrected else None)
+    features = np.repeat(np.array(pairs, dtype=np.int64), scores.shape[1], axis=0)
+    for place, column in enumerate(("feature_1", "feature_2")):
+        table.insert(1 + place, column, features[:, place])
+    table.insert(0, "dataset", dataset)
+    return table
 
 
 def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
@@ -195,6 +181,26 @@ def _model(name: str) -> GaussianBayes:
         raise ModelError(unknown_name("Gaussian classifier", name, SHAPES))
     covariance, pooled = SHAPES[name]
     return GaussianBayes(covariance, pooled=pooled)
+
+
+def _comparisons(scores: np.ndarray, names: Sequence[str], alpha: float, n_splits: int | None) -> pd.DataFrame:
+    """From scores (n_pairs, n_classifiers, n_repeats): a row per pair and classifier, from ``rank`` on."""
+    n_pairs, n_classifiers, _ = scores.shape
+    best = scores.mean(axis=2).argmax(axis=1)
+    p_values = _p_values(scores, best, n_splits)
+    is_best = np.arange(n_classifiers) == best[:, None]
+    is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
+    return pd.DataFrame(
+        {
+            "rank": np.repeat(np.arange(1, n_pairs + 1), n_classifiers),
+            "classifier": np.tile(names, n_pairs),
+            "performance": scores.mean(axis=2).ravel(),
+            "standard_deviation": scores.std(axis=2, ddof=1).ravel(),
+            "p_value": np.where(is_best, np.nan, p_values).ravel(),
+            "is_best": is_best.ravel(),
+            "is_significant": np.repeat(is_significant, n_classifiers),
+        }
+    )
 
 
 def _p_values(scores: np.ndarray, best: np.ndarray, n_splits: int | None) -> np.ndarray:
