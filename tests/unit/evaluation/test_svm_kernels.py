@@ -77,6 +77,21 @@ def test_the_solution_is_that_of_a_general_solver(C):
         assert (beta == C * y).all()
 
 
+def test_multipliers_near_a_bound_are_at_it():
+    """One that is a rounding error away would count as free, and decide the offset."""
+    n_at_bound = 0
+    for seed in range(30):
+        X, y = problem(seed, 60, effect=0.3)
+        K, C = rbf_kernel(X, gamma=2), 0.1 + seed / 7
+        beta, g = np.zeros(60), y.copy()
+        optimise(K, np.arange(60), y, C, beta, g)
+        for bound in (0, C):
+            distance = np.abs(np.abs(beta) - bound)
+            assert not ((distance > 0) & (distance < 1e-9)).any()
+            n_at_bound += (distance == 0).sum()
+    assert n_at_bound > 300
+
+
 def test_the_offset_is_the_mean_over_free_multipliers_or_the_middle():
     y, C = np.array([1.0, 1, -1, -1]), 1.0
     assert offset(y, C, np.array([0.5, 1, -1, -0.5]), np.array([0.2, 9, -9, 0.4])) == pytest.approx(0.3)

@@ -160,8 +160,8 @@ def test_figure_1_has_the_samples_the_boundary_and_where_models_agree(maps):
     figure = plot_decision_maps(grids, points)
     assert [axis.get_title() for axis in figure.axes] == ["LDA", "QDA"]
     assert [axis.get_xlabel() + axis.get_ylabel() for axis in figure.axes] == [
-        "feature 3feature 8",
-        "feature 1feature 5",
+        "38",
+        "15",
     ]
     for axis, (_, grid) in zip(figure.axes, grids.groupby("feature_1", sort=False), strict=True):
         mesh, boundary = axis.collections

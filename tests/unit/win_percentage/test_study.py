@@ -58,7 +58,7 @@ def test_permuted_labels_lose_what_there_is_to_find():
     X = np.random.default_rng(0).normal(size=(60, 6)) + 3 * y[:, None]
     observed = evaluate_part(X, y, 0, 1, SETTING, seed=0, name="a").histogram
     permuted = PerformanceHistogram.merged(evaluate_permuted(X, y, range(20), SETTING, seed=0, name="a"))
-    assert observed.performance.min() > 0.95
+    assert observed.performance.min() > 0.9  # six standard deviations above chance
     # the best of six classifiers; a single one has mean 0.5 and standard deviation 0.06
     assert 0.5 < np.average(permuted.performance, weights=permuted.counts) < 0.6
 

@@ -11,18 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from fairfold.errors import DataError, ModelError
+from fairfold.win_percentage.gaussians import MODELS
 from fairfold.win_percentage.sampling import check_names, curve_table
 from fairfold.win_percentage.significance import null_interval, p_values, permutation_interval, permutation_p_values
 from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_all, checked_draws, draws_needed
 
-SHAPES = {  # classifier -> covariance, and whether all classes share one (Table 4)
-    "NC": ("spherical", True),
-    "DLDA": ("diagonal", True),
-    "LDA": ("full", True),
-    "SDA": ("spherical", False),
-    "UDA": ("diagonal", False),
-    "QDA": ("full", False),
-}
 EPSILONS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
 PROBABILITIES = (0.5, 0.9, 0.95, 0.99, 0.999)
 BANDWIDTH = 0.01  # of the smoothing, in performance
@@ -54,7 +47,7 @@ def draws_table(epsilons: Sequence[float] = EPSILONS, probabilities: Sequence[fl
 
 def classifier_table() -> pd.DataFrame:
     """The six classifiers (Table 4): columns ``classifier, covariance, pooled``."""
-    rows = [(name, *shape) for name, shape in SHAPES.items()]
+    rows = [(name, *shape) for name, shape in MODELS.items()]
     return pd.DataFrame(rows, columns=["classifier", "covariance", "pooled"])
 
 

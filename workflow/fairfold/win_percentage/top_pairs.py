@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from fairfold.errors import DataError, ModelError, SplitError, unknown_name
+from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.seeds import seed_for
-from fairfold.win_percentage.gaussians import GaussianBayes
-from fairfold.win_percentage.tables import SHAPES
+from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
 _MARGIN = 0.08  # of the range of the samples, around them on a map
@@ -169,18 +168,11 @@ def decision_maps(
     for panel in shown[["dataset", "classifier", "feature_1", "feature_2"]].to_dict("records"):
         plane = X[:, [panel["feature_1"], panel["feature_2"]]]
         grid = _grid(plane, n_points)
-        model = _model(panel["classifier"])
+        model = make_gaussian(panel["classifier"])
         votes = sum(model.fit(plane[train], y[train]).predict(grid) == model.classes_[1] for train in trains)
         maps.append(pd.DataFrame({**panel, "x": grid[:, 0], "y": grid[:, 1], "share": votes / len(trains)}))
         points.append(pd.DataFrame({**panel, "x": plane[:, 0], "y": plane[:, 1], "class": y}))
     return pd.concat(maps, ignore_index=True), pd.concat(points, ignore_index=True)
-
-
-def _model(name: str) -> GaussianBayes:
-    if name not in SHAPES:
-        raise ModelError(unknown_name("Gaussian classifier", name, SHAPES))
-    covariance, pooled = SHAPES[name]
-    return GaussianBayes(covariance, pooled=pooled)
 
 
 def _comparisons(scores: np.ndarray, names: Sequence[str], alpha: float, n_splits: int | None) -> pd.DataFrame:
