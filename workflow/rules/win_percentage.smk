@@ -124,6 +124,12 @@ rule reevaluate_pairs:
         pairs="results/win_percentage/{dataset}/pairs.npz",
     output:
         table="results/win_percentage/{dataset}/best_pairs.csv",
+        printed=report(
+            "results/tables/win_percentage/table1_{dataset}.csv",
+            caption="../report/win_percentage.rst",
+            category="5 Win percentage",
+            labels={"table": "table 1, {dataset}"},
+        ),
         maps="results/win_percentage/{dataset}/decision_maps.csv",
         points="results/win_percentage/{dataset}/samples.csv",
     log:

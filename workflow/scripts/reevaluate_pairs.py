@@ -6,7 +6,7 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.win_percentage import PairEvaluation
-from fairfold.win_percentage.top_pairs import decision_maps, pairs_to_show, reevaluate_pairs
+from fairfold.win_percentage.top_pairs import asterisk_table, decision_maps, pairs_to_show, reevaluate_pairs
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input.data), snakemake.params
@@ -18,5 +18,6 @@ with logged(snakemake.log):
     names = dict(enumerate(data.feature_names))
     table, maps, points = (each.replace({"feature_1": names, "feature_2": names}) for each in (table, maps, points))
     write_table(table, snakemake.output.table)
+    write_table(asterisk_table(table), snakemake.output.printed)
     write_table(maps, snakemake.output.maps)
     write_table(points, snakemake.output.points)

@@ -7,7 +7,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, GaussianBayes, top_pairs
-from fairfold.win_percentage.top_pairs import decision_maps, pairs_to_show, reevaluate_pairs
+from fairfold.win_percentage.top_pairs import asterisk_table, decision_maps, pairs_to_show, reevaluate_pairs
 
 PAIRS = [(3, 23), (2, 21), (0, 1)]
 
@@ -229,3 +229,16 @@ def test_refusals_of_maps(classes, shown, options, error, message):
     X, y = np.random.default_rng(0).normal(size=(10 * classes, 30)), np.repeat(np.arange(classes), 10)
     with pytest.raises(error, match=message):
         decision_maps(X, y, shown, **options)
+
+
+def test_the_printed_table_marks_the_best_that_is_better_than_all():
+    columns = ["dataset", "rank", "feature_1", "feature_2", "classifier", "performance", "is_best", "is_significant"]
+    rows = [
+        ("a", 1, 5, 9, "QDA", 0.9349, True, True),
+        ("a", 1, 5, 9, "LDA", 0.81, False, True),
+        ("a", 2, 3, 4, "QDA", 0.7, False, False),
+        ("a", 2, 3, 4, "LDA", 0.8, True, False),
+    ]
+    found = asterisk_table(pd.DataFrame(rows, columns=columns))
+    assert list(found.columns) == ["dataset", "rank", "feature_1", "feature_2", "QDA", "LDA"]
+    assert found.to_numpy().tolist() == [["a", 1, 5, 9, "93.5*", "81.0"], ["a", 2, 3, 4, "70.0", "80.0"]]

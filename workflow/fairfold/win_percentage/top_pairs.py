@@ -113,6 +113,26 @@ def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
     return shown[columns].reset_index(drop=True)
 
 
+def asterisk_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 1 as it is printed: a row per pair, a column per classifier.
+
+    Parameters
+    ----------
+    table : as of :func:`reevaluate_pairs`.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, rank, feature_1, feature_2`` and one of text per classifier
+        The mean performance in percent; with an asterisk that of the best classifier where it is significantly better
+        than every other.
+    """
+    marks = np.where(table["is_best"] & table["is_significant"], "*", "")
+    text = (100 * table["performance"]).map("{:.1f}".format) + marks
+    keys = ["dataset", "rank", "feature_1", "feature_2"]
+    wide = table.assign(text=text).pivot(index=keys, columns="classifier", values="text")
+    return wide[list(table["classifier"].unique())].rename_axis(columns=None).reset_index()
+
+
 def decision_maps(
     X: ArrayLike,
     y: ArrayLike,
