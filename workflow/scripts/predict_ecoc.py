@@ -1,0 +1,20 @@
+"""Cross-validated predictions of one example of error-correcting output codes."""
+
+import numpy as np
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.ecoc.examples import EXAMPLES, predict_example, random_rows, summarise_example
+from fairfold.files import write_table
+
+with logged(snakemake.log):
+    data, name = Dataset.load(snakemake.input[0]), snakemake.wildcards.example
+    features = EXAMPLES[name].features
+    X = data.X if features is None else data.X[:, features]
+    options = {"n_splits": snakemake.params.n_splits, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
+    predictions, posteriors, _ = predict_example(EXAMPLES[name], X, np.array(data.label_names)[data.Y], **options)
+    write_table(predictions, snakemake.output.predictions)
+    write_table(posteriors, snakemake.output.posteriors)
+    write_table(random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
+    write_table(summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
+    write_table(predictions["class"].value_counts(sort=False).reset_index(), snakemake.output.classes)
