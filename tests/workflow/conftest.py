@@ -42,6 +42,11 @@ TINY = {
         "reevaluation": {"n_pairs": 6, "n_repeats": 2},
         "sampling": {"n_sampled": [20, 100], "n_trials": 3, "n_distributions": 2},
     },
+    "ecoc": {
+        "examples": ["linear", "posterior"],
+        "n_splits": 3,
+        "comparison": {"datasets": ["iris"], "designs": ["onevsone", "onevsall"]},
+    },
 }
 
 

@@ -37,6 +37,8 @@ try:
         CATALOG[experiment["dataset"]].require("binary")
     for dataset in config["win_percentage"]["datasets"]:
         CATALOG[dataset].require("binary")
+    for dataset in config["ecoc"]["comparison"]["datasets"]:
+        CATALOG[dataset].require("multiclass")
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 

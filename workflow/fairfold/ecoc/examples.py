@@ -1,4 +1,4 @@
-"""Cross-validated predictions of the study: the documentation page's examples, and codes, losses and decodings compared.
+"""Cross-validated predictions of the study: the documentation page's examples, and a comparison of codes.
 
 The page is that of MATLAB's ``kfoldPredict`` for ``ClassificationPartitionedECOC``. Its examples are linear support
 vector machines on iris; the same with a loss of one's own; Gaussian ones on the petals, with posterior probabilities;
@@ -40,7 +40,6 @@ def median_loss(coding: np.ndarray, scores: np.ndarray) -> np.ndarray:
 class Example(NamedTuple):
     """One example of the page; ``features`` None stands for all of the dataset's."""
 
-    dataset: str
     features: tuple[int, ...] | None
     learner: ClassifierMixin
     coding: str = "onevsone"
@@ -49,17 +48,15 @@ class Example(NamedTuple):
 
 
 EXAMPLES: Mapping[str, Example] = {
-    "linear": Example("iris", None, make_learner("svm", standardize=True)),
-    "custom-loss": Example("iris", None, make_learner("svm", standardize=True), predict={"binary_loss": median_loss}),
+    "linear": Example(None, make_learner("svm", standardize=True)),
+    "custom-loss": Example(None, make_learner("svm", standardize=True), predict={"binary_loss": median_loss}),
     "posterior": Example(
-        "iris",
         (2, 3),
         make_learner("svm", standardize=True, kernel="rbf", gamma=1.0),
         fit_posterior=True,
         predict={"num_kl_initializations": 10},
     ),
     "arrhythmia": Example(
-        "arrhythmia",
         None,
         make_learner("gentleboost", n_estimators=50),
         coding="sparserandom",
@@ -102,6 +99,12 @@ def predict_example(
         return predictions, pd.DataFrame(columns=columns), model
     posteriors = {"row": rows, "class": y, **dict(zip(model.classes_, found.posterior.T, strict=True))}
     return predictions, pd.DataFrame(posteriors).melt(columns[:2], var_name=columns[2], value_name=columns[3]), model
+
+
+def random_rows(predictions: pd.DataFrame, *, n_rows: int = 10, seed: int = 0) -> pd.DataFrame:
+    """Some rows of the predictions, as the page shows them, in the order of the data."""
+    drawn = np.random.default_rng(seed_for(seed, "random rows")).permutation(len(predictions))[:n_rows]
+    return predictions.iloc[np.sort(drawn)]
 
 
 def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, name: str) -> pd.DataFrame:
