@@ -40,15 +40,20 @@ def _exponential(y: np.ndarray | float, s: np.ndarray | float) -> np.ndarray:
     return np.exp(np.minimum(-np.multiply(y, s), _LARGEST_EXPONENT)) / 2
 
 
+def _softplus(x: np.ndarray) -> np.ndarray:
+    """log(1 + exp(x)) without overflow. NumPy's ``logaddexp`` warns of NaN, which stands for no answer here."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
 BINARY_LOSSES: Mapping[str, BinaryLoss] = MappingProxyType(
     {
         loss.name: loss
         for loss in (
             BinaryLoss("hamming", REAL, lambda y, s: (1 - np.sign(np.multiply(y, s))) / 2),
             BinaryLoss("linear", REAL, lambda y, s: (1 - np.multiply(y, s)) / 2),
-            BinaryLoss("logit", REAL, lambda y, s: np.logaddexp(0, -np.multiply(y, s)) / (2 * np.log(2))),
+            BinaryLoss("logit", REAL, lambda y, s: _softplus(-np.multiply(y, s)) / (2 * np.log(2))),
             BinaryLoss("exponential", REAL, _exponential),
-            BinaryLoss("binodeviance", REAL, lambda y, s: np.logaddexp(0, -2 * np.multiply(y, s)) / (2 * np.log(2))),
+            BinaryLoss("binodeviance", REAL, lambda y, s: _softplus(-2 * np.multiply(y, s)) / (2 * np.log(2))),
             BinaryLoss("hinge", REAL, lambda y, s: np.maximum(0, 1 - np.multiply(y, s)) / 2),
             BinaryLoss("quadratic", UNIT, lambda y, s: (1 - np.multiply(y, 2 * np.asarray(s) - 1)) ** 2 / 2),
         )

@@ -70,7 +70,8 @@ def kl_posterior(
     ----------
     coding : array-like, shape (n_classes, n_learners); entries -1, 0 and 1.
     r : array-like, shape (n_samples, n_learners); probability of each learner's positive side, NaN for no answer.
-    weights : array-like, shape (n_learners,); total weight of the samples that each learner was trained on.
+    weights : array-like, shape (n_learners,); total weight of the samples that each learner was trained on. The answers
+        of a learner of weight 0 count as none.
     num_kl_initializations : 0 starts from the uniform posteriors and from the non-negative least squares solution;
         m > 0 from m random points instead, the same for all samples. The answer of the smallest divergence is kept.
         Where a design has no zeros, or pairs of classes only, the divergence is convex and all starts lead to its
@@ -89,7 +90,8 @@ def kl_posterior(
     Raises
     ------
     ModelError
-        Shapes that do not fit, answers outside [0, 1], weights that are not positive, or an unknown update.
+        Shapes that do not fit, answers outside [0, 1], weights that are negative, infinite or all 0, an unknown update,
+        or a number of starts or iterations that is none.
 
     Warns
     -----
@@ -98,6 +100,7 @@ def kl_posterior(
     """
     M, R = _check_probabilities(coding, r)
     w = _check_weights(weights, M.shape[1])
+    R = np.where(w > 0, R, np.nan)
     if update not in UPDATES:
         raise ModelError(unknown_name("update", update, UPDATES))
     if max_iter < 1 or not tol > 0:
@@ -130,9 +133,16 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
     Returns
     -------
     ndarray, shape (n_samples,), in nats; learners without an answer add nothing.
+
+    Raises
+    ------
+    ModelError
+        Shapes that do not fit, answers outside [0, 1], or weights that are negative, infinite or all 0.
     """
     M, R = _check_probabilities(coding, r)
     P = np.asarray(posteriors, dtype=float)
+    if P.shape != (len(R), len(M)):
+        raise ModelError(f"the posteriors have shape {P.shape}: the other arguments ask for {(len(R), len(M))}.")
     positive, negative = P @ (M == 1).astype(float), P @ (M == -1).astype(float)
     total = positive + negative
     with np.errstate(invalid="ignore"):  # 0 / 0 where neither side has any mass, and such learners have no answer
@@ -244,8 +254,8 @@ def _check_weights(weights: ArrayLike, n_learners: int) -> np.ndarray:
     w = np.asarray(weights, dtype=float)
     if w.shape != (n_learners,):
         raise ModelError(f"the learners' weights have shape {w.shape}: give {n_learners}, one per learner.")
-    if not ((w > 0) & np.isfinite(w)).all():
-        raise ModelError(f"the learners' weights go from {w.min()} to {w.max()}: each must be positive and finite.")
+    if not (np.isfinite(w).all() and w.min() >= 0 and w.max() > 0):
+        raise ModelError(f"the learners' weights go from {w.min()} to {w.max()}: give finite ones, positive or 0.")
     return w
 
 
