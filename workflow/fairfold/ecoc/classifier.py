@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -148,7 +149,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
         seen = weights > 0
         codes = np.full(len(labels), -1)
-        classes, codes[seen] = encode_classes(labels[seen], self._order_of(y))
+        classes, codes[seen] = encode_classes(labels[seen], self._order_of(y, labels[seen]))
         if len(classes) < 2:
             raise ModelError(
                 f"y holds {len(classes)} class (with a positive weight), {', '.join(map(str, classes))}: "
@@ -166,6 +167,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         classes : (n_classes,) what the numbers stand for. A class without samples is never predicted.
         weights : (n_samples,) weights.
         """
+        check_n_jobs(self.n_jobs)
         self.n_features_in_, self.classes_ = X.shape[1], classes
         self._seed = seed_from(self.random_state)
         self._seen = np.isin(np.arange(len(classes)), codes)
@@ -183,7 +185,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             delayed(_fit_column)(learner, kind, X, column, weights, self._describe(j))
             for j, (learner, kind, column) in enumerate(zip(learners, self.kinds_, signs, strict=True))
         )
-        if not any(self.estimators_):
+        if all(model is None for model in self.estimators_):
             raise ModelError("no learner has samples on both of its sides: give samples of more classes.")
         return self
 
@@ -317,16 +319,20 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             "dtype": np.float64,
         }
 
-    def _order_of(self, y: ArrayLike) -> Sequence[object] | None:
+    def _order_of(self, y: ArrayLike, labels: np.ndarray) -> Sequence[object] | None:
         """Order of the classes that is asked for; that of categories lacks those which do not occur."""
         if self.class_order is not None:
             return self.class_order
         categories = getattr(getattr(y, "cat", y), "categories", None)
-        return None if categories is None else [each for each in categories if each in set(y)]
+        present = set(labels.tolist())
+        return None if categories is None else [each for each in categories if each in present]
 
     def _given_learners(self) -> list[ClassifierMixin]:
         """The learners as they were given, templates made."""
         given = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
+        for each in given:
+            if isinstance(each, type) or not isinstance(each, str) and not hasattr(each, "get_params"):
+                raise ModelError(f"learner is {each!r}: give a template's name or a scikit-learn classifier.")
         return [make_learner(each) if isinstance(each, str) else each for each in given]
 
     def _learners(self, n_learners: int) -> list[ClassifierMixin]:
@@ -449,6 +455,12 @@ def _thread_pools() -> ThreadpoolController:
     Found once per process, since the search takes as long as a few small fits.
     """
     return ThreadpoolController()
+
+
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Raise a ``ModelError`` if it is neither None nor a whole number other than 0."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ModelError(f"n_jobs is {n_jobs!r}: give a number of processes, -1 for one per core, or None for 1.")
 
 
 def _check_posterior_method(method: str) -> None:

@@ -330,9 +330,10 @@ def _fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) 
 def _svm(**parameters: object) -> SVC:
     """Linear unless told otherwise, and solved until weights do what repeated samples do.
 
-    The number of steps is bounded, because on features of wild scales rounding keeps the solver from that tolerance.
+    On features of wild scales rounding may keep the solver from that tolerance, so it stops after MATLAB's limit of
+    steps, with a warning that advises to standardise.
     """
-    return SVC(**{"kernel": "linear", "tol": 1e-10, "max_iter": 10_000_000, **parameters})
+    return SVC(**{"kernel": "linear", "tol": 1e-9, "max_iter": 1_000_000, **parameters})
 
 
 TEMPLATES: Mapping[str, Callable[..., ClassifierMixin]] = {
@@ -354,9 +355,9 @@ def make_learner(name: str, *, standardize: bool = False, **parameters: object) 
     Parameters
     ----------
     name : {"svm", "tree", "gentleboost", "adaboost", "logitboost", "discriminant", "knn", "naive-bayes", "linear"}
-        ``"svm"`` is scikit-learn's ``SVC`` with a linear kernel and a tolerance of 1e-10, ``"linear"`` its
-        ``LinearSVC``, ``"discriminant"`` its linear discriminant analysis; the rest are called alike there or are in
-        this module.
+        ``"svm"`` is scikit-learn's ``SVC`` with a linear kernel, a tolerance of 1e-9 and at most a million steps,
+        ``"linear"`` its ``LinearSVC``, ``"discriminant"`` its linear discriminant analysis; the rest are called alike
+        there or are in this module.
     standardize : whether features are scaled to mean 0 and variance 1 first. Sparse ones cannot be.
     **parameters : of the learner's class, for example ``kernel="rbf", gamma=1.0``. The others keep their defaults.
 

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.ecoc.classifier import ECOCClassifier, Loss, choose
+from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_n_jobs, choose
 from fairfold.ecoc.learners import Matrix, seed_from
 from fairfold.errors import ModelError, SplitError
 from fairfold.seeds import seed_for
@@ -120,6 +120,7 @@ class PartitionedECOC(BaseEstimator):
         """
         if not isinstance(self.estimator, ECOCClassifier):
             raise ModelError(f"estimator is a {type(self.estimator).__name__}: give an ECOCClassifier.")
+        check_n_jobs(self.n_jobs)
         model = clone(self.estimator)
         seed, own_seed = seed_from(self.random_state), None
         if model.random_state is not None:
@@ -247,29 +248,31 @@ class PartitionedECOC(BaseEstimator):
         """Training and test samples of each fold."""
         if (self.holdout is not None) + bool(self.leaveout) + (self.cv is not None) > 1:
             raise SplitError("more than one of holdout, leaveout and cv is given: give one of them.")
-        codes, n_samples = self._codes, len(self._codes)
         if self.leaveout:
-            return _parts_of(np.arange(n_samples))
-        if self.cv is not None:
-            return self._given_parts(X, y)
-        fold_seed = seed_for(seed, "folds")
-        if self.holdout is not None:
-            if not isinstance(self.holdout, Real) or not 0 < self.holdout < 1:
-                raise SplitError(f"holdout is {self.holdout!r}: give the share of the samples to test on, 0 to 1.")
-            splitter = StratifiedShuffleSplit(1, test_size=float(self.holdout), random_state=fold_seed)
-        else:
-            if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= n_samples:
-                raise SplitError(
-                    f"n_splits is {self.n_splits!r}: give a whole number from 2 to {n_samples}, the samples."
-                )
-            splitter = StratifiedKFold(int(self.n_splits), shuffle=True, random_state=fold_seed)
+            return _parts_of(np.arange(len(self._codes)))
         try:
+            if self.cv is not None:
+                return self._given_parts(X, y)
             with warnings.catch_warnings():
                 # Classes with fewer members than folds: ours names them.
                 warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-                return list(splitter.split(codes, codes))
+                return list(self._balanced_splitter(seed_for(seed, "folds")).split(X, self._codes))
+        except SplitError:
+            raise
         except ValueError as error:
-            raise SplitError(f"{error} Use fewer folds, leaveout=True, or folds of your own (cv).") from error
+            raise SplitError(
+                f"folds cannot be made: {error} Use fewer folds, leaveout, or folds of your own."
+            ) from error
+
+    def _balanced_splitter(self, seed: int) -> StratifiedKFold | StratifiedShuffleSplit:
+        n_samples = len(self._codes)
+        if self.holdout is not None:
+            if not isinstance(self.holdout, Real) or not 0 < self.holdout < 1:
+                raise SplitError(f"holdout is {self.holdout!r}: give the share of the samples to test on, 0 to 1.")
+            return StratifiedShuffleSplit(1, test_size=float(self.holdout), random_state=seed)
+        if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= n_samples:
+            raise SplitError(f"n_splits is {self.n_splits!r}: give a whole number from 2 to {n_samples}, the samples.")
+        return StratifiedKFold(int(self.n_splits), shuffle=True, random_state=seed)
 
     def _given_parts(self, X: Matrix, y: np.ndarray) -> list[Part]:
         """Parts that ``cv`` makes or is."""
