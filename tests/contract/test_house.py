@@ -14,6 +14,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "evaluation": set(),
     "figures": set(),
     "win_percentage": {"evaluation.plans"},
+    "ecoc": set(),
 }
 SHARED = {"errors", "seeds", "files", "config"}
 

@@ -1,0 +1,249 @@
+"""Coding matrices: which classes each binary learner tells apart.
+
+A coding matrix has a row per class and a column per learner. The learner of a column takes the classes of +1 for
+positive and those of -1 for negative; it never sees those of 0.
+
+References
+----------
+- MATLAB documentation, ``designecoc``: the designs, and the rules of its section "Random Coding Design Matrices".
+- T. G. Dietterich and G. Bakiri, Solving multiclass learning problems via error-correcting output codes, Journal of
+  Artificial Intelligence Research 2 (1995): the complete code (section 2.3.1).
+- E. L. Allwein, R. E. Schapire and Y. Singer, Reducing multiclass to binary, Journal of Machine Learning Research 1
+  (2000): random codes and their distance (sections 3 and 6).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairfold.errors import ModelError, unknown_name
+from fairfold.seeds import seed_sequence
+
+DESIGNS = ("onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom")
+ROW_DISTANCES = ("opposite", "allwein")
+MAX_COLUMNS = 100_000
+_CANDIDATES_AT_ONCE = 256  # bounds the memory of random designs
+
+
+def make_coding(
+    design: str | ArrayLike,
+    n_classes: int,
+    *,
+    random_state: int = 0,
+    n_candidates: int = 10_000,
+    row_distance: str = "opposite",
+) -> np.ndarray:
+    """Coding matrix of a named design, or the checked form of one's own.
+
+    Parameters
+    ----------
+    design : a name of ``DESIGNS``, or a matrix of shape (n_classes, n_learners) over -1, 0 and 1.
+
+        - ``"onevsone"``: a column for each pair of classes i < j, in lexicographic order; +1 for i and -1 for j.
+        - ``"onevsall"``: +1 on the diagonal, -1 elsewhere. Of two classes only the first column is kept: the second
+          is its opposite.
+        - ``"ordinal"``: column j has -1 for classes 0 to j and +1 for the rest.
+        - ``"binarycomplete"``: all 2^(K-1) - 1 ways to split the classes in two; the first class is always +1.
+        - ``"ternarycomplete"``: all (3^K - 2^(K+1) + 1) / 2 ways to split some of the classes; the first class that
+          takes part is +1.
+        - ``"denserandom"``: ceil(10 log2 K) columns drawn with -1 and +1 equally likely.
+        - ``"sparserandom"``: ceil(15 log2 K) columns drawn with 0 half of the time, -1 and +1 a quarter each.
+    n_classes : K, at least 2.
+    random_state : seed of the random designs.
+    n_candidates : random matrices that are drawn. Of each, columns without both signs are removed, and columns equal
+        or opposite to an earlier one, so it may have fewer columns than drawn. The first one whose smallest distance
+        between two rows is largest is kept.
+    row_distance : distance between the rows u and v of random designs. The sources differ: ``"opposite"`` (MATLAB's
+        page) is sum |u| |v| |u - v| / 2, the learners that tell the two classes apart; ``"allwein"`` (Allwein et al.,
+        section 3) is sum (1 - u v) / 2, where a learner that did not see one of them counts a half.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_classes, n_learners).
+
+    Raises
+    ------
+    ModelError
+        Unknown design or distance, fewer than two classes, a complete design of more than 100,000 columns, an invalid
+        matrix, or no valid one among the candidates.
+    """
+    if not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
+        raise ModelError(f"n_classes is {n_classes!r}: a coding matrix needs at least 2 classes.")
+    if not isinstance(design, str):
+        coding = check_coding(design)
+        if len(coding) != n_classes:
+            raise ModelError(
+                f"the coding matrix has {len(coding)} rows for {n_classes} classes: give one row per class."
+            )
+        return coding
+    if design not in DESIGNS:
+        raise ModelError(unknown_name("coding design", design, DESIGNS) + f" Designs: {', '.join(DESIGNS)}.")
+    if design.endswith("random"):
+        return _random(design, int(n_classes), random_state, n_candidates, row_distance)
+    builders = {
+        "onevsone": _one_vs_one,
+        "onevsall": _one_vs_all,
+        "ordinal": _ordinal,
+        "binarycomplete": _binary_complete,
+        "ternarycomplete": _ternary_complete,
+    }
+    return builders[design](int(n_classes))
+
+
+def check_coding(coding: ArrayLike) -> np.ndarray:
+    """Checked coding matrix.
+
+    Parameters
+    ----------
+    coding : array-like, shape (n_classes, n_learners).
+
+    Returns
+    -------
+    ndarray of int8, of the same shape.
+
+    Raises
+    ------
+    ModelError
+        It is no matrix of -1, 0 and 1, has fewer than two rows or no column, a row of zeros, a column without both
+        signs, two equal rows, or two equal or opposite columns.
+    """
+    M = check_entries(coding)
+    if len(M) < 2 or not M.shape[1]:
+        raise ModelError(f"the coding matrix has shape {M.shape}: it needs at least 2 rows (classes) and 1 column.")
+    unseen = np.flatnonzero(~M.any(axis=1))
+    if len(unseen):
+        raise ModelError(f"row {unseen[0]} of the coding matrix is all 0: each class needs a learner that sees it.")
+    one_sided = np.flatnonzero((M.max(axis=0) < 1) | (M.min(axis=0) > -1))
+    if len(one_sided):
+        raise ModelError(f"column {one_sided[0]} of the coding matrix lacks a sign: each needs both +1 and -1.")
+    equal = _first_equal(M)
+    if equal is not None:
+        raise ModelError(f"rows {equal[0]} and {equal[1]} of the coding matrix are equal: no learner tells them apart.")
+    first_signs = np.take_along_axis(M, (M != 0).argmax(axis=0)[None], axis=0)
+    equal = _first_equal((M * first_signs).T)
+    if equal is not None:
+        raise ModelError(
+            f"columns {equal[0]} and {equal[1]} of the coding matrix are equal or opposite: keep one of the two."
+        )
+    return M
+
+
+def check_entries(coding: ArrayLike) -> np.ndarray:
+    """The matrix as int8 if it is a matrix of -1, 0 and 1; a ``ModelError`` otherwise."""
+    try:
+        values = np.asarray(coding)
+        numeric = values.dtype.kind in "biuf"
+    except ValueError:  # rows of unequal length
+        numeric = False
+    if not numeric or values.ndim != 2:
+        raise ModelError("the coding matrix is not a matrix of numbers: give one row of -1, 0 or 1 per class.")
+    wrong = np.argwhere(~np.isin(values, (-1, 0, 1)))
+    if len(wrong):
+        row, column = wrong[0]
+        raise ModelError(
+            f"the coding matrix holds {values[row, column]} in row {row}, column {column}: use -1, 0 or 1."
+        )
+    return values.astype(np.int8)
+
+
+def _first_equal(rows: np.ndarray) -> tuple[int, int] | None:
+    """The first row that repeats an earlier one, as (earlier, later)."""
+    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    earliest = first[group.ravel()]
+    later = np.flatnonzero(earliest != np.arange(len(rows)))
+    return (int(earliest[later[0]]), int(later[0])) if len(later) else None
+
+
+def _one_vs_one(n_classes: int) -> np.ndarray:
+    pairs = np.array(list(combinations(range(n_classes), 2)))
+    M = np.zeros((n_classes, len(pairs)), np.int8)
+    M[pairs[:, 0], np.arange(len(pairs))] = 1
+    M[pairs[:, 1], np.arange(len(pairs))] = -1
+    return M
+
+
+def _one_vs_all(n_classes: int) -> np.ndarray:
+    M = 2 * np.eye(n_classes, dtype=np.int8) - np.int8(1)
+    return M[:, :1] if n_classes == 2 else M
+
+
+def _ordinal(n_classes: int) -> np.ndarray:
+    return np.where(np.arange(n_classes)[:, None] <= np.arange(n_classes - 1), -1, 1).astype(np.int8)
+
+
+def _binary_complete(n_classes: int) -> np.ndarray:
+    _check_size("binarycomplete", n_classes, 2 ** (n_classes - 1) - 1)
+    columns = [(1, *rest) for rest in product((-1, 1), repeat=n_classes - 1)]
+    return np.array(columns[:-1], np.int8).T  # the last has no -1
+
+
+def _ternary_complete(n_classes: int) -> np.ndarray:
+    _check_size("ternarycomplete", n_classes, (3**n_classes - 2 ** (n_classes + 1) + 1) // 2)
+    columns = np.array(list(product((1, 0, -1), repeat=n_classes)), np.int8).T
+    first_signs = np.take_along_axis(columns, (columns != 0).argmax(axis=0)[None], axis=0)[0]
+    return columns[:, (first_signs == 1) & (columns.min(axis=0) == -1)]
+
+
+def _check_size(design: str, n_classes: int, n_columns: int) -> None:
+    if n_columns > MAX_COLUMNS:
+        raise ModelError(
+            f"{design} has {n_columns:,} columns for {n_classes} classes, more than {MAX_COLUMNS:,}: "
+            "take a random design."
+        )
+
+
+def _random(design: str, n_classes: int, random_state: int, n_candidates: int, row_distance: str) -> np.ndarray:
+    if row_distance not in ROW_DISTANCES:
+        raise ModelError(unknown_name("row distance", row_distance, ROW_DISTANCES))
+    if not isinstance(n_candidates, (int, np.integer)) or n_candidates < 1:
+        raise ModelError(f"n_candidates is {n_candidates!r}: draw at least 1 matrix.")
+    # one draw of four values serves both designs: 0 and 1 are the signs, 2 and 3 stand for 0
+    n_columns, n_values = (10, 2) if design == "denserandom" else (15, 4)
+    n_columns = math.ceil(n_columns * math.log2(n_classes))
+    entries = np.array([-1, 1, 0, 0], np.float32)
+    rng = np.random.default_rng(seed_sequence(random_state, design, n_classes))
+    best, best_distance = None, -1.0
+    for start in range(0, n_candidates, _CANDIDATES_AT_ONCE):
+        shape = (min(_CANDIDATES_AT_ONCE, n_candidates - start), n_classes, n_columns)
+        candidates = _without_useless_columns(entries[rng.integers(n_values, size=shape, dtype=np.uint8)])
+        distances = _smallest_row_distances(candidates, row_distance)
+        if distances.max() > best_distance:
+            best_distance, best = distances.max(), candidates[distances.argmax()]
+    if best is None:
+        raise ModelError(
+            f"none of {n_candidates} {design} matrices tells all {n_classes} classes apart: raise n_candidates."
+        )
+    return best[:, best.any(axis=0)].astype(np.int8)
+
+
+def _without_useless_columns(candidates: np.ndarray) -> np.ndarray:
+    """Candidates, shape (n, K, L), with zeros for columns without both signs, or equal or opposite to an earlier one.
+
+    Columns u and v are equal or opposite just when |u'v| is the number of non-zero entries of both.
+    """
+    both_signs = (candidates.max(axis=1) == 1) & (candidates.min(axis=1) == -1)
+    columns = candidates.transpose(0, 2, 1)
+    overlap = np.abs(columns @ candidates)
+    sizes = np.abs(candidates).sum(axis=1)
+    same = (overlap == sizes[:, :, None]) & (overlap == sizes[:, None, :])
+    repeated = np.triu(same, k=1).any(axis=1)  # of equal columns all but the first
+    return candidates * (both_signs & ~repeated)[:, None, :]
+
+
+def _smallest_row_distances(candidates: np.ndarray, row_distance: str) -> np.ndarray:
+    """Smallest distance between two rows of each candidate; -1 if a row is empty or two are equal."""
+    n_classes = candidates.shape[1]
+    first, second = np.triu_indices(n_classes, k=1)
+    agreement = (candidates @ candidates.transpose(0, 2, 1))[:, first, second]
+    seen = np.abs(candidates)
+    both = (seen @ seen.transpose(0, 2, 1))[:, first, second]
+    n_columns = candidates.any(axis=1).sum(axis=1)[:, None]
+    distances = (both - agreement) / 2 if row_distance == "opposite" else (n_columns - agreement) / 2
+    sizes = seen.sum(axis=2)
+    equal = (agreement == sizes[:, first]) & (agreement == sizes[:, second])
+    invalid = equal.any(axis=1) | (sizes == 0).any(axis=1)
+    return np.where(invalid, -1.0, distances.min(axis=1))

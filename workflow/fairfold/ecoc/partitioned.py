@@ -1,0 +1,371 @@
+"""Cross-validated models of error-correcting output codes: each sample is predicted by a model that did not see it.
+
+The counterpart of MATLAB's ``ClassificationPartitionedECOC`` with ``kfoldPredict``, ``kfoldLoss``, ``kfoldMargin`` and
+``kfoldEdge``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils.validation import check_is_fitted
+
+from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_n_jobs, choose
+from fairfold.ecoc.learners import Matrix, seed_from
+from fairfold.errors import ModelError, SplitError
+from fairfold.seeds import seed_for
+
+Part = tuple[np.ndarray, np.ndarray]  # samples to train on and samples to test
+LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+
+
+class FoldPredictions(NamedTuple):
+    """Cross-validated predictions.
+
+    labels : (n_samples,) classes. Where some samples are in no test part, of dtype object with None for those.
+    neg_loss : (n_samples, n_classes) negated average losses; NaN for samples in no test part, and for classes that the
+        sample's model never saw.
+    pb_score : (n_samples, n_learners) scores of the learners' positive sides, NaN for samples in no test part and for
+        learners that had samples on one side only; None where the coding matrix differs between folds.
+    posterior : (n_samples, n_classes), NaN for samples in no test part; None when not asked for.
+    """
+
+    labels: np.ndarray
+    neg_loss: np.ndarray
+    pb_score: np.ndarray | None
+    posterior: np.ndarray | None
+
+
+class PartitionedECOC(BaseEstimator):
+    """One ECOC model for each fold, fitted to the samples outside it.
+
+    Parameters
+    ----------
+    estimator : ECOCClassifier
+        Unfitted; each fold has a copy with a seed of its own.
+    n_splits : int
+        Folds, balanced by class; when none of the next three is given.
+    holdout : float, optional
+        One test part instead, of this share of the samples, balanced by class; the others are never tested.
+    leaveout : bool
+        As many folds as samples instead.
+    cv : splitter or array-like, shape (n_samples,), optional
+        Folds instead: anything with ``split(X, y)``, a splitter of this library (the classes are its labels), or the
+        test fold of each sample, 0 and up, -1 for a sample that is never tested.
+    random_state : int, RandomState or None
+        Seed of the folds and of the models; the estimator's own seed is mixed in.
+    n_jobs : int or None
+        Processes that share the folds; results do not depend on it. The estimator's own ``n_jobs`` counts when this
+        is 1.
+    verbose : int
+        joblib's messages about progress.
+
+    Attributes
+    ----------
+    models_ : list of ECOCClassifier, one for each fold.
+    fold_of_ : ndarray of int64, shape (n_samples,)
+        Test fold of each sample, -1 for none.
+    classes_ : ndarray, shape (n_classes,)
+    """
+
+    def __init__(
+        self,
+        estimator: ECOCClassifier,
+        n_splits: int = 10,
+        *,
+        holdout: float | None = None,
+        leaveout: bool = False,
+        cv: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_splits = n_splits
+        self.holdout = holdout
+        self.leaveout = leaveout
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit a model for each fold, and score the fold's samples with it.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for :meth:`ECOCClassifier.fit`.
+
+        Raises
+        ------
+        SplitError
+            When folds cannot be made as asked, or are no folds.
+        ModelError
+            As :meth:`ECOCClassifier.fit`, with the number of the fold.
+
+        Warns
+        -----
+        UserWarning
+            When the training or the test part of a fold has no sample of some class, with the fold and the class. A
+            class that is not trained on is never predicted there. Test parts of fewer samples than classes do not
+            count.
+        """
+        if not isinstance(self.estimator, ECOCClassifier):
+            raise ModelError(f"estimator is a {type(self.estimator).__name__}: give an ECOCClassifier.")
+        check_n_jobs(self.n_jobs)
+        model = clone(self.estimator)
+        seed, own_seed = seed_from(self.random_state), None
+        if model.random_state is not None:
+            own_seed = seed_from(model.random_state)
+        X, self.classes_, self._codes, self._weights = model.check_data(X, y, sample_weight)
+        parts = self._parts(X, np.asarray(y), seed)
+        self.fold_of_ = _check_parts(parts, len(self._codes))
+        _warn_of_missing_classes(parts, self._codes, self.classes_)
+        if self.n_jobs not in (None, 1):
+            model.set_params(n_jobs=1)
+        models = [clone(model).set_params(random_state=seed_for(seed, "fold", f, own_seed)) for f in range(len(parts))]
+        fitted = Parallel(self.n_jobs, verbose=self.verbose)(
+            delayed(_fit_fold)(models[fold], X, self._codes, self.classes_, self._weights, part, fold)
+            for fold, part in enumerate(parts)
+        )
+        self.models_, self._scores = (list(each) for each in zip(*fitted, strict=True))
+        return self
+
+    def kfold_predict(
+        self,
+        binary_loss: Loss | None = None,
+        decoding: str | None = None,
+        posterior_method: str | None = None,
+        num_kl_initializations: int | None = None,
+        *,
+        return_posterior: bool | None = None,
+    ) -> FoldPredictions:
+        """Predictions of each sample by the model of its fold. Nothing is fitted or scored again.
+
+        Parameters
+        ----------
+        binary_loss, decoding, posterior_method, num_kl_initializations
+            As for :class:`ECOCClassifier`; None takes what the estimator has, whose defaults are the loss of the
+            learners' kind, ``"lossweighted"``, ``"kl"`` and 0.
+        return_posterior : bool, optional
+            True asks for posteriors, False does without (they take most of the time), None gives them if the models
+            were trained for them.
+
+        Raises
+        ------
+        PosteriorError
+            When posteriors are asked of models that were not trained for them: ``return_posterior=True`` without the
+            estimator's ``fit_posterior=True``.
+        ModelError
+            For an unknown loss, decoding or method, or a loss that is not for scores of this kind.
+        """
+        check_is_fitted(self)
+        if return_posterior is None:
+            return_posterior = self.models_[0].fit_posterior
+        chosen = np.full(len(self._codes), -1)
+        losses = np.full((len(self._codes), len(self.classes_)), np.nan)
+        posterior = np.full(losses.shape, np.nan) if return_posterior else None
+        for fold, (model, scores) in enumerate(zip(self.models_, self._scores, strict=True)):
+            test = np.flatnonzero(self.fold_of_ == fold)
+            losses[test] = model.decode(scores, binary_loss=binary_loss, decoding=decoding)
+            chosen[test] = choose(losses[test])
+            if posterior is not None:
+                posterior[test] = model.posteriors(
+                    scores, posterior_method=posterior_method, num_kl_initializations=num_kl_initializations
+                )
+        return FoldPredictions(self._names(chosen), losses, self._pb_score(), posterior)
+
+    def kfold_loss(
+        self,
+        loss_fun: str | LossFunction = "classiferror",
+        *,
+        per_fold: bool = False,
+        binary_loss: Loss | None = None,
+        decoding: str | None = None,
+    ) -> float | np.ndarray:
+        """Loss of the cross-validated predictions.
+
+        Parameters
+        ----------
+        loss_fun : ``"classiferror"``, the weighted share of wrong labels, or a callable (C, neg_loss, weights) ->
+            number, of the tested samples: C (n, n_classes) is True for the true class, neg_loss as
+            :meth:`kfold_predict` has it.
+        per_fold : whether to return one loss for each fold instead of that of all tested samples.
+        binary_loss, decoding : as for :meth:`kfold_predict`.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_folds,)
+
+        Raises
+        ------
+        ModelError
+            For an unknown loss.
+        """
+        if not callable(loss_fun) and loss_fun != "classiferror":
+            raise ModelError(
+                f"unknown loss_fun {loss_fun!r}: use 'classiferror', or a callable (C, neg_loss, weights) -> number."
+            )
+        loss = loss_fun if callable(loss_fun) else _classification_error
+        losses = self.kfold_predict(binary_loss, decoding, return_posterior=False).neg_loss
+        is_class = self._codes[:, None] == np.arange(len(self.classes_))
+
+        def of(samples: np.ndarray) -> float:
+            return float(loss(is_class[samples], losses[samples], self._weights[samples]))
+
+        tested = (self.fold_of_ >= 0) & (self._weights > 0)
+        if per_fold:
+            return np.array([of(tested & (self.fold_of_ == fold)) for fold in range(len(self.models_))])
+        return of(tested)
+
+    def kfold_margin(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> np.ndarray:
+        """(n_samples,) negated loss of the true class less the largest of the others.
+
+        NaN for samples that are in no test part, have weight 0, or whose class the fold's model never saw.
+        """
+        losses = self.kfold_predict(binary_loss, decoding, return_posterior=False).neg_loss
+        is_class = self._codes[:, None] == np.arange(len(self.classes_))
+        own = np.where(is_class, losses, 0.0).sum(axis=1)
+        others = np.where(is_class | np.isnan(losses), -np.inf, losses).max(axis=1)
+        known = (self._codes >= 0) & (self.fold_of_ >= 0)
+        return np.where(known, own - others, np.nan)
+
+    def kfold_edge(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> float:
+        """Weighted mean of the margins that are numbers."""
+        margins = self.kfold_margin(binary_loss=binary_loss, decoding=decoding)
+        known = ~np.isnan(margins)
+        return float(np.average(margins[known], weights=self._weights[known]))
+
+    def _parts(self, X: Matrix, y: np.ndarray, seed: int) -> list[Part]:
+        """Training and test samples of each fold."""
+        if (self.holdout is not None) + bool(self.leaveout) + (self.cv is not None) > 1:
+            raise SplitError("more than one of holdout, leaveout and cv is given: give one of them.")
+        if self.leaveout:
+            return _parts_of(np.arange(len(self._codes)))
+        try:
+            if self.cv is not None:
+                return self._given_parts(X, y)
+            with warnings.catch_warnings():
+                # Classes with fewer members than folds: ours names them.
+                warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+                return list(self._balanced_splitter(seed_for(seed, "folds")).split(X, self._codes))
+        except SplitError:
+            raise
+        except ValueError as error:
+            raise SplitError(
+                f"folds cannot be made: {error} Use fewer folds, leaveout, or folds of your own."
+            ) from error
+
+    def _balanced_splitter(self, seed: int) -> StratifiedKFold | StratifiedShuffleSplit:
+        n_samples = len(self._codes)
+        if self.holdout is not None:
+            if not isinstance(self.holdout, Real) or not 0 < self.holdout < 1:
+                raise SplitError(f"holdout is {self.holdout!r}: give the share of the samples to test on, 0 to 1.")
+            return StratifiedShuffleSplit(1, test_size=float(self.holdout), random_state=seed)
+        if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= n_samples:
+            raise SplitError(f"n_splits is {self.n_splits!r}: give a whole number from 2 to {n_samples}, the samples.")
+        return StratifiedKFold(int(self.n_splits), shuffle=True, random_state=seed)
+
+    def _given_parts(self, X: Matrix, y: np.ndarray) -> list[Part]:
+        """Parts that ``cv`` makes or is."""
+        if hasattr(self.cv, "assign"):  # a splitter of this library, which balances indicators of labels
+            return _parts_of(self.cv.assign((self._codes[:, None] == np.arange(len(self.classes_))).astype(np.int64)))
+        if hasattr(self.cv, "split") and not isinstance(self.cv, str):
+            return [(np.asarray(train), np.asarray(test)) for train, test in self.cv.split(X, y)]
+        fold_of = np.asarray(self.cv)
+        if fold_of.dtype.kind not in "iu" or fold_of.shape != self._codes.shape:
+            raise SplitError(
+                f"cv is {type(self.cv).__name__} of shape {fold_of.shape}: give a splitter with split(X, y), or the "
+                f"test folds of the {len(self._codes)} samples as whole numbers."
+            )
+        numbers = np.unique(fold_of[fold_of != -1])
+        if not np.array_equal(numbers, np.arange(len(numbers))):
+            raise SplitError(f"cv has the folds {numbers.tolist()}: number them 0, 1, 2, ..., and -1 for never tested.")
+        return _parts_of(fold_of)
+
+    def _names(self, chosen: np.ndarray) -> np.ndarray:
+        """Classes by their numbers, None for -1."""
+        if (chosen >= 0).all():
+            return self.classes_[chosen]
+        labels = np.full(len(chosen), None, dtype=object)
+        labels[chosen >= 0] = self.classes_[chosen[chosen >= 0]]
+        return labels
+
+    def _pb_score(self) -> np.ndarray | None:
+        first = self.models_[0].coding_matrix_
+        if not all(np.array_equal(model.coding_matrix_, first) for model in self.models_):
+            return None
+        together = np.full((len(self._codes), first.shape[1]), np.nan)
+        for fold, scores in enumerate(self._scores):
+            together[self.fold_of_ == fold] = scores
+        return together
+
+
+def _parts_of(fold_of: np.ndarray) -> list[Part]:
+    return [
+        (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(int(fold_of.max()) + 1)
+    ]
+
+
+def _check_parts(parts: Iterable[Part], n_samples: int) -> np.ndarray:
+    """Test fold of each sample, -1 for none; each at most once, and never tested by a model that saw it."""
+    fold_of = np.full(n_samples, -1, dtype=np.int64)
+    for fold, (train, test) in enumerate(parts):
+        if not len(train) or not len(test):
+            raise SplitError(f"fold {fold} has {len(train)} training and {len(test)} test samples: it needs both.")
+        if len(shared := np.intersect1d(train, test)):
+            raise SplitError(f"sample {shared[0]} is in the training and the test part of fold {fold}: put it in one.")
+        if (again := fold_of[test] >= 0).any():
+            raise SplitError(
+                f"sample {test[again][0]} is in the test parts of folds {fold_of[test[again][0]]} and {fold}: "
+                "test parts must not overlap."
+            )
+        fold_of[test] = fold
+    if (fold_of < 0).all():
+        raise SplitError("cv makes no folds: give at least one.")
+    return fold_of
+
+
+def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: np.ndarray) -> None:
+    missing = []
+    numbers = np.arange(len(classes))
+    for fold, (train, test) in enumerate(parts):
+        for name, samples in (("training", train), ("test", test)):
+            if name == "training" or len(samples) >= len(classes):
+                absent = classes[~np.isin(numbers, codes[samples])]
+                missing += [f"the {name} part of fold {fold} lacks class {each}" for each in absent]
+    if missing:
+        warnings.warn(
+            f"One or more folds do not contain points from all the groups: {', '.join(missing)}.", stacklevel=3
+        )
+
+
+def _fit_fold(
+    model: ECOCClassifier,
+    X: Matrix,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    weights: np.ndarray,
+    part: Part,
+    fold: int,
+) -> tuple[ECOCClassifier, np.ndarray]:
+    """The fold's model, and its learners' scores of the fold's samples."""
+    train, test = part
+    try:
+        model.fit_codes(X[train], codes[train], classes, weights[train])
+        return model, model.binary_scores(X[test])
+    except ModelError as error:
+        raise ModelError(f"fold {fold}: {error}") from error
+
+
+def _classification_error(is_class: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> float:
+    wrong = ~is_class[np.arange(len(losses)), choose(losses)]
+    return float(np.average(wrong, weights=weights))
