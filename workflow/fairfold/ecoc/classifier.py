@@ -331,7 +331,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         """The learners as they were given, templates made."""
         given = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
         for each in given:
-            if isinstance(each, type) or not isinstance(each, str) and not hasattr(each, "get_params"):
+            if isinstance(each, type) or (not isinstance(each, str) and not hasattr(each, "get_params")):
                 raise ModelError(f"learner is {each!r}: give a template's name or a scikit-learn classifier.")
         return [make_learner(each) if isinstance(each, str) else each for each in given]
 
