@@ -32,7 +32,9 @@ def iris():
 
 @pytest.fixture(scope="module")
 def six():
-    return make_classification(240, 6, n_informative=6, n_redundant=0, n_classes=6, n_clusters_per_class=1, random_state=0)
+    return make_classification(
+        240, 6, n_informative=6, n_redundant=0, n_classes=6, n_clusters_per_class=1, random_state=0
+    )
 
 
 def test_scikit_learns_checks():
@@ -72,7 +74,9 @@ def test_every_template_learns_iris(iris, name, fit_posterior):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_one_vs_all_with_hinge_is_one_vs_rest(seed):
-    X, y = make_classification(150, 4, n_informative=4, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=seed)
+    X, y = make_classification(
+        150, 4, n_informative=4, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=seed
+    )
     svm = make_learner("svm")
     ours = ECOCClassifier(svm, coding="onevsall", binary_loss="hinge", decoding="lossbased").fit(X, y)
     theirs = OneVsRestClassifier(svm).fit(X, y)
@@ -231,14 +235,14 @@ def test_seeds_of_learners(iris):
 
 def test_sigmoids_where_there_are_no_probabilities(iris):
     X, y = iris
-    model = ECOCClassifier(["svm", DecisionTreeClassifier(max_depth=2), "logitboost"], fit_posterior=True, random_state=0)
+    model = ECOCClassifier(
+        ["svm", DecisionTreeClassifier(max_depth=2), "logitboost"], fit_posterior=True, random_state=0
+    )
     model.fit(X, y)
     assert [isinstance(each, PlattScaling) for each in model.estimators_] == [True, False, False]
     # Boosted trees give their own probabilities, and no sigmoid of them.
     rows = y > 0
-    np.testing.assert_array_equal(
-        model.binary_scores(X)[:, 2], model.estimators_[2].predict_proba(X)[:, 1]
-    )
+    np.testing.assert_array_equal(model.binary_scores(X)[:, 2], model.estimators_[2].predict_proba(X)[:, 1])
     assert rows.any()
 
 
@@ -246,7 +250,9 @@ def test_a_learner_that_needs_more_samples(six):
     X, y = six
     keep = np.flatnonzero((y != 2) | (np.cumsum(y == 2) <= 1))
     X, y = X[keep], np.array(list("abcdef"))[y[keep]]
-    with pytest.raises(ModelError, match=r"learner 1 \(class a against c\) cannot be fitted to .. against 1 samples: class"):
+    with pytest.raises(
+        ModelError, match=r"learner 1 \(class a against c\) cannot be fitted to .. against 1 samples: class"
+    ):
         ECOCClassifier("svm", fit_posterior=True).fit(X, y)
     with pytest.raises(ModelError, match="cannot be fitted to .* n_neighbors <= n_samples_fit"):
         ECOCClassifier(make_learner("knn", n_neighbors=50)).fit(X, y)

@@ -308,7 +308,9 @@ def test_adaboosts_score_is_half_the_weighted_votes(data, steps):
     model = make_pipeline(*[StandardScaler()] * steps, AdaBoostClassifier(n_estimators=7, random_state=0))
     model.fit(X, labels)
     boost, Z = model[-1], model[:-1].transform(X) if steps else X
-    votes = sum(a * (2 * tree.predict(Z) - 1) for a, tree in zip(boost.estimator_weights_, boost.estimators_, strict=True))
+    votes = sum(
+        a * (2 * tree.predict(Z) - 1) for a, tree in zip(boost.estimator_weights_, boost.estimators_, strict=True)
+    )
     np.testing.assert_allclose(positive_scores(model if steps else boost, X), votes / 2)
     np.testing.assert_array_equal(positive_scores(model, X, "probability"), model.predict_proba(X)[:, 1])
 
