@@ -90,7 +90,7 @@ def test_options_of_prediction(iris, bayes):
     )
     np.testing.assert_array_equal(based.labels, NAMES[based.neg_loss.argmax(axis=1)])
     quadratic = bayes.kfold_predict(posterior_method="qp").posterior
-    assert 0 < np.abs(quadratic - own.posterior).max()
+    assert np.abs(quadratic - own.posterior).max() > 0
     random = bayes.kfold_predict(num_kl_initializations=1).posterior
     np.testing.assert_allclose(random, own.posterior, atol=1e-3)
     assert (random != own.posterior).any()
@@ -262,7 +262,7 @@ def test_the_same_bytes_for_any_number_of_jobs(iris):
     np.testing.assert_array_equal(models[0].fold_of_, models[1].fold_of_)
 
 
-def test_seeds(iris):
+def test_seeds(iris, untouched_chance):
     def fold_of(seed, own=None):
         model = PartitionedECOC(clone(BAYES).set_params(random_state=own), 3, random_state=seed).fit(*iris)
         return model.fold_of_, [each.random_state for each in model.models_]
@@ -273,9 +273,7 @@ def test_seeds(iris):
     assert set(fold_of(1, own=4)[1]).isdisjoint(seeds)  # the estimator's own seed counts
     state = np.random.RandomState(4)
     assert fold_of(1, own=state)[1] == fold_of(1, own=state)[1]
-    before = np.random.get_state()[1].copy()
     assert (fold_of(None)[0] != fold_of(None)[0]).any()
-    assert (np.random.get_state()[1] == before).all()
 
 
 @pytest.mark.parametrize(
