@@ -13,6 +13,19 @@ from fairfold.errors import ModelError
 
 PAIRS = make_coding("onevsone", 3)
 ONE_VS_ALL = make_coding("onevsall", 3)
+# a design whose divergence has several minima: from the answers of row 0 the uniform start leads to the smaller one,
+# from those of row 1 the least squares start
+SEVERAL_MINIMA = np.array(
+    [
+        [1, 0, 1, 0, 0, 0],
+        [0, -1, 1, -1, 0, 1],
+        [-1, 1, -1, 1, -1, 0],
+        [-1, 0, -1, -1, 1, -1],
+        [0, -1, -1, -1, -1, 1],
+        [0, 1, -1, 0, 1, -1],
+    ]
+)
+ANSWERS = np.array([[0.7, 0.1, 0.6, 0.9, 0.3, 0.7], [0.1, 0.1, 0.3, 0.9, 0.4, 0.3]])
 
 
 def draw(design, n_classes, n, noise=1.0, seed=0):
@@ -122,7 +135,7 @@ def test_no_iteration_raises_the_divergence(design):
             for m in range(1, 30)
         ]
         assert (np.diff(values, axis=0) <= 1e-12 * M.shape[1]).all()
-        assert (values[0] - values[-1] > 1e-3).all()
+        assert (values[0] - values[-1]).max() > 1e-3
 
 
 def multiplicative_step(M, r, w, p):
@@ -161,7 +174,7 @@ def test_the_page_s_iteration_by_hand():
 
 def test_the_page_s_iteration_rests_at_the_minimum_for_pairs_only():
     M, _, R, w = draw("onevsone", 4, 20)
-    pairs = kl_posterior(M, R, w, update="page", tol=1e-12)
+    pairs = kl_posterior(M, R, w, update="page", tol=1e-12, max_iter=100_000)
     np.testing.assert_allclose(pairs, kl_posterior(M, R, w, tol=1e-14), atol=1e-6)
     M, _, R, w = draw("denserandom", 5, 50)
     page, ours = (
@@ -182,18 +195,16 @@ def test_non_negative_least_squares_equal_scipy_s():
 
 
 def test_both_starts_are_run_and_the_smaller_divergence_is_kept():
-    M, _, R, w = draw("sparserandom", 8, 400, noise=3, seed=1)
+    M, R, w = SEVERAL_MINIMA, ANSWERS, np.ones(6)
     uniform, least_squares = posterior._starts(M, R, 0, 0)
-    np.testing.assert_array_equal(uniform, np.full((400, 8), 1 / 8))
+    np.testing.assert_array_equal(uniform, np.full((2, 6), 1 / 6))
     solution = posterior._least_squares_kernel(M, R)
     solution /= solution.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(least_squares, 0.999 * solution + 0.001 / 8, rtol=1e-12)
-    each = np.array(
-        [kl_divergence(M, R, w, posterior._iterate(M, R, w, s, 1000, 1e-9)[0]) for s in (uniform, least_squares)]
-    )
-    assert (each[0] < each[1] - 1e-3).any() and (each[1] < each[0] - 1e-3).any()
-    kept = kl_divergence(M, R, w, kl_posterior(M, R, w))
-    np.testing.assert_allclose(kept, each.min(axis=0), atol=1e-9)
+    np.testing.assert_allclose(least_squares, 0.999 * solution + 0.001 / 6, rtol=1e-12)
+    answers = [posterior._iterate(M, R, w, start, 1000, 1e-9)[0] for start in (uniform, least_squares)]
+    first, second = (kl_divergence(M, R, w, P) for P in answers)
+    assert first[0] < second[0] - 0.01 and second[1] < first[1] - 0.01
+    np.testing.assert_array_equal(kl_posterior(M, R, w), [answers[0][0], answers[1][1]])
 
 
 @pytest.mark.parametrize("design", ["onevsone", "onevsall", "denserandom", "ordinal"])
@@ -206,15 +217,21 @@ def test_convex_divergences_have_one_minimum_from_all_starts(design):
 
 
 def test_random_starts_replace_the_others_and_more_of_them_never_hurt():
-    M, _, R, w = draw("sparserandom", 8, 200, noise=3, seed=1)
+    M, R, w = SEVERAL_MINIMA, ANSWERS, np.ones(6)
     starts = posterior._starts(M, R, 3, 5)
     assert len(starts) == 3
     for start in starts:
         np.testing.assert_allclose(start.sum(axis=1), 1, rtol=1e-12)
-        np.testing.assert_array_equal(start, start[:1].repeat(200, axis=0))
-    one, ten = (kl_posterior(M, R, w, num_kl_initializations=m, random_state=5) for m in (1, 10))
-    gain = kl_divergence(M, R, w, one) - kl_divergence(M, R, w, ten)
-    assert (gain > -1e-7).all() and gain.max() > 1e-3
+        np.testing.assert_array_equal(start[0], start[1])
+    best = np.array(
+        [
+            [kl_divergence(M, R, w, kl_posterior(M, R, w, num_kl_initializations=m, random_state=s)) for m in (1, 20)]
+            for s in range(5)
+        ]
+    )
+    assert (best[:, 1] <= best[:, 0] + 1e-7).all() and (best[:, 0] - best[:, 1]).max() > 1e-2
+    np.testing.assert_allclose(best[:, 1], best[:1, 1].repeat(5, axis=0), atol=1e-7)  # twenty find the smallest
+    one = kl_posterior(M, R, w, num_kl_initializations=1, random_state=5)
     np.testing.assert_array_equal(one, kl_posterior(M, R, w, num_kl_initializations=1, random_state=5))
     assert np.abs(one - kl_posterior(M, R, w, num_kl_initializations=1, random_state=6)).max() > 0
 

@@ -283,19 +283,19 @@ def _kl_kernel(
     never raises it.
     """
     n, n_classes = start.shape
-    P, values, done = np.zeros((n, n_classes)), np.full(n, np.inf), np.zeros(n, np.bool_)
+    P, values, done = np.full((n, n_classes), np.nan), np.full(n, np.inf), np.zeros(n, np.bool_)
     p, new, step = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     A, B, gradient = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     H, factor = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
     inside = np.empty(n_classes, np.bool_)
     for i in range(n):
         r = R[i]
-        _mark_known(offsets, classes, r, inside)
-        if not inside.any():
-            P[i], done[i] = np.nan, True
+        if not _mark_known(offsets, classes, r, inside):
+            done[i] = True
             continue
-        p[:] = np.where(inside, start[i], 0.0)
-        p /= p.sum()
+        for k in range(n_classes):
+            p[k] = start[i, k] if inside[k] else 0.0
+        _clean(p, inside)
         value = _cross_entropy(offsets, classes, r, w, p)
         for _ in range(max_iter):
             lower = False
@@ -303,7 +303,10 @@ def _kl_kernel(
                 _derivatives(offsets, classes, r, w, p, damping, gradient, A, B, H)
                 if not _solve(H, gradient, inside, factor, step):
                     continue
-                done[i] = damping <= 1 and np.dot(gradient, step) / 2 < tol
+                promise = 0.0
+                for k in range(n_classes):
+                    promise += gradient[k] * step[k] / 2
+                done[i] = damping <= 1 and promise < tol
                 if done[i]:
                     break
                 for k in range(n_classes):
@@ -320,25 +323,33 @@ def _kl_kernel(
                     new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
                 _clean(new, inside)
                 new_value = _cross_entropy(offsets, classes, r, w, new)
-            p[:], value = new, new_value
-        P[i], values[i] = p, value
+            p, new = new, p
+            value = new_value
+        for k in range(n_classes):
+            P[i, k] = p[k]
+        values[i] = value
     return P, values, done
 
 
 @njit(cache=True, nogil=True)
-def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> None:
-    """Mark the classes that a learner with an answer was trained on."""
+def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> bool:
+    """Mark the classes that a learner with an answer was trained on, and say whether there is any."""
     known[:] = False
+    found = False
     for j in range(len(r)):
         if not np.isnan(r[j]):
-            for c in classes[offsets[2 * j] : offsets[2 * j + 2]]:
-                known[c] = True
+            found = True
+            for m in range(offsets[2 * j], offsets[2 * j + 2]):
+                known[classes[m]] = True
+    return found
 
 
 @njit(cache=True, nogil=True)
 def _clean(p: np.ndarray, inside: np.ndarray) -> None:
     """Scale to sum 1, and keep the reciprocals of what is inside finite."""
-    total = p.sum()
+    total = 0.0
+    for k in range(len(p)):
+        total += p[k]
     for k in range(len(p)):
         p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
 
