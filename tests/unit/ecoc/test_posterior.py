@@ -161,13 +161,14 @@ def test_without_newton_each_iteration_is_the_multiplicative_step(monkeypatch, d
     assert (kl_divergence(M, R, w, expected) < kl_divergence(M, R, w, uniform)).all()
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_page_s_iteration_by_hand():
     # from 1/3: N = (0.6 + 0.5 + 0.8, 0.4 + 0.5 + 0.8, 0.4 + 0.5 + 0.2), all D equal
-    found = kl_posterior(ONE_VS_ALL, [[0.6, 0.5, 0.2]], np.ones(3), update="page", max_iter=1)
+    uniform = np.full((1, 3), 1 / 3)
+    found = posterior._iterate_page(ONE_VS_ALL, np.array([[0.6, 0.5, 0.2]]), np.ones(3), uniform, 1, 1e-9)[0]
     np.testing.assert_allclose(found, [[1.9 / 4.7, 1.7 / 4.7, 1.1 / 4.7]], rtol=1e-14)
     # learner 0 has no answer, learner 1 weighs 2: N = (0.5 * 2 + 0.8, 0.5 * 2 + 0.8, 0.5 * 2 + 0.2), D = 2, 4/3, 5/3
-    found = kl_posterior(ONE_VS_ALL, [[np.nan, 0.5, 0.2]], [1, 2, 1], update="page", max_iter=1)
+    w = np.array([1.0, 2.0, 1.0])
+    found = posterior._iterate_page(ONE_VS_ALL, np.array([[np.nan, 0.5, 0.2]]), w, uniform, 1, 1e-9)[0]
     factors = np.array([1.8 / 2, 1.8 / (4 / 3), 1.2 / (5 / 3)])
     np.testing.assert_allclose(found, [factors / factors.sum()], rtol=1e-14)
 
@@ -196,7 +197,7 @@ def test_non_negative_least_squares_equal_scipy_s():
 
 def test_both_starts_are_run_and_the_smaller_divergence_is_kept():
     M, R, w = SEVERAL_MINIMA, ANSWERS, np.ones(6)
-    uniform, least_squares = posterior._starts(M, R, 0, 0)
+    uniform, least_squares = posterior._starts(M, R, 0, 0, False)
     np.testing.assert_array_equal(uniform, np.full((2, 6), 1 / 6))
     solution = posterior._least_squares_kernel(M, R)
     solution /= solution.sum(axis=1, keepdims=True)
@@ -210,7 +211,10 @@ def test_both_starts_are_run_and_the_smaller_divergence_is_kept():
 @pytest.mark.parametrize("design", ["onevsone", "onevsall", "denserandom", "ordinal"])
 def test_convex_divergences_have_one_minimum_from_all_starts(design):
     M, _, R, w = draw(design, 6, 100, noise=3, seed=2)
-    assert len(posterior._starts(M, R, 0, 0)) == 1
+    assert posterior._has_one_minimum(M) and not posterior._has_one_minimum(SEVERAL_MINIMA)
+    np.testing.assert_allclose(
+        posterior._starts(M, R, 0, 0, True), [0.999 * qp_posterior(M, R) + 0.001 / 6], rtol=1e-12
+    )
     found = [kl_divergence(M, R, w, kl_posterior(M, R, w, num_kl_initializations=1, random_state=s)) for s in (0, 1)]
     found.append(kl_divergence(M, R, w, kl_posterior(M, R, w)))
     np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-7)
@@ -218,7 +222,7 @@ def test_convex_divergences_have_one_minimum_from_all_starts(design):
 
 def test_random_starts_replace_the_others_and_more_of_them_never_hurt():
     M, R, w = SEVERAL_MINIMA, ANSWERS, np.ones(6)
-    starts = posterior._starts(M, R, 3, 5)
+    starts = posterior._starts(M, R, 3, 5, True)
     assert len(starts) == 3
     for start in starts:
         np.testing.assert_allclose(start.sum(axis=1), 1, rtol=1e-12)

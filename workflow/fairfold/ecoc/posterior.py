@@ -75,7 +75,8 @@ def kl_posterior(
     num_kl_initializations : 0 starts from the uniform posteriors and from the non-negative least squares solution;
         m > 0 from m random points instead, the same for all samples. The answer of the smallest divergence is kept.
         Where a design has no zeros, or pairs of classes only, the divergence is convex and all starts lead to its
-        minimum: then 0 takes the uniform start alone.
+        minimum: then 0 takes one, the nearest at hand, which is the answer of :func:`qp_posterior` (not for the page's
+        update, which need not lead there).
     random_state : seed of the random starts.
     max_iter : most iterations from one start.
     tol : an answer is final when another step promises to lower the divergence, with the largest weight scaled to 1,
@@ -108,7 +109,8 @@ def kl_posterior(
     iterate = _iterate if update == "bradley-terry" else _iterate_page
     best = np.full((len(R), len(M)), np.nan)
     smallest, converged = np.full(len(R), np.inf), np.zeros(len(R), dtype=bool)
-    for start in _starts(M, R, num_kl_initializations, random_state):
+    one_minimum = update == "bradley-terry" and _has_one_minimum(M)
+    for start in _starts(M, R, num_kl_initializations, random_state, one_minimum):
         P, values, done = iterate(M, R, w, start, max_iter, tol)
         better = values < smallest
         best[better], smallest[better] = P[better], values[better]
@@ -180,7 +182,7 @@ def qp_posterior(coding: ArrayLike, r: ArrayLike) -> np.ndarray:
     return _normalised(_simplex_kernel(M, R), np.nan)
 
 
-def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int) -> list[np.ndarray]:
+def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_minimum: bool) -> list[np.ndarray]:
     """Starting posteriors, each (n_samples, n_classes) and without zeros."""
     shape = (len(R), len(M))
     uniform = np.full(shape, 1 / len(M))
@@ -189,8 +191,8 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int) -> l
     if n_random:
         rng = np.random.default_rng(seed_sequence(random_state, "kl_posterior"))
         found = [np.broadcast_to(start / start.sum(), shape) for start in rng.random((n_random, len(M)))]
-    elif _has_one_minimum(M):
-        return [uniform]
+    elif one_minimum:
+        found = [_normalised(_simplex_kernel(M, R), 1 / len(M))]
     else:
         found = [uniform, _normalised(_least_squares_kernel(M, R), 1 / len(M))]
     return [(1 - _START_FLOOR) * start + _START_FLOOR * uniform for start in found]
@@ -365,12 +367,18 @@ def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> floa
 @njit(cache=True, nogil=True)
 def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
     """The divergence less the part that does not depend on p."""
+    logs = np.empty(len(p))
+    for k in range(len(p)):
+        logs[k] = np.log(p[k]) if p[k] > 0 else 0.0
     value = 0.0
     for j in range(len(r)):
         if not np.isnan(r[j]):
-            positive = _side_sum(p, classes, offsets[2 * j], offsets[2 * j + 1])
-            negative = _side_sum(p, classes, offsets[2 * j + 1], offsets[2 * j + 2])
-            value -= w[j] * (r[j] * np.log(positive) + (1 - r[j]) * np.log(negative) - np.log(positive + negative))
+            first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
+            positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
+            # logarithms are the cost: those of single classes are there already
+            log_positive = logs[classes[first]] if middle - first == 1 else np.log(positive)
+            log_negative = logs[classes[middle]] if last - middle == 1 else np.log(negative)
+            value -= w[j] * (r[j] * log_positive + (1 - r[j]) * log_negative - np.log(positive + negative))
     return value
 
 
@@ -400,22 +408,32 @@ def _derivatives(
             continue
         first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
         positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
-        total = positive + negative
-        q = positive / total
-        off = w[j] * q * (negative / total)
+        per_positive, per_negative, per_total = 1 / positive, 1 / negative, 1 / (positive + negative)
+        q = positive * per_total
+        off = w[j] * q * negative * per_total
         miss = 0.0 if damping else w[j] * (r[j] - q)
+        if last - first == 2:  # a pair of classes, whose slopes are 1 and -1: the commonest design, without its loops
+            k, c = classes[first], classes[middle]
+            A[k] += w[j] * r[j] * per_positive
+            A[c] += w[j] * (1 - r[j]) * per_negative
+            B[k] += w[j] * per_total
+            B[c] += w[j] * per_total
+            H[k, k] += off + miss
+            H[c, c] += off - miss
+            H[max(k, c), min(k, c)] -= off
+            continue
         for m in range(first, middle):
             k = classes[m]
-            A[k] += w[j] * r[j] / positive
-            B[k] += w[j] / total
-            slope[k] = p[k] / positive
+            A[k] += w[j] * r[j] * per_positive
+            B[k] += w[j] * per_total
+            slope[k] = p[k] * per_positive
             for other in range(first, m + 1):
                 H[k, classes[other]] += (off + miss) * slope[k] * slope[classes[other]]
         for m in range(middle, last):
             k = classes[m]
-            A[k] += w[j] * (1 - r[j]) / negative
-            B[k] += w[j] / total
-            slope[k] = -p[k] / negative
+            A[k] += w[j] * (1 - r[j]) * per_negative
+            B[k] += w[j] * per_total
+            slope[k] = -p[k] * per_negative
             for other in range(middle, m + 1):
                 H[k, classes[other]] += (off - miss) * slope[k] * slope[classes[other]]
             for other in range(first, middle):
@@ -430,40 +448,37 @@ def _derivatives(
 def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray, x: np.ndarray) -> bool:
     """Solve Q x = b for the variables inside, x = 0 outside, and say whether Q is positive semidefinite there.
 
-    Cholesky on the lower triangle, with a small ridge.
+    Cholesky on the lower triangle, with a small ridge. Inner loops run along rows, so that they become vector
+    instructions; what they do to variables outside is never read.
     """
     n = len(b)
+    column = np.empty(n)
     largest = 0.0
     for k in range(n):
         largest = max(largest, abs(Q[k, k]))
-    for k in range(n):
-        x[k] = 0.0
-        if not inside[k]:
-            continue
+        x[k] = b[k]
         for c in range(k + 1):
-            if inside[c]:
-                rest = Q[k, c]
-                for m in range(c):
-                    if inside[m]:
-                        rest -= factor[k, m] * factor[c, m]
-                if c < k:
-                    factor[k, c] = rest / factor[c, c]
-                elif rest < -_NEGATIVE * largest:
-                    return False
-                else:
-                    factor[k, k] = np.sqrt(max(rest, 0.0) + _RIDGE * largest + _SMALLEST)
-        rest = b[k]
-        for m in range(k):
-            if inside[m]:
-                rest -= factor[k, m] * x[m]
-        x[k] = rest / factor[k, k]
+            factor[k, c] = Q[k, c]
+    for c in range(n):
+        if not inside[c]:
+            continue
+        if factor[c, c] < -_NEGATIVE * largest:
+            return False
+        factor[c, c] = np.sqrt(max(factor[c, c], 0.0) + _RIDGE * largest + _SMALLEST)
+        inverse = 1 / factor[c, c]
+        x[c] *= inverse
+        for k in range(c + 1, n):
+            factor[k, c] *= inverse
+            column[k] = factor[k, c]
+        for k in range(c + 1, n):
+            x[k] -= column[k] * x[c]
+            scale = column[k]
+            for m in range(c + 1, k + 1):
+                factor[k, m] -= scale * column[m]
     for k in range(n - 1, -1, -1):
-        if inside[k]:
-            rest = x[k]
-            for m in range(k + 1, n):
-                if inside[m]:
-                    rest -= factor[m, k] * x[m]
-            x[k] = rest / factor[k, k]
+        x[k] = x[k] / factor[k, k] if inside[k] else 0.0
+        for c in range(k):
+            x[c] -= factor[k, c] * x[k]
     return True
 
 
