@@ -259,7 +259,10 @@ def test_a_learner_that_needs_more_samples(six):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"learner": "svn"}, "unknown learner 'svn': known are svm, tree, gentleboost, .*, linear"),
+        (
+            {"learner": "svn"},
+            r"unknown learner 'svn': known are svm, tree, gentleboost, .*, linear; or give a classifier\.$",
+        ),
         ({"learner": 5}, "learner is 5: give a template's name or a scikit-learn classifier"),
         ({"learner": SVC}, "give a template's name or a scikit-learn classifier"),
         ({"learner": ["svm", "tree"]}, "2 learners are given for 3 columns of the coding matrix"),
@@ -299,6 +302,8 @@ def test_bad_data(iris):
         model.fit(X, y[:-1])
     with pytest.raises(ModelError, match="Input y contains NaN"):
         model.fit(X, np.where(y == 0, np.nan, y))
+    with pytest.raises(ModelError, match="Unknown label type"):
+        model.fit(X, np.array([1, "a", None], dtype=object)[y])
     with pytest.raises(ModelError, match="takes no sample weights"):
         ECOCClassifier("discriminant").fit(X, y, sample_weight=1 + y)
     model.fit(X, y)

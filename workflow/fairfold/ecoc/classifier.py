@@ -441,6 +441,8 @@ def _first_sentences() -> Iterator[None]:
     """Make scikit-learn's refusal of data ours, without its pages of general advice."""
     try:
         yield
+    except ModelError:  # a ValueError that is ours already
+        raise
     except ValueError as error:
         advice = "Reshape your data: " if "Reshape your data" in str(error) else ""
         raise ModelError(
