@@ -170,6 +170,23 @@ def test_classes_of_all_sorts(iris):
     assert list(ECOCClassifier("naive-bayes", coding="ordinal").fit(X, sizes).classes_) == ["large", "middle", "small"]
 
 
+def test_an_order_of_classes_that_is_not_its_own_inverse(iris):
+    X, y = iris
+    model = ECOCClassifier("naive-bayes", class_order=["virginica", "setosa", "versicolor"]).fit(X, NAMES[y])
+    assert list(model.classes_) == ["virginica", "setosa", "versicolor"]
+    assert model.score(X, NAMES[y]) > 0.9
+    # Column 0 tells virginica from setosa.
+    assert (model.binary_scores(X[y == 2])[:, 0] > 0.5).all() and (model.binary_scores(X[y == 0])[:, 0] < 0.5).all()
+
+
+def test_a_sample_of_weight_0_is_left_out(iris):
+    X, y = iris
+    weights = np.arange(150) % 3 > 0
+    model = ECOCClassifier("discriminant")  # which takes no weights
+    left_out = clone(model).fit(X, y, weights).neg_loss(X)
+    np.testing.assert_array_equal(left_out, model.fit(X[weights], y[weights]).neg_loss(X))
+
+
 def test_a_class_of_weight_0_is_none(iris):
     X, y = iris
     labels = pd.Categorical(NAMES[y])
