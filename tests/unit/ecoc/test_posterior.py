@@ -106,6 +106,15 @@ def test_least_squares_equal_a_general_solver_s(design, missing):
             np.testing.assert_allclose(p, found.x, atol=1e-6)
 
 
+def test_least_squares_of_many_classes_are_optimal():
+    M = make_coding("denserandom", 12, n_candidates=20)
+    R = np.random.default_rng(0).random((300, M.shape[1]))
+    for r, p in zip(R, qp_posterior(M, R), strict=True):
+        A = ((M == 1) * (1 - r) - (M == -1) * r).T
+        slack = A.T @ (A @ p) - p @ A.T @ A @ p  # 0 for classes with mass, not negative for those without
+        assert slack.min() > -1e-7 and abs(slack[p > 0]).max() < 1e-7
+
+
 def general_minimum(M, r, w, starts):
     def divergence(theta):
         return kl_divergence(M, r[None], w, softmax(theta)[None])[0]
