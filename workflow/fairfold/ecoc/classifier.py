@@ -331,7 +331,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         """The learners as they were given, templates made."""
         given = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
         for each in given:
-            if isinstance(each, type) or not isinstance(each, str) and not hasattr(each, "get_params"):
+            if isinstance(each, type) or (not isinstance(each, str) and not hasattr(each, "get_params")):
                 raise ModelError(f"learner is {each!r}: give a template's name or a scikit-learn classifier.")
         return [make_learner(each) if isinstance(each, str) else each for each in given]
 
@@ -441,6 +441,8 @@ def _first_sentences() -> Iterator[None]:
     """Make scikit-learn's refusal of data ours, without its pages of general advice."""
     try:
         yield
+    except ModelError:  # a ValueError that is ours already
+        raise
     except ValueError as error:
         advice = "Reshape your data: " if "Reshape your data" in str(error) else ""
         raise ModelError(

@@ -21,6 +21,7 @@ from fairfold.ecoc.losses import REAL, UNIT, BinaryLoss, find_loss
 from fairfold.errors import ModelError, unknown_name
 
 DECODINGS = ("lossweighted", "lossbased")
+_SAMPLES_AT_ONCE = 512  # their intermediate arrays fit in a processor's cache
 CustomLoss = Callable[[np.ndarray, np.ndarray], ArrayLike]
 
 
@@ -77,6 +78,15 @@ def neg_loss(
     if not isinstance(loss, BinaryLoss):
         return -_custom_losses(M, S, loss, decoding)
     S = _in_domain(S, loss, np.broadcast_to(np.asarray(unit_scores, dtype=bool), S.shape[1]))
+    losses = np.empty((len(S), len(M)))
+    for start in range(0, len(S), _SAMPLES_AT_ONCE):
+        part = slice(start, start + _SAMPLES_AT_ONCE)
+        losses[part] = _average_losses(M, S[part], loss, decoding, count_zeros)
+    return -losses
+
+
+def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: str, count_zeros: bool) -> np.ndarray:
+    """Average binary losses, shape (n_samples, n_classes), by matrix products over the learners."""
     answered = ~np.isnan(S)
     positive, negative = (np.where(answered, loss.elementwise(side, S), 0.0) for side in (1.0, -1.0))
     totals = positive @ (M == 1).T.astype(float) + negative @ (M == -1).T.astype(float)
@@ -85,7 +95,7 @@ def neg_loss(
     if decoding == "lossbased":
         counts = np.broadcast_to(answered.sum(axis=1, keepdims=True, dtype=float), totals.shape)
         totals = totals + (counts - n_known) / 2 if count_zeros else totals
-    return -np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=n_known > 0)
+    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=n_known > 0)
 
 
 def check_answers(coding: ArrayLike, answers: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,8 @@ def kl_posterior(
     num_kl_initializations : 0 starts from the uniform posteriors and from the non-negative least squares solution;
         m > 0 from m random points instead, the same for all samples. The answer of the smallest divergence is kept.
         Where a design has no zeros, or pairs of classes only, the divergence is convex and all starts lead to its
-        minimum: then 0 takes the uniform start alone.
+        minimum: then 0 takes one, the nearest at hand, which is the answer of :func:`qp_posterior` (not for the page's
+        update, which need not lead there).
     random_state : seed of the random starts.
     max_iter : most iterations from one start.
     tol : an answer is final when another step promises to lower the divergence, with the largest weight scaled to 1,
@@ -108,7 +109,8 @@ def kl_posterior(
     iterate = _iterate if update == "bradley-terry" else _iterate_page
     best = np.full((len(R), len(M)), np.nan)
     smallest, converged = np.full(len(R), np.inf), np.zeros(len(R), dtype=bool)
-    for start in _starts(M, R, num_kl_initializations, random_state):
+    one_minimum = update == "bradley-terry" and _has_one_minimum(M)
+    for start in _starts(M, R, num_kl_initializations, random_state, one_minimum):
         P, values, done = iterate(M, R, w, start, max_iter, tol)
         better = values < smallest
         best[better], smallest[better] = P[better], values[better]
@@ -180,7 +182,7 @@ def qp_posterior(coding: ArrayLike, r: ArrayLike) -> np.ndarray:
     return _normalised(_simplex_kernel(M, R), np.nan)
 
 
-def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int) -> list[np.ndarray]:
+def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_minimum: bool) -> list[np.ndarray]:
     """Starting posteriors, each (n_samples, n_classes) and without zeros."""
     shape = (len(R), len(M))
     uniform = np.full(shape, 1 / len(M))
@@ -189,8 +191,8 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int) -> l
     if n_random:
         rng = np.random.default_rng(seed_sequence(random_state, "kl_posterior"))
         found = [np.broadcast_to(start / start.sum(), shape) for start in rng.random((n_random, len(M)))]
-    elif _has_one_minimum(M):
-        return [uniform]
+    elif one_minimum:
+        found = [_normalised(_simplex_kernel(M, R), 1 / len(M))]
     else:
         found = [uniform, _normalised(_least_squares_kernel(M, R), 1 / len(M))]
     return [(1 - _START_FLOOR) * start + _START_FLOOR * uniform for start in found]
@@ -283,19 +285,19 @@ def _kl_kernel(
     never raises it.
     """
     n, n_classes = start.shape
-    P, values, done = np.zeros((n, n_classes)), np.full(n, np.inf), np.zeros(n, np.bool_)
+    P, values, done = np.full((n, n_classes), np.nan), np.full(n, np.inf), np.zeros(n, np.bool_)
     p, new, step = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     A, B, gradient = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     H, factor = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
     inside = np.empty(n_classes, np.bool_)
     for i in range(n):
         r = R[i]
-        _mark_known(offsets, classes, r, inside)
-        if not inside.any():
-            P[i], done[i] = np.nan, True
+        if not _mark_known(offsets, classes, r, inside):
+            done[i] = True
             continue
-        p[:] = np.where(inside, start[i], 0.0)
-        p /= p.sum()
+        for k in range(n_classes):
+            p[k] = start[i, k] if inside[k] else 0.0
+        _clean(p, inside)
         value = _cross_entropy(offsets, classes, r, w, p)
         for _ in range(max_iter):
             lower = False
@@ -303,7 +305,10 @@ def _kl_kernel(
                 _derivatives(offsets, classes, r, w, p, damping, gradient, A, B, H)
                 if not _solve(H, gradient, inside, factor, step):
                     continue
-                done[i] = damping <= 1 and np.dot(gradient, step) / 2 < tol
+                promise = 0.0
+                for k in range(n_classes):
+                    promise += gradient[k] * step[k] / 2
+                done[i] = damping <= 1 and promise < tol
                 if done[i]:
                     break
                 for k in range(n_classes):
@@ -320,25 +325,33 @@ def _kl_kernel(
                     new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
                 _clean(new, inside)
                 new_value = _cross_entropy(offsets, classes, r, w, new)
-            p[:], value = new, new_value
-        P[i], values[i] = p, value
+            p, new = new, p
+            value = new_value
+        for k in range(n_classes):
+            P[i, k] = p[k]
+        values[i] = value
     return P, values, done
 
 
 @njit(cache=True, nogil=True)
-def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> None:
-    """Mark the classes that a learner with an answer was trained on."""
+def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> bool:
+    """Mark the classes that a learner with an answer was trained on, and say whether there is any."""
     known[:] = False
+    found = False
     for j in range(len(r)):
         if not np.isnan(r[j]):
-            for c in classes[offsets[2 * j] : offsets[2 * j + 2]]:
-                known[c] = True
+            found = True
+            for m in range(offsets[2 * j], offsets[2 * j + 2]):
+                known[classes[m]] = True
+    return found
 
 
 @njit(cache=True, nogil=True)
 def _clean(p: np.ndarray, inside: np.ndarray) -> None:
     """Scale to sum 1, and keep the reciprocals of what is inside finite."""
-    total = p.sum()
+    total = 0.0
+    for k in range(len(p)):
+        total += p[k]
     for k in range(len(p)):
         p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
 
@@ -354,12 +367,18 @@ def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> floa
 @njit(cache=True, nogil=True)
 def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
     """The divergence less the part that does not depend on p."""
+    logs = np.empty(len(p))
+    for k in range(len(p)):
+        logs[k] = np.log(p[k]) if p[k] > 0 else 0.0
     value = 0.0
     for j in range(len(r)):
         if not np.isnan(r[j]):
-            positive = _side_sum(p, classes, offsets[2 * j], offsets[2 * j + 1])
-            negative = _side_sum(p, classes, offsets[2 * j + 1], offsets[2 * j + 2])
-            value -= w[j] * (r[j] * np.log(positive) + (1 - r[j]) * np.log(negative) - np.log(positive + negative))
+            first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
+            positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
+            # logarithms are the cost: those of single classes are there already
+            log_positive = logs[classes[first]] if middle - first == 1 else np.log(positive)
+            log_negative = logs[classes[middle]] if last - middle == 1 else np.log(negative)
+            value -= w[j] * (r[j] * log_positive + (1 - r[j]) * log_negative - np.log(positive + negative))
     return value
 
 
@@ -389,22 +408,32 @@ def _derivatives(
             continue
         first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
         positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
-        total = positive + negative
-        q = positive / total
-        off = w[j] * q * (negative / total)
+        per_positive, per_negative, per_total = 1 / positive, 1 / negative, 1 / (positive + negative)
+        q = positive * per_total
+        off = w[j] * q * negative * per_total
         miss = 0.0 if damping else w[j] * (r[j] - q)
+        if last - first == 2:  # a pair of classes, whose slopes are 1 and -1: the commonest design, without its loops
+            k, c = classes[first], classes[middle]
+            A[k] += w[j] * r[j] * per_positive
+            A[c] += w[j] * (1 - r[j]) * per_negative
+            B[k] += w[j] * per_total
+            B[c] += w[j] * per_total
+            H[k, k] += off + miss
+            H[c, c] += off - miss
+            H[max(k, c), min(k, c)] -= off
+            continue
         for m in range(first, middle):
             k = classes[m]
-            A[k] += w[j] * r[j] / positive
-            B[k] += w[j] / total
-            slope[k] = p[k] / positive
+            A[k] += w[j] * r[j] * per_positive
+            B[k] += w[j] * per_total
+            slope[k] = p[k] * per_positive
             for other in range(first, m + 1):
                 H[k, classes[other]] += (off + miss) * slope[k] * slope[classes[other]]
         for m in range(middle, last):
             k = classes[m]
-            A[k] += w[j] * (1 - r[j]) / negative
-            B[k] += w[j] / total
-            slope[k] = -p[k] / negative
+            A[k] += w[j] * (1 - r[j]) * per_negative
+            B[k] += w[j] * per_total
+            slope[k] = -p[k] * per_negative
             for other in range(middle, m + 1):
                 H[k, classes[other]] += (off - miss) * slope[k] * slope[classes[other]]
             for other in range(first, middle):
@@ -419,40 +448,37 @@ def _derivatives(
 def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray, x: np.ndarray) -> bool:
     """Solve Q x = b for the variables inside, x = 0 outside, and say whether Q is positive semidefinite there.
 
-    Cholesky on the lower triangle, with a small ridge.
+    Cholesky on the lower triangle, with a small ridge. Inner loops run along rows, so that they become vector
+    instructions; what they do to variables outside is never read.
     """
     n = len(b)
+    column = np.empty(n)
     largest = 0.0
     for k in range(n):
         largest = max(largest, abs(Q[k, k]))
-    for k in range(n):
-        x[k] = 0.0
-        if not inside[k]:
-            continue
+        x[k] = b[k]
         for c in range(k + 1):
-            if inside[c]:
-                rest = Q[k, c]
-                for m in range(c):
-                    if inside[m]:
-                        rest -= factor[k, m] * factor[c, m]
-                if c < k:
-                    factor[k, c] = rest / factor[c, c]
-                elif rest < -_NEGATIVE * largest:
-                    return False
-                else:
-                    factor[k, k] = np.sqrt(max(rest, 0.0) + _RIDGE * largest + _SMALLEST)
-        rest = b[k]
-        for m in range(k):
-            if inside[m]:
-                rest -= factor[k, m] * x[m]
-        x[k] = rest / factor[k, k]
+            factor[k, c] = Q[k, c]
+    for c in range(n):
+        if not inside[c]:
+            continue
+        if factor[c, c] < -_NEGATIVE * largest:
+            return False
+        factor[c, c] = np.sqrt(max(factor[c, c], 0.0) + _RIDGE * largest + _SMALLEST)
+        inverse = 1 / factor[c, c]
+        x[c] *= inverse
+        for k in range(c + 1, n):
+            factor[k, c] *= inverse
+            column[k] = factor[k, c]
+        for k in range(c + 1, n):
+            x[k] -= column[k] * x[c]
+            scale = column[k]
+            for m in range(c + 1, k + 1):
+                factor[k, m] -= scale * column[m]
     for k in range(n - 1, -1, -1):
-        if inside[k]:
-            rest = x[k]
-            for m in range(k + 1, n):
-                if inside[m]:
-                    rest -= factor[m, k] * x[m]
-            x[k] = rest / factor[k, k]
+        x[k] = x[k] / factor[k, k] if inside[k] else 0.0
+        for c in range(k):
+            x[c] -= factor[k, c] * x[k]
     return True
 
 

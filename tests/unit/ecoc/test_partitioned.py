@@ -1,0 +1,346 @@
+"""PartitionedECOC: folds, predictions by models that did not see the sample, losses, margins, and bad input."""
+
+import hashlib
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from fairfold.ecoc import ECOCClassifier, PartitionedECOC, kl_posterior
+from fairfold.ecoc.classifier import PosteriorError
+from fairfold.ecoc.learners import GentleBoost, make_learner
+from fairfold.errors import ModelError, SplitError
+from fairfold.splitting import OptiSplit, RandomSplit
+
+NAMES = np.array(["setosa", "versicolor", "virginica"])
+BAYES = ECOCClassifier("naive-bayes", fit_posterior=True, random_state=0)
+MISSING = "One or more folds do not contain points from all the groups"
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X, NAMES[y]
+
+
+@pytest.fixture(scope="module")
+def bayes(iris):
+    return PartitionedECOC(BAYES, random_state=3).fit(*iris)
+
+
+def test_iris_with_linear_svms_as_the_page_has_it(iris):
+    model = ECOCClassifier(make_learner("svm", standardize=True))
+    for seed in range(3):
+        error = PartitionedECOC(model, n_splits=10, random_state=seed).fit(*iris).kfold_loss()
+        # The literature's range for linear classifiers on iris.
+        assert 0.02 <= error <= 0.06
+
+
+def hashed_labels(X):
+    """Labels that nobody can know without having seen the row."""
+    return np.array([hashlib.sha256(row.tobytes()).digest()[0] % 4 for row in X])
+
+
+@pytest.mark.parametrize(
+    "folds",
+    [
+        {},
+        {"holdout": 0.5},
+        {"leaveout": True},
+        {"cv": KFold(5)},
+        {"cv": OptiSplit(4, random_state=0)},
+        {"cv": np.arange(240) % 3},
+    ],
+    ids=str,
+)
+def test_no_model_saw_the_sample_that_it_predicts(folds):
+    X = np.random.default_rng(0).normal(size=(240, 3))
+    y = hashed_labels(X)
+    memory = ECOCClassifier(KNeighborsClassifier(1), coding="onevsall")
+    assert memory.fit(X, y).score(X, y) == 1  # it remembers all that it saw
+    error = PartitionedECOC(memory, **folds, random_state=0).fit(X, y).kfold_loss()
+    # Three of four guesses are wrong; 5 standard errors of 120 samples or more.
+    assert abs(error - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 120)
+
+
+def test_predictions_are_those_of_the_folds_models(iris, bayes):
+    X, y = iris
+    found = bayes.kfold_predict()
+    assert found.labels.dtype == y.dtype and len(bayes.models_) == 10
+    for fold, model in enumerate(bayes.models_):
+        train, test = bayes.fold_of_ != fold, bayes.fold_of_ == fold
+        alone = clone(model).fit(X[train], y[train])
+        np.testing.assert_array_equal(found.labels[test], alone.predict(X[test]))
+        np.testing.assert_array_equal(found.neg_loss[test], alone.neg_loss(X[test]))
+        np.testing.assert_array_equal(found.pb_score[test], alone.binary_scores(X[test]))
+        np.testing.assert_array_equal(found.posterior[test], alone.predict_proba(X[test]))
+
+
+def test_options_of_prediction(iris, bayes):
+    own = bayes.kfold_predict()
+    based = bayes.kfold_predict("hamming", decoding="lossbased")
+    fold = bayes.fold_of_ == 2
+    np.testing.assert_array_equal(
+        based.neg_loss[fold],
+        bayes.models_[2].decode(own.pb_score[fold], binary_loss="hamming", decoding="lossbased"),
+    )
+    np.testing.assert_array_equal(based.labels, NAMES[based.neg_loss.argmax(axis=1)])
+    quadratic = bayes.kfold_predict(posterior_method="qp").posterior
+    assert np.abs(quadratic - own.posterior).max() > 0
+    random = bayes.kfold_predict(num_kl_initializations=1).posterior
+    np.testing.assert_allclose(random, own.posterior, atol=1e-3)
+    assert (random != own.posterior).any()
+    model = bayes.models_[2]
+    np.testing.assert_array_equal(
+        own.posterior[fold], kl_posterior(model.coding_matrix_, own.pb_score[fold], model.weights_)
+    )
+
+
+def test_none_means_what_the_estimator_has(iris):
+    estimator = clone(BAYES).set_params(decoding="lossbased", binary_loss="hamming", posterior_method="qp")
+    own = PartitionedECOC(estimator, random_state=3).fit(*iris).kfold_predict()
+    asked = PartitionedECOC(BAYES, random_state=3).fit(*iris).kfold_predict("hamming", "lossbased", "qp")
+    np.testing.assert_array_equal(own.neg_loss, asked.neg_loss)
+    np.testing.assert_array_equal(own.posterior, asked.posterior)
+
+
+def test_posteriors_on_request(iris, bayes):
+    assert bayes.kfold_predict(return_posterior=False).posterior is None
+    untrained = PartitionedECOC(ECOCClassifier("naive-bayes"), 3, random_state=0).fit(*iris)
+    assert untrained.kfold_predict().posterior is None
+    with pytest.raises(PosteriorError, match="not trained for them: fit it with fit_posterior=True"):
+        untrained.kfold_predict(return_posterior=True)
+
+
+def test_scores_of_designs_that_differ_between_folds(iris):
+    for coding, same in (("onevsall", True), ("ternarycomplete", True), ("sparserandom", False)):
+        model = PartitionedECOC(ECOCClassifier("naive-bayes", coding=coding, random_state=0), 4, random_state=1)
+        codings = [each.coding_matrix_ for each in model.fit(*iris).models_]
+        # Random designs of three classes have few columns, and might agree by chance.
+        assert all(np.array_equal(codings[0], each) for each in codings) == same
+        scores = model.kfold_predict().pb_score
+        assert (scores is not None) == same
+        assert not same or scores.shape == (150, codings[0].shape[1])
+
+
+def test_holdout_leaves_the_others_untested(iris):
+    X, y = iris
+    model = PartitionedECOC(BAYES, holdout=0.2, random_state=0).fit(X, y)
+    tested = model.fold_of_ == 0
+    assert tested.sum() == 30 and (model.fold_of_[~tested] == -1).all() and len(model.models_) == 1
+    assert [np.sum(y[tested] == name) for name in NAMES] == [10, 10, 10]
+    found = model.kfold_predict()
+    assert found.labels.dtype == object
+    assert all(label is None for label in found.labels[~tested]) and set(found.labels[tested]) == set(NAMES)
+    for numbers in (found.neg_loss, found.pb_score, found.posterior):
+        assert np.isnan(numbers[~tested]).all() and np.isfinite(numbers[tested]).all()
+    assert model.kfold_loss() == np.mean(found.labels[tested] != y[tested])
+    assert np.isnan(model.kfold_margin()[~tested]).all()
+    assert model.kfold_edge() == pytest.approx(model.kfold_margin()[tested].mean())
+
+
+def test_folds_of_all_sorts(iris):
+    X, y = iris
+    model = ECOCClassifier("naive-bayes")
+    balanced = PartitionedECOC(model, 5, random_state=0).fit(X, y)
+    for fold in range(5):
+        assert [np.sum(y[balanced.fold_of_ == fold] == name) for name in NAMES] == [10, 10, 10]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        left = PartitionedECOC(model, leaveout=True).fit(X, y)
+    np.testing.assert_array_equal(left.fold_of_, np.arange(150))
+    given = PartitionedECOC(model, cv=LeaveOneOut()).fit(X, y)
+    np.testing.assert_array_equal(left.kfold_predict().neg_loss, given.kfold_predict().neg_loss)
+    splitter = StratifiedKFold(3, shuffle=True, random_state=2)
+    by_splitter = PartitionedECOC(model, cv=splitter).fit(X, y)
+    by_array = PartitionedECOC(model, cv=by_splitter.fold_of_).fit(X, y)
+    np.testing.assert_array_equal(by_splitter.fold_of_[next(splitter.split(X, y))[1]], 0)
+    np.testing.assert_array_equal(by_array.kfold_predict().neg_loss, by_splitter.kfold_predict().neg_loss)
+    once = PartitionedECOC(model, cv=ShuffleSplit(1, test_size=0.3, random_state=0)).fit(X, y)
+    assert np.sum(once.fold_of_ == 0) == 45
+
+
+@pytest.mark.parametrize("splitter", [OptiSplit, RandomSplit])
+def test_the_studys_own_splitters(iris, splitter):
+    X, y = iris
+    own = PartitionedECOC(ECOCClassifier("naive-bayes"), cv=splitter(4, random_state=0)).fit(X, y)
+    indicators = (y[:, None] == NAMES).astype(int)
+    np.testing.assert_array_equal(own.fold_of_, splitter(4, random_state=0).assign(indicators))
+
+
+def test_losses_margins_and_edges(iris):
+    X, y = iris
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=150)
+    model = PartitionedECOC(ECOCClassifier("naive-bayes"), 5, random_state=1).fit(X, y, weights)
+    found = model.kfold_predict()
+    wrong = found.labels != y
+    assert wrong.any()
+    assert model.kfold_loss() == pytest.approx(np.average(wrong, weights=weights))
+    by_fold = model.kfold_loss(per_fold=True)
+    folds = [model.fold_of_ == fold for fold in range(5)]
+    np.testing.assert_allclose(by_fold, [np.average(wrong[f], weights=weights[f]) for f in folds])
+    true = (y[:, None] == NAMES).argmax(axis=1)
+    margin = [row[k] - max(np.delete(row, k)) for row, k in zip(found.neg_loss, true, strict=True)]
+    np.testing.assert_allclose(model.kfold_margin(), margin, atol=1e-15)
+    assert model.kfold_edge() == pytest.approx(np.average(margin, weights=weights))
+    # A loss of one's own gets the same.
+    own = model.kfold_loss(lambda C, losses, w: np.sum(w * (C * losses).sum(axis=1)))
+    assert own == pytest.approx(weights @ found.neg_loss[np.arange(150), true])
+    based = model.kfold_predict("hamming", "lossbased").labels != y
+    assert model.kfold_loss(binary_loss="hamming", decoding="lossbased") == pytest.approx(
+        np.average(based, weights=weights)
+    )
+    asked = {"binary_loss": "hamming", "decoding": "lossbased"}
+    assert model.kfold_edge(**asked) != model.kfold_edge()
+    assert (model.kfold_margin(**asked) != model.kfold_margin()).any()
+
+
+def test_samples_of_weight_0_are_not_trained_on_and_do_not_count(iris):
+    X, y = iris
+    folds = np.arange(150) % 5
+    weights = (np.arange(150) % 4 > 0).astype(float)
+    odd = np.where(weights == 0, "virginica", y)
+    a, b = (PartitionedECOC(ECOCClassifier("naive-bayes"), cv=folds).fit(X, labels, weights) for labels in (y, odd))
+    np.testing.assert_array_equal(a.kfold_predict().neg_loss, b.kfold_predict().neg_loss)
+    assert a.kfold_loss() == b.kfold_loss() and a.kfold_edge() == b.kfold_edge()
+    assert np.isnan(a.kfold_margin()[weights == 0]).all()
+    np.testing.assert_array_equal(a.kfold_loss(per_fold=True), b.kfold_loss(per_fold=True))
+
+
+@pytest.mark.parametrize("coding", ["onevsone", "onevsall", "ternarycomplete"])
+def test_a_class_that_a_fold_does_not_train_on(iris, coding):
+    X, y = iris
+    keep = (y != "virginica") | (np.cumsum(y == "virginica") <= 4)
+    X, y = X[keep], y[keep]
+    folds = np.where(y == "virginica", 1, np.arange(len(y)) % 3)
+    model = PartitionedECOC(clone(BAYES).set_params(coding=coding), cv=folds, random_state=0)
+    with pytest.warns(UserWarning, match=MISSING) as caught:
+        model.fit(X, y)
+    message = str(caught[0].message)
+    assert "the training part of fold 1 lacks class virginica" in message
+    assert "the test part of fold 0 lacks class virginica" in message and "setosa" not in message
+    assert caught[0].filename == __file__
+    found = model.kfold_predict()
+    without = folds == 1
+    assert np.isnan(found.neg_loss[without, 2]).all() and np.isfinite(found.neg_loss[without, :2]).all()
+    assert np.isfinite(found.neg_loss[~without]).all()
+    assert "virginica" not in found.labels[without]
+    assert (found.posterior[without, 2] == 0).all()
+    np.testing.assert_allclose(found.posterior.sum(axis=1), 1, rtol=1e-12)
+    absent = [each is None for each in model.models_[1].estimators_]
+    M = model.models_[1].coding_matrix_[:2]
+    assert absent == [not {-1, 1} <= set(column) for column in M.T] and any(absent)
+    np.testing.assert_array_equal(np.isnan(found.pb_score), np.outer(without, absent))
+    # A class that was never seen is an error for every sample of it, and has no margin.
+    assert (found.labels[y == "virginica"] != "virginica").all()
+    assert np.isnan(model.kfold_margin()[y == "virginica"]).all()
+    assert np.isfinite(model.kfold_margin()[y != "virginica"]).all() and np.isfinite(model.kfold_edge())
+    assert model.kfold_loss() >= 4 / len(y)
+
+
+def test_a_class_with_fewer_members_than_folds_warns_once_and_ours(iris):
+    X, y = iris
+    keep = (y != "virginica") | (np.cumsum(y == "virginica") <= 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        PartitionedECOC(ECOCClassifier("naive-bayes"), 3, random_state=0).fit(X[keep], y[keep])
+    assert len(caught) == 1 and str(caught[0].message).startswith(MISSING)
+    assert "training" not in str(caught[0].message) and str(caught[0].message).count("test part") == 1
+
+
+def test_the_same_bytes_for_any_number_of_jobs(iris):
+    X, y = iris
+    estimator = ECOCClassifier(GentleBoost(3), coding="sparserandom", fit_posterior=True, n_jobs=2)
+    models = [PartitionedECOC(estimator, 3, random_state=5, n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    assert [model.models_[0].n_jobs for model in models] == [2, 1]
+    for a, b in zip(*(model.kfold_predict() for model in models), strict=True):
+        assert (a is b is None) or a.tobytes() == b.tobytes()
+    np.testing.assert_array_equal(models[0].fold_of_, models[1].fold_of_)
+
+
+def test_seeds(iris, untouched_chance):
+    def fold_of(seed, own=None):
+        model = PartitionedECOC(clone(BAYES).set_params(random_state=own), 3, random_state=seed).fit(*iris)
+        return model.fold_of_, [each.random_state for each in model.models_]
+
+    (a, seeds), (b, again), (c, _) = fold_of(1), fold_of(1), fold_of(2)
+    assert (a == b).all() and (a != c).any()
+    assert seeds == again and len(set(seeds)) == 3
+    assert set(fold_of(1, own=4)[1]).isdisjoint(seeds)  # the estimator's own seed counts
+    state = np.random.RandomState(4)
+    assert fold_of(1, own=state)[1] == fold_of(1, own=state)[1]
+    assert (fold_of(None)[0] != fold_of(None)[0]).any()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"estimator": make_learner("svm")}, ModelError, "estimator is a SVC: give an ECOCClassifier"),
+        ({"n_splits": 1}, SplitError, "n_splits is 1: give a whole number from 2 to 150"),
+        ({"n_splits": 2.5}, SplitError, "n_splits is 2.5"),
+        ({"n_splits": 151}, SplitError, "n_splits is 151"),
+        ({"n_splits": 51}, SplitError, "folds cannot be made: n_splits=51 cannot be greater than .* Use fewer folds"),
+        ({"holdout": 1.5}, SplitError, "holdout is 1.5: give the share"),
+        ({"holdout": "a"}, SplitError, "holdout is 'a'"),
+        ({"holdout": 0.001}, SplitError, "folds cannot be made: The test_size = 1 should be greater"),
+        ({"holdout": 0.2, "leaveout": True}, SplitError, "more than one of holdout, leaveout and cv is given"),
+        ({"cv": KFold(3), "leaveout": True}, SplitError, "more than one of"),
+        ({"cv": "five"}, SplitError, "cv is str of shape"),
+        ({"cv": 5}, SplitError, r"cv is int of shape \(\): give a splitter with split\(X, y\), or the test folds of"),
+        ({"cv": np.zeros(150)}, SplitError, "as whole numbers"),
+        ({"cv": np.arange(150) % 2 * 2}, SplitError, r"cv has the folds \[0, 2\]: number them 0, 1, 2"),
+        ({"cv": np.zeros(150, int)}, SplitError, "fold 0 has 0 training and 150 test samples: it needs both"),
+        ({"cv": np.full(150, -1)}, SplitError, "cv makes no folds"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, SplitError, r"sample \d+ is in the test parts of folds 0 and"),
+        ({"cv": StratifiedKFold(60)}, SplitError, "folds cannot be made: n_splits=60"),
+        ({"n_jobs": 0}, ModelError, "n_jobs is 0"),
+        ({"random_state": "a"}, ModelError, "random_state is 'a'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:One or more folds")
+def test_bad_input(iris, change, error, sentence):
+    parameters = {"estimator": ECOCClassifier("naive-bayes", coding="onevsone"), **change}
+    with pytest.raises(error, match=sentence):
+        PartitionedECOC(**parameters).fit(*iris)
+
+
+class Leak:
+    """Tests what it trains on."""
+
+    def split(self, X, y):
+        yield np.arange(150), np.arange(10)
+
+
+def test_a_splitter_that_leaks_is_refused(iris):
+    with pytest.raises(SplitError, match="sample 0 is in the training and the test part of fold 0"):
+        PartitionedECOC(BAYES, cv=Leak()).fit(*iris)
+
+
+@pytest.mark.filterwarnings("ignore:One or more folds")
+def test_errors_name_the_fold(iris):
+    X, y = iris
+    with pytest.raises(ModelError, match=r"fold 0: learner 0 \(class setosa against versicolor\) cannot be fitted"):
+        PartitionedECOC(ECOCClassifier(make_learner("knn", n_neighbors=99)), 5, random_state=0).fit(X, y)
+    two = y != "virginica"
+    folds = np.where(y[two] == "setosa", 0, 1)
+    with pytest.raises(ModelError, match="fold 0: no learner has samples on both of its sides"):
+        PartitionedECOC(BAYES, cv=folds).fit(X[two], y[two])
+
+
+def test_unknown_losses_later(bayes):
+    with pytest.raises(ModelError, match="unknown loss_fun 'logloss': use 'classiferror'"):
+        bayes.kfold_loss("logloss")
+    with pytest.raises(ModelError, match="unknown binary loss 'hing'"):
+        bayes.kfold_predict("hing")
+    with pytest.raises(ModelError, match="unknown posterior_method 'ml'"):
+        bayes.kfold_predict(posterior_method="ml")
+
+
+def test_verbose_shows_progress(iris, capsys):
+    PartitionedECOC(ECOCClassifier("naive-bayes"), 2, verbose=10).fit(*iris)
+    shown = capsys.readouterr()
+    assert "Done" in shown.out + shown.err
