@@ -38,6 +38,21 @@ def test_procedures_are_those_of_scikit_learn(n, n_features, parameters):
             np.testing.assert_array_equal(fast.predict(plan, order, chosen), plain.predict(plan, order, chosen))
 
 
+def test_a_gamma_of_ones_own_and_a_far_origin_change_nothing():
+    X, y = data(40, 4)
+    plan = nested_plan(y, 3, np.random.default_rng(2))
+    orders = draw_orders(plan.part, 5, np.random.default_rng(3))
+    candidates = [SVC(C=10, gamma=2.5), make_pipeline(PCA(0.7), SVC(C=10, gamma=2.5))]
+    theirs = EstimatorEngine(candidates, X, y).run(plan, orders)
+    # 2 ** 20 away, the features lose 20 of their 52 bits and no more
+    for shift in (0, 2**20):
+        ours = SVMEngine.for_candidates(candidates, X + shift, y).run(plan, orders)
+        np.testing.assert_array_equal(ours.chosen, theirs.chosen)
+        np.testing.assert_array_equal(ours.totals, theirs.totals)
+    default = SVMEngine.for_candidates([SVC(C=10, gamma="auto")], X, y).run(plan, orders)
+    assert not np.array_equal(SVMEngine.for_candidates(candidates[:1], X, y).run(plan, orders).totals, default.totals)
+
+
 def wider(candidate):
     """C large enough for decision values that LIBSVM's tolerance does not blur."""
     name = "svc__C" if isinstance(candidate, Pipeline) else "C"
