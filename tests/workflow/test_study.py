@@ -108,6 +108,17 @@ def test_win_percentages_come_with_what_chance_gives(finished):
     assert sorted(errors["source"].unique()) == ["breast-cancer", "synthetic"]
 
 
+def test_output_codes_are_compared(finished):
+    study, _ = finished
+    tables = study.folder / "results/tables/ecoc"
+    examples = pd.read_csv(tables / "examples.csv").set_index("example")
+    assert (examples["error"] < 0.1).all()
+    assert examples["log_loss"].notna().to_dict() == {"linear": False, "posterior": True}
+    comparison = pd.read_csv(tables / "comparison.csv")
+    assert comparison.groupby("coding").size()[["onevsone", "onevsall"]].to_list() == [12, 12]
+    assert pd.read_csv(tables / "linear_classes.csv")["count"].to_list() == [50, 50, 50]
+
+
 def test_quality_of_splits_is_measured(finished):
     study, _ = finished
     results = study.folder / "results"

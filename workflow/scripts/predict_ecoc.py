@@ -17,4 +17,5 @@ with logged(snakemake.log):
     write_table(posteriors, snakemake.output.posteriors)
     write_table(random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
     write_table(summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
-    write_table(predictions["class"].value_counts(sort=False).reset_index(), snakemake.output.classes)
+    counts = predictions["class"].value_counts().reindex(data.label_names)
+    write_table(counts.reset_index(), snakemake.output.classes)
