@@ -94,10 +94,11 @@ rule permute_pairs:
 
 rule tabulate_win_percentages:
     input:
-        data="results/datasets/{dataset}.npz",
-        pairs="results/win_percentage/{dataset}/pairs.npz",
+        data=expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
+        pairs=expand("results/win_percentage/{dataset}/pairs.npz", dataset=PAIRS_OF),
         permuted=expand(
-            "results/win_percentage/{{dataset}}/permuted-from-{first}.npz",
+            "results/win_percentage/{dataset}/permuted-from-{first}.npz",
+            dataset=PAIRS_OF,
             first=range(
                 0,
                 WIN_PERCENTAGE["n_permutations"],
@@ -105,9 +106,14 @@ rule tabulate_win_percentages:
             ),
         ),
     output:
-        "results/win_percentage/{dataset}/win_percentages.csv",
+        report(
+            "results/tables/win_percentage/win_percentages.csv",
+            caption="../report/win_percentage.rst",
+            category="5 Win percentage",
+            labels={"table": "win percentages"},
+        ),
     log:
-        "results/logs/tabulate_win_percentages/{dataset}.log",
+        "results/logs/tabulate_win_percentages.log",
     params:
         **{
             name: WIN_PERCENTAGE[name]
@@ -150,34 +156,23 @@ rule reevaluate_pairs:
 
 rule summarise_pairs:
     input:
-        "results/win_percentage/{dataset}/pairs.npz",
+        expand("results/win_percentage/{dataset}/pairs.npz", dataset=PAIRS_OF),
     output:
-        densities="results/win_percentage/{dataset}/performance_densities.csv",
-        bands="results/win_percentage/{dataset}/sampling_bands.csv",
-        errors="results/win_percentage/{dataset}/sampling_errors.csv",
+        densities="results/tables/win_percentage/performance_densities.csv",
+        bands="results/tables/win_percentage/sampling_bands.csv",
+        errors="results/tables/win_percentage/sampling_errors.csv",
+        law="results/tables/win_percentage/sampling_law.csv",
     log:
-        "results/logs/summarise_pairs/{dataset}.log",
-    params:
-        seed=config["seed"],
-        options={name: WIN_SAMPLING[name] for name in ("n_sampled", "n_trials")},
-        code=code_of("win_percentage"),
-    script:
-        "../scripts/summarise_pairs.py"
-
-
-rule simulate_sampling:
-    output:
-        "results/win_percentage/synthetic_errors.csv",
-    log:
-        "results/logs/simulate_sampling.log",
+        "results/logs/summarise_pairs.log",
     benchmark:
-        "results/benchmarks/simulate_sampling.tsv"
+        "results/benchmarks/summarise_pairs.tsv"
     params:
         seed=config["seed"],
+        names=PAIRS_OF,
         options=WIN_SAMPLING,
         code=code_of("win_percentage"),
     script:
-        "../scripts/simulate_sampling.py"
+        "../scripts/summarise_pairs.py"
 
 
 rule illustrate_win_percentage:
@@ -212,41 +207,18 @@ rule describe_pairs:
         "../scripts/describe_pairs.py"
 
 
-use rule gather_scores as gather_win_percentage with:
+use rule gather_scores as gather_best_pairs with:
     input:
-        expand("results/win_percentage/{dataset}/{{table}}.csv", dataset=PAIRS_OF),
+        expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
     output:
         report(
-            "results/tables/win_percentage/{table,win_percentages|best_pairs|performance_densities|sampling_bands}.csv",
+            "results/tables/win_percentage/best_pairs.csv",
             caption="../report/win_percentage.rst",
             category="5 Win percentage",
-            labels={"table": "{table}"},
+            labels={"table": "best pairs"},
         ),
     log:
-        "results/logs/gather_win_percentage/{table}.log",
-
-
-use rule gather_scores as gather_sampling_errors with:
-    input:
-        "results/win_percentage/synthetic_errors.csv",
-        expand("results/win_percentage/{dataset}/sampling_errors.csv", dataset=PAIRS_OF),
-    output:
-        "results/tables/win_percentage/sampling_errors.csv",
-    log:
-        "results/logs/gather_sampling_errors.log",
-
-
-rule fit_sampling_law:
-    input:
-        "results/tables/win_percentage/sampling_errors.csv",
-    output:
-        "results/tables/win_percentage/sampling_law.csv",
-    log:
-        "results/logs/fit_sampling_law.log",
-    params:
-        code=code_of("win_percentage"),
-    script:
-        "../scripts/fit_sampling_law.py"
+        "results/logs/gather_best_pairs.log",
 
 
 use rule plot_metric_behaviour as plot_win_percentage with:

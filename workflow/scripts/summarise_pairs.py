@@ -1,19 +1,28 @@
-"""Performance over all pairs of one dataset, and how well samples of them tell its win percentages."""
+"""Performance over all pairs of each dataset, and how well samples of them tell its win percentages."""
 
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from adapter import logged
 from fairfold.files import write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation
-from fairfold.win_percentage.sampling import sampling_bands, sampling_rmse
-from fairfold.win_percentage.tables import density_table, draws_grid
+from fairfold.win_percentage.sampling import compare_samples, sampling_laws, synthetic_rmse
+from fairfold.win_percentage.tables import density_table
 
 with logged(snakemake.log):
-    pairs = PairEvaluation.from_arrays(np.load(snakemake.input[0]))
-    name, options = snakemake.wildcards.dataset, {**snakemake.params.options, "random_state": snakemake.params.seed}
-    options["n_draws"] = draws_grid(max(options["n_sampled"]))
-    densities = density_table(pairs.levels, pairs.counts, GAUSSIAN_CLASSIFIERS, dataset=name)
-    write_table(densities, snakemake.output.densities)
-    bands = sampling_bands(pairs.histogram, GAUSSIAN_CLASSIFIERS, dataset=name, **options)
-    write_table(bands, snakemake.output.bands)
-    write_table(sampling_rmse(pairs.histogram, source=name, **options), snakemake.output.errors)
+    pairs = {
+        name: PairEvaluation.from_arrays(np.load(path))
+        for name, path in zip(snakemake.params.names, snakemake.input, strict=True)
+    }
+    densities = [density_table(p.levels, p.counts, GAUSSIAN_CLASSIFIERS, dataset=name) for name, p in pairs.items()]
+    write_table(pd.concat(densities), snakemake.output.densities)
+    options = {**snakemake.params.options, "random_state": snakemake.params.seed}
+    synthetic = synthetic_rmse(**options)
+    del options["n_distributions"]
+    found = [compare_samples(p.histogram, GAUSSIAN_CLASSIFIERS, name, **options) for name, p in tqdm(pairs.items())]
+    bands, errors = map(list, zip(*found, strict=True))
+    errors = pd.concat([synthetic, *errors])
+    write_table(pd.concat(bands), snakemake.output.bands)
+    write_table(errors, snakemake.output.errors)
+    write_table(sampling_laws(errors), snakemake.output.law)

@@ -1,24 +1,24 @@
-"""Win percentages of the classifiers on one dataset, with what chance gives."""
+"""Win percentages of the classifiers on each dataset, with what chance gives."""
 
 import numpy as np
+import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
 from fairfold.win_percentage.pair_evaluation import histograms_from_arrays
-from fairfold.win_percentage.tables import draws_grid, win_table
+from fairfold.win_percentage.tables import win_table
+from fairfold.win_percentage.win import draws_grid
 
 with logged(snakemake.log):
-    data, params = Dataset.load(snakemake.input.data), snakemake.params
-    n_gaussian = len(gaussian_features(data.X, params.kurtosis_multiple))
-    table = win_table(
-        PairEvaluation.from_arrays(np.load(snakemake.input.pairs)).histogram,
-        GAUSSIAN_CLASSIFIERS,
-        draws_grid(params.most_draws),
-        dataset=data.id,
-        alpha=params.alpha,
-        n_independent=n_gaussian if params.independent == "features" else None,
-        permuted=[each for path in snakemake.input.permuted for each in histograms_from_arrays(np.load(path))],
-    )
-    write_table(table, snakemake.output[0])
+    params, tables = snakemake.params, []
+    for data, pairs in zip(map(Dataset.load, snakemake.input.data), snakemake.input.pairs, strict=True):
+        permuted = [path for path in snakemake.input.permuted if f"/{data.id}/" in path]
+        n_gaussian = len(gaussian_features(data.X, params.kurtosis_multiple))
+        options = {"dataset": data.id, "alpha": params.alpha}
+        options["n_independent"] = n_gaussian if params.independent == "features" else None
+        options["permuted"] = [each for path in permuted for each in histograms_from_arrays(np.load(path))]
+        histogram = PairEvaluation.from_arrays(np.load(pairs)).histogram
+        tables.append(win_table(histogram, GAUSSIAN_CLASSIFIERS, draws_grid(params.most_draws), **options))
+    write_table(pd.concat(tables), snakemake.output[0])

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.utils.estimator_checks import check_estimator
 
 from fairfold.errors import DataError, ModelError
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_features, make_gaussian
+from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_features, make_gaussian
 
 
 def samples(n_classes=3, size=25, n_features=4, seed=0):

@@ -15,14 +15,17 @@ from fairfold.win_percentage import (
 )
 from fairfold.win_percentage.sampling import (
     band,
+    compare_samples,
     fit_rmse_law,
     overall_rmse,
     rank_weights,
     sampled_win_percentages,
     sampling_bands,
+    sampling_laws,
     sampling_rmse,
     synthetic_rmse,
 )
+from fairfold.win_percentage.win import draws_grid
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +182,30 @@ def test_ranks_beyond_the_sets_are_left_out():
 def test_refusals(histogram, call, message):
     with pytest.raises(ModelError, match=message):
         call(histogram)
+
+
+def test_laws_of_each_source_and_of_all():
+    n_draws = np.array([1, 10, 100])
+    tables = [
+        pd.DataFrame(
+            {"source": source, "n_sampled": 1000, "n_draws": n_draws, "rmse": factor * (n_draws / 1000) ** 0.5}
+        )
+        for source, factor in (("a", 0.2), ("b", 0.8))
+    ]
+    laws = sampling_laws(pd.concat(tables)).set_index("source")
+    np.testing.assert_allclose(laws.loc[["all", "a", "b"], "factor"], [0.4, 0.2, 0.8])
+    np.testing.assert_allclose(laws["exponent"], 0.5)
+
+
+def test_samples_are_compared_up_to_as_many_draws_as_sets():
+    rng = np.random.default_rng(0)
+    histogram = PerformanceHistogram.from_sets(rng.random(50), np.eye(2)[rng.integers(2, size=50)])
+    options = {"n_sampled": [10, 30], "n_trials": 4, "random_state": 3}
+    bands, errors = compare_samples(histogram, ["x", "y"], "d", **options)
+    draws = draws_grid(30)
+    assert draws[0] == 1 and draws[-1] == 30 and (np.diff(draws) > 0).all()
+    expected = sampling_bands(histogram, ["x", "y"], [10, 30], draws, dataset="d", n_trials=4, random_state=3)
+    pd.testing.assert_frame_equal(bands, expected)
+    pd.testing.assert_frame_equal(
+        errors, sampling_rmse(histogram, [10, 30], draws, source="d", n_trials=4, random_state=3)
+    )

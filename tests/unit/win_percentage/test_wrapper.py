@@ -10,9 +10,9 @@ from sklearn.metrics import accuracy_score, recall_score
 from fairfold.errors import DataError, ModelError, SplitError, StudyError
 from fairfold.evaluation.plans import deal_folds
 from fairfold.seeds import seed_sequence
-from fairfold.win_percentage import wrapper
+from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, make_gaussian, wrapper
 from fairfold.win_percentage.feature_sets import draw_feature_sets
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, RIDGE, TIE, make_gaussian
+from fairfold.win_percentage.gaussians import RIDGE, TIE
 from fairfold.win_percentage.wrapper import Problem, evaluate_feature_sets
 
 

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse, Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
-from scipy import stats
 
 from fairfold.errors import DataError
 from fairfold.figures import PALETTE, STYLE
@@ -356,7 +355,7 @@ def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
 
 
 def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
-    radius = np.sqrt(stats.chi2.ppf(_HELD, 2))
+    radius = np.sqrt(-2 * np.log(1 - _HELD))  # of a chi-squared distribution with two degrees of freedom
     for (name, part), (colour, marker) in zip(samples.groupby("class"), CLASS_MARKS, strict=True):
         places = part[["x", "y"]].to_numpy()
         axis.plot(*places.T, marker, color=colour, markersize=2.6, markeredgewidth=0, alpha=0.7, label=name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from fairfold.win_percentage.feature_sets import draw_feature_sets, pair_at, pair_chunks
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, GaussianBayes, gaussian_features, make_gaussian
+from fairfold.win_percentage.feature_sets import draw_feature_sets, gaussian_features, pair_at, pair_chunks
+from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
 from fairfold.win_percentage.pair_evaluation import PairEvaluation
 from fairfold.win_percentage.significance import (
     among_the_best,
@@ -26,6 +26,7 @@ from fairfold.win_percentage.win import (
 
 if TYPE_CHECKING:
     from fairfold.win_percentage.all_pairs import evaluate_all_pairs
+    from fairfold.win_percentage.gaussians import GaussianBayes, make_gaussian
     from fairfold.win_percentage.wrapper import FeatureSetResults, evaluate_feature_sets
 
 __all__ = [
@@ -55,13 +56,15 @@ __all__ = [
 
 _MODULE_OF = {
     "FeatureSetResults": "wrapper",
+    "GaussianBayes": "gaussians",
     "evaluate_all_pairs": "all_pairs",
     "evaluate_feature_sets": "wrapper",
+    "make_gaussian": "gaussians",
 }
 
 
 def __getattr__(name: str) -> object:
-    # On first use, because loading Numba takes a second that users of the other modules need not wait.
+    # On first use, because loading Numba and scikit-learn takes a second that others need not wait.
     if name in _MODULE_OF:
         return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,13 +1,14 @@
-"""Which sets of features to evaluate: random ones, or all pairs by their number."""
+"""Which sets of features to evaluate: random ones, or all pairs by their number; which features look Gaussian."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from fairfold.errors import DataError
 from fairfold.seeds import seed_sequence
@@ -132,3 +133,65 @@ def _check_weights(weights: ArrayLike | None, n_features: int) -> NDArray[np.flo
     if weights.shape != (n_features,) or not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError(f"weights has shape {weights.shape}: give {n_features} finite numbers of 0 or above.")
     return weights
+
+
+def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
+    """Features that look Gaussian: excess kurtosis within ``multiple`` standard errors of zero.
+
+    The excess kurtosis is the unbiased one. Its standard error for n samples of a Gaussian is
+    ``2 SES sqrt((n² - 1) / ((n - 3)(n + 5)))`` with ``SES = sqrt(6 n (n - 1) / ((n - 2)(n + 1)(n + 3)))``.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) features, four samples or more.
+    multiple : how many standard errors are allowed, above 0.
+
+    Returns
+    -------
+    Increasing indices of the features that stay. Constant features have no kurtosis and never stay.
+
+    Raises
+    ------
+    DataError
+        X is not a finite matrix of four rows or more, or multiple is not above 0.
+
+    Notes
+    -----
+    Parry, Phan & Wang (2012), Table 5.
+    """
+    X = finite_matrix(X)
+    n = len(X)
+    if n < 4:
+        raise DataError(f"X has {n} samples: the kurtosis needs four or more.")
+    if not isinstance(multiple, Real) or not multiple > 0:
+        raise DataError(f"multiple is {multiple!r}: give a number of standard errors above 0.")
+    skewness_error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+    error = 2 * skewness_error * np.sqrt((n**2 - 1) / ((n - 3) * (n + 5)))
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    kurtosis = stats.kurtosis(X[:, varying], axis=0, bias=False)
+    return varying[np.abs(kurtosis) <= multiple * error]
+
+
+def finite_matrix(X: ArrayLike) -> NDArray[np.float64]:
+    """X as a float matrix without missing or infinite values.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) features.
+
+    Raises
+    ------
+    DataError
+        X is not numeric, not a matrix, empty, or holds a value that is not finite.
+    """
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError("X holds something that is not a number: give a numeric matrix.") from error
+    if X.ndim != 2 or 0 in X.shape:
+        raise DataError(f"X has shape {X.shape}: give a matrix of samples by features, neither of them none.")
+    bad = ~np.isfinite(X)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(f"X[{row}, {column}] is {X[row, column]}: fill or drop it, every value must be finite.")
+    return X

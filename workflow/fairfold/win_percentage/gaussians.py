@@ -1,4 +1,4 @@
-"""The six Gaussian Bayes classifiers of Parry, Phan & Wang (2012), Table 4, and the screening for Gaussian features.
+"""The six Gaussian Bayes classifiers of Parry, Phan & Wang (2012), Table 4.
 
 ============  ================  ===============  ============
 covariance    spherical         diagonal         full
@@ -14,23 +14,14 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.errors import DataError, ModelError, unknown_name
+from fairfold.errors import ModelError, unknown_name
+from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS, MODELS
 
 COVARIANCES = ("spherical", "diagonal", "full")
-MODELS = {
-    "NC": ("spherical", True),
-    "DLDA": ("diagonal", True),
-    "LDA": ("full", True),
-    "SDA": ("spherical", False),
-    "UDA": ("diagonal", False),
-    "QDA": ("full", False),
-}
-GAUSSIAN_CLASSIFIERS = tuple(MODELS)
 
 RIDGE = 1e-6  # share of a feature's total variance that is added to its variance within the classes
 TIE = 1e-6  # log likelihoods this near to each other are equal: far above rounding, far below any evidence
@@ -197,65 +188,3 @@ def total_variance(X: NDArray[np.float64]) -> NDArray[np.float64]:
     X : (n_samples, n_features) features.
     """
     return np.where(np.ptp(X, axis=0) == 0, 1.0, X.var(axis=0, ddof=1))
-
-
-def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
-    """Features that look Gaussian: excess kurtosis within ``multiple`` standard errors of zero.
-
-    The excess kurtosis is the unbiased one. Its standard error for n samples of a Gaussian is
-    ``2 SES sqrt((n² - 1) / ((n - 3)(n + 5)))`` with ``SES = sqrt(6 n (n - 1) / ((n - 2)(n + 1)(n + 3)))``.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) features, four samples or more.
-    multiple : how many standard errors are allowed, above 0.
-
-    Returns
-    -------
-    Increasing indices of the features that stay. Constant features have no kurtosis and never stay.
-
-    Raises
-    ------
-    DataError
-        X is not a finite matrix of four rows or more, or multiple is not above 0.
-
-    Notes
-    -----
-    Parry, Phan & Wang (2012), Table 5.
-    """
-    X = finite_matrix(X)
-    n = len(X)
-    if n < 4:
-        raise DataError(f"X has {n} samples: the kurtosis needs four or more.")
-    if not isinstance(multiple, Real) or not multiple > 0:
-        raise DataError(f"multiple is {multiple!r}: give a number of standard errors above 0.")
-    skewness_error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
-    error = 2 * skewness_error * np.sqrt((n**2 - 1) / ((n - 3) * (n + 5)))
-    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    kurtosis = stats.kurtosis(X[:, varying], axis=0, bias=False)
-    return varying[np.abs(kurtosis) <= multiple * error]
-
-
-def finite_matrix(X: ArrayLike) -> NDArray[np.float64]:
-    """X as a float matrix without missing or infinite values.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) features.
-
-    Raises
-    ------
-    DataError
-        X is not numeric, not a matrix, empty, or holds a value that is not finite.
-    """
-    try:
-        X = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError("X holds something that is not a number: give a numeric matrix.") from error
-    if X.ndim != 2 or 0 in X.shape:
-        raise DataError(f"X has shape {X.shape}: give a matrix of samples by features, neither of them none.")
-    bad = ~np.isfinite(X)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(f"X[{row}, {column}] is {X[row, column]}: fill or drop it, every value must be finite.")
-    return X

@@ -29,6 +29,7 @@ from fairfold.win_percentage.win import (
     best_probability,
     check_all,
     checked_draws,
+    draws_grid,
     theoretical_win_percentage,
 )
 
@@ -185,6 +186,18 @@ def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
     return float(np.exp(fit.intercept)), float(fit.slope)
 
 
+def sampling_laws(table: pd.DataFrame) -> pd.DataFrame:
+    """The law of :func:`fit_rmse_law` for all sources together, called ``all``, and for each.
+
+    Returns
+    -------
+    DataFrame with the columns ``source, factor, exponent``
+    """
+    groups = [("all", table), *table.groupby("source", sort=False)]
+    rows = [(source, *fit_rmse_law(part)) for source, part in groups]
+    return pd.DataFrame(rows, columns=["source", "factor", "exponent"])
+
+
 def sampling_bands(
     histogram: PerformanceHistogram,
     classifiers: Sequence[str],
@@ -227,6 +240,25 @@ def sampling_bands(
         tables.append(table.assign(dataset=dataset, n_sampled=m))
     columns = ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
     return pd.concat(tables, ignore_index=True)[columns]
+
+
+def compare_samples(
+    histogram: PerformanceHistogram,
+    classifiers: Sequence[str],
+    name: str,
+    *,
+    n_sampled: Sequence[int],
+    n_trials: int,
+    random_state: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Bands and errors of samples of one dataset's feature sets, up to as many draws as the largest sample has sets.
+
+    See :func:`sampling_bands` and :func:`sampling_rmse`.
+    """
+    options = {"n_trials": n_trials, "random_state": random_state}
+    draws = draws_grid(max(n_sampled))
+    bands = sampling_bands(histogram, classifiers, n_sampled, draws, dataset=name, **options)
+    return bands, sampling_rmse(histogram, n_sampled, draws, source=name, **options)
 
 
 def rank_weights(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from fairfold.errors import DataError, ModelError
-from fairfold.win_percentage.gaussians import MODELS
+from fairfold.win_percentage.names import MODELS
 from fairfold.win_percentage.sampling import check_names, curve_table
 from fairfold.win_percentage.significance import null_interval, p_values, permutation_interval, permutation_p_values
 from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_all, checked_draws, draws_needed
@@ -19,14 +19,7 @@ from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_
 EPSILONS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
 PROBABILITIES = (0.5, 0.9, 0.95, 0.99, 0.999)
 BANDWIDTH = 0.01  # of the smoothing, in performance
-_STEPS = 10  # numbers of draws per power of ten
 _N_BINS = 400  # of performance, a quarter of the bandwidth each
-
-
-def draws_grid(most: float) -> np.ndarray:
-    """Numbers of draws from 1 to ``most``, ten to each power of ten, whole."""
-    n_steps = round(_STEPS * np.log10(most))
-    return np.unique(np.round(np.append(10 ** (np.arange(n_steps) / _STEPS), most)))
 
 
 def draws_table(epsilons: Sequence[float] = EPSILONS, probabilities: Sequence[float] = PROBABILITIES) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from fairfold.errors import ModelError
 MAX_CLASSIFIERS = 62  # a set of winners is the bits of one signed 64-bit integer
 _STEP = 0.01  # of the quadrature, see theoretical_win_percentage
 _GUMBEL_RANGE = (-4.0, 38.0)  # all of the Gumbel distribution but 1e-16
+_PER_DECADE = 10  # numbers of draws of a grid
 
 
 class Distribution(Protocol):
@@ -339,6 +340,12 @@ def _over_draws(n_draws: ArrayLike, of_one: Callable[[float], np.ndarray]) -> np
     draws = checked_draws(n_draws)
     rows = np.stack([of_one(n) for n in draws.ravel()])
     return rows.reshape(*draws.shape, rows.shape[1])
+
+
+def draws_grid(most: float) -> np.ndarray:
+    """Numbers of draws from 1 to ``most``, ten to each power of ten, whole."""
+    n_steps = round(_PER_DECADE * np.log10(most))
+    return np.unique(np.round(np.append(10 ** (np.arange(n_steps) / _PER_DECADE), most)))
 
 
 def checked_draws(n_draws: ArrayLike) -> np.ndarray:

@@ -23,8 +23,9 @@ from sklearn.metrics import get_scorer
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.plans import deal_folds
 from fairfold.seeds import seed_sequence
-from fairfold.win_percentage.feature_sets import whole_number
-from fairfold.win_percentage.gaussians import GAUSSIAN_CLASSIFIERS, finite_matrix, make_gaussian
+from fairfold.win_percentage.feature_sets import finite_matrix, whole_number
+from fairfold.win_percentage.gaussians import make_gaussian
+from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
 from fairfold.win_percentage.pairs import PairData, prepare_pairs, score_listed
 
 Classifiers = Sequence[str] | Mapping[str, BaseEstimator]
