@@ -8,6 +8,7 @@ HERE = Path(__file__).parent
 NAMED = [
     *("snakemake", "pygments", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib-base", "numba", "platformdirs"),
     *("requests", "tenacity", "tqdm", "rdata", "liac-arff", "defusedxml", "jsonschema", "pyyaml"),
+    *("jinja2", "docutils"),
 ]
 
 
