@@ -28,6 +28,7 @@ try:
     CATALOG = load_catalog().with_own(config["data"]["own"])
     for part in (
         config["weak_labels"],
+        config["weak_labels"]["rank_stability"],
         config["splitting"],
         config["splitting"]["fold_effect"],
     ):

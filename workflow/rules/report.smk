@@ -16,6 +16,7 @@ rule render_report:
     input:
         SPLITTING_RESULTS,
         WEAK_LABEL_RESULTS,
+        RANK_STABILITY_RESULTS,
         CROSS_TESTING_RESULTS,
         WIN_PERCENTAGE_RESULTS,
         ECOC_RESULTS,
