@@ -20,6 +20,14 @@ TINY = {
         "missing_rates": [0, 50],
         "models": ["RF+ET", "SLCForest", "CaFE-FLA", "FLAForest+"],
         "forest": {"n_trees": 4, "max_levels": 2},
+        "rank_stability": {
+            "datasets": ["simulated-multilabel"],
+            "splitters": ["random", "OptiSplit-rLD"],
+            "repeats": 2,
+            "repeats_per_job": 1,
+            "models": ["RF+ET", "FLAForest+"],
+            "forest": {"max_levels": 1},
+        },
     },
     "cross_testing": {
         "repetitions": 3,

@@ -75,6 +75,25 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
     assert np.load(results / "weak_labels/simulated-multilabel/rate-0/hidden.npz")["hidden"].size == 0
 
 
+def test_the_study_is_repeated_on_other_folds_and_on_the_same(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    parts = sorted((results / "rank_stability/simulated-multilabel/rate-50").glob("*/from-*.csv"))
+    assert [f"{path.parent.name}/{path.stem}" for path in parts] == [
+        f"{splitter}/from-{first}" for splitter in ("OptiSplit-rLD", "random") for first in (0, 1)
+    ]
+    scores = pd.concat(map(pd.read_csv, parts))
+    units = ["splitter", "repeat", "training", "model", "fold"]
+    assert scores.groupby(units)["metric"].agg(set).eq(METRICS).all()
+    assert len(scores) == 2 * 2 * 2 * 2 * 2 * len(METRICS)
+    # nothing repeats itself: folds differ between repeats, hidden labels and forests between trainings
+    assert scores.query("model == 'RF+ET' and metric == 'roc_auc'")["value"].is_unique
+    stability = pd.read_csv(results / "tables/rank_stability.csv")
+    assert stability.groupby("splitter")["metric"].agg(set).eq(METRICS).all()
+    assert (stability[["n_repeats", "n_trainings", "n_models"]] == 2).all(axis=None)
+    assert (stability["kendall_tau"] * 4 % 1 == 0).all()  # four pairs of trainings, each 1, 0 or -1 for two models
+
+
 def test_procedures_are_repeated(finished):
     study, _ = finished
     results = study.folder / "results"
@@ -190,7 +209,7 @@ def assert_a_part_of(finished, study, *tables):
     ("parts", "tables"),
     [
         (["splitting", "cross_testing"], ["split_quality", "cross_testing_fig4"]),
-        (["weak_labels"], ["percentile_ranks"]),
+        (["weak_labels"], ["percentile_ranks", "rank_stability"]),
         (["win_percentage"], ["win_percentage/win_percentages"]),
     ],
 )

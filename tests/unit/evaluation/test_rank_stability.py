@@ -176,11 +176,15 @@ def test_a_row_per_cell_with_ranks_within_folds():
 
 
 def test_equal_means_of_ranks_tie():
-    """Three folds that give each model each rank once: sums of the same numbers in other orders."""
-    values = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]]) + np.zeros((2, 1, 1, 1))
-    found = rank_stability(table_of(values)).iloc[0]
-    assert found["kendall_tau"] == 0
-    assert found["best_agreement"] == pytest.approx(1 / 3)
+    """Sums of the same numbers in another order differ in their last digit; that is no order of methods."""
+    equal = [0.3, 0.1 + 0.2]
+    assert equal[0] != equal[1]
+    found = stability_of(np.array([[equal, equal], [equal, equal]]))
+    assert found["kendall_tau"] == found["tau_same_folds"] == found["rank_sd"] == 0
+    assert found["best_agreement"] == 0.5
+    found = stability_of(np.array([[equal, equal], [equal[::-1], equal[::-1]]]))
+    assert (found["rank_sd"], found["kendall_tau"]) == (0, 0)
+    assert np.isnan(found["share_split"])
 
 
 def test_a_split_without_all_ranks_is_left_out():

@@ -15,6 +15,7 @@ from fairfold.figures.ranks import METRIC_LABELS
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
+_HOLLOW = {"markerfacecolor": "white", "markersize": 5.4}  # larger, to be seen around a filled mark at the same place
 
 
 def plot_rank_stability(stability: pd.DataFrame) -> Figure:
@@ -74,7 +75,7 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, lanes: list[str], sp
         numbers = panel[panel["dataset"] == lane].set_index("splitter").reindex(splitters)
         places, look = np.arange(len(splitters)) + shift, _look(lane, lanes)
         tau.hlines(places, numbers["tau_low"], numbers["tau_high"], color=look["color"], linewidth=0.9)
-        tau.plot(numbers["tau_same_folds"], places, **look, markerfacecolor="white")
+        tau.plot(numbers["tau_same_folds"], places, **look | _HOLLOW)
         tau.plot(numbers["kendall_tau"], places, **look)
         share.plot(100 * numbers["share_split"], places, **look)
     share.axvline(0, color="black", linewidth=0.6, zorder=0.8)
@@ -93,5 +94,5 @@ def _legend(lanes: list[str]) -> list[Line2D]:
     """Datasets by colour and mark, then what filled and hollow marks are."""
     named = [Line2D([], [], **_look(lane, lanes), label=lane) for lane in lanes]
     grey = _look(lanes[0], lanes) | {"color": "#555555"}
-    hollow = Line2D([], [], **grey, markerfacecolor="white", label="same folds")
+    hollow = Line2D([], [], **grey | _HOLLOW, label="same folds")
     return [*named, Line2D([], [], **grey, label="new folds"), hollow]
