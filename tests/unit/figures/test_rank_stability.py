@@ -84,11 +84,14 @@ def test_one_dataset_has_no_mean(stability):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["yeast", "new folds", "same folds"]
 
 
-def test_the_axis_of_tau_ends_at_one_and_shows_zero(stability):
-    axes = panels_of(plot_rank_stability(stability))[0, 0]
-    assert axes.get_xlim() == pytest.approx((-0.04 + min(0, stability["tau_low"].min()), 1.04))
-    wide = stability.assign(tau_low=-3.0, tau_high=4.0)
-    assert panels_of(plot_rank_stability(wide))[0, 0].get_xlim() == pytest.approx((-1.04, 1.04))
+def test_the_axis_of_tau_ends_at_one_and_shows_zero_and_all_marks(stability):
+    def limits(**columns):
+        return panels_of(plot_rank_stability(stability.assign(**columns)))[0, 0].get_xlim()
+
+    assert limits(tau_low=0.1) == pytest.approx((-0.05, 1.05))
+    assert limits(tau_low=-3.0, tau_high=4.0) == pytest.approx((-1.05, 1.05))
+    assert limits(tau_low=np.nan, tau_high=np.nan, tau_same_folds=-0.5) == pytest.approx((-0.55, 1.05))
+    assert limits(tau_low=np.nan, tau_high=np.nan, kendall_tau=-0.25) == pytest.approx((-0.3, 1.05))
 
 
 def test_what_has_no_number_leaves_its_place_empty(stability):

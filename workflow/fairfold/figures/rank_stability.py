@@ -15,7 +15,11 @@ from fairfold.figures.ranks import METRIC_LABELS
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
-_HOLLOW = {"markerfacecolor": "white", "markersize": 5.4}  # larger, to be seen around a filled mark at the same place
+_HOLLOW = {
+    "markerfacecolor": "white",
+    "markersize": 6.2,
+    "markeredgewidth": 0.8,
+}  # larger, to be seen around a filled mark at the same place
 
 
 def plot_rank_stability(stability: pd.DataFrame) -> Figure:
@@ -35,6 +39,8 @@ def plot_rank_stability(stability: pd.DataFrame) -> Figure:
     lanes = list(stability["dataset"].unique())
     lanes += [MEAN] * (len(lanes) > 1)
     stability = pd.concat([stability, _means(stability)], ignore_index=True)
+    # 0 is always shown; intervals are not cut off where tau ends, so the axis does it
+    least = np.clip(np.nanmin([0, *stability[["tau_low", "kendall_tau", "tau_same_folds"]].min()]), -1, 0)
     with mpl.rc_context(STYLE):
         panel_height = 0.25 + len(splitters) * (0.12 + 0.085 * len(lanes))
         size = (1.1 + 2.9 * len(rates), 1.1 + panel_height * len(metrics))
@@ -52,7 +58,7 @@ def plot_rank_stability(stability: pd.DataFrame) -> Figure:
         for column in range(len(rates)):
             axes[-1, 2 * column].set_xlabel("Kendall's tau")
             axes[-1, 2 * column + 1].set_xlabel("split's share (%)")
-            axes[0, 2 * column].set_xlim(np.clip(np.nanmin([0, *stability["tau_low"]]), -1, 0) - 0.04, 1.04)
+            axes[0, 2 * column].set_xlim(least - 0.05, 1.05)
         axes[0, 0].set_yticks(np.arange(len(splitters)), splitters)
         axes[0, 0].set_ylim(len(splitters) - 0.5, -0.5)
         figure.legend(handles=_legend(lanes), loc="outside upper left", ncols=3, frameon=False, columnspacing=1.2)
