@@ -15,11 +15,8 @@ from fairfold.figures.ranks import METRIC_LABELS
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
-_HOLLOW = {
-    "markerfacecolor": "white",
-    "markersize": 6.2,
-    "markeredgewidth": 0.8,
-}  # larger, to be seen around a filled mark at the same place
+# Larger and behind, to be seen around a filled mark at the same place without hiding its interval
+_HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8, "zorder": 0.95}
 
 
 def plot_rank_stability(stability: pd.DataFrame) -> Figure:
