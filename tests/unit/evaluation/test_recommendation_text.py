@@ -166,6 +166,16 @@ def test_models_that_failed():
     assert told(scores({"A": np.nan}), evidence=Evidence(seconds=SECONDS)) == [nothing]
 
 
+def test_digits_follow_the_spread():
+    """The standard deviation of A is 0.0158, divided by 100, or by a million."""
+    table = scores({"A": 0.9})
+    assert told(table.assign(value=0.99 + (table["value"] - 0.9) / 100))[0].startswith(
+        "By average precision the best is A: 0.99000 ± 0.00016 (mean"
+    )
+    assert "A: 0.990000 ± 0.000000 (" in told(table.assign(value=0.99 + (table["value"] - 0.9) / 1e6))[0]
+    assert "A: 0.990 ± 0.000 (" in told(table.assign(value=0.99))[0]
+
+
 def test_the_other_use_has_its_metrics():
     assert told(scores(**LOSSES), "threshold")[0].startswith("By Matthews correlation the best of 3 models is A: 0.800")
     assert told(scores(**LOSSES), "threshold")[2] == "By Hamming loss A is the best, too (0.100)."

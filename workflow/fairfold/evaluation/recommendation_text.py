@@ -147,8 +147,8 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         yield "No model has a score in every fold, so that there is nothing to recommend."
         return
     best, folds = _best(compared), int(compared["n_folds"].iloc[0])
-    spread = f" ± {compared.loc[best, 'sd']:.3f} (mean and standard deviation over {folds} folds)"
-    value = f"{compared.loc[best, 'mean']:.3f}{spread if folds > 1 else ' (a single fold)'}"
+    spread = f" ± {_rounded(compared.loc[best], 'sd')} (mean and standard deviation over {folds} folds)"
+    value = f"{_rounded(compared.loc[best])}{spread if folds > 1 else ' (a single fold)'}"
     among = f" of {len(compared)} models" if len(compared) > 1 else ""
     yield f"By {_METRICS[lead]} the best{among} is {best}: {value}."
     yield _about_tests(compared, best, folds)
@@ -181,7 +181,7 @@ def _about_other(best: str, metric: str, table: pd.DataFrame) -> str:
     if compared.empty:
         return ""
     first = _best(compared)
-    value = f"{compared.loc[first, 'mean']:.3f}"
+    value = _rounded(compared.loc[first])
     if best not in compared.index:
         return f"By {_METRICS[metric]} the best is {first} ({value}); {best} has no score in some fold."
     own = compared.loc[best]
@@ -189,10 +189,10 @@ def _about_other(best: str, metric: str, table: pd.DataFrame) -> str:
         return f"By {_METRICS[metric]} {best} is the best, too ({value})."
     beside = f"By {_METRICS[metric]} the best is {first} ({value})"
     if np.isnan(own["p_value"]):
-        return f"{beside}; {best} has {own['mean']:.3f}."
+        return f"{beside}; {best} has {_rounded(own)}."
     if own["is_top"]:
-        return f"{beside}, from which the tests cannot tell {best} ({own['mean']:.3f})."
-    return f"{beside}; {best} ({own['mean']:.3f}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
+        return f"{beside}, from which the tests cannot tell {best} ({_rounded(own)})."
+    return f"{beside}; {best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
 
 
 def _about_evidence(
@@ -299,6 +299,14 @@ def _best(compared: pd.DataFrame) -> str:
 def _listed(names: Iterable[str], conjunction: str = "and") -> str:
     *first, last = names
     return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
+def _rounded(scored: pd.Series, column: str = "mean") -> str:
+    """A mean or standard deviation to the second digit of the standard deviation, at least the third decimal."""
+    decimals = 3
+    if scored["sd"] > 0:
+        decimals = int(np.clip(1 - np.floor(np.log10(scored["sd"])), 3, 6))
+    return f"{scored[column]:.{decimals}f}"
 
 
 def _count(number: float, noun: str) -> str:
