@@ -329,7 +329,14 @@ def test_another_model_wins_more_often():
     ]
 
 
+def test_only_rates_at_which_the_best_drew_count():
+    table = pd.concat([wins({1: 0.552}), wins({1: 0.5}).query("model == 'B'").assign(missing_rate=30)])
+    (sentence,) = of(win_percentages=table)
+    assert "with 50 % hidden" in sentence
+
+
 def test_no_win_percentage_of_the_best():
+    assert of(win_percentages=wins({1: np.nan}).query("missing_rate == 50")) == []
     assert of(win_percentages=wins({1: 0.5}).query("model == 'B'")) == []
     assert of(win_percentages=wins({1: 0.5}).query("dataset == 'other'")) == []
 

@@ -213,7 +213,7 @@ def _about_evidence(
             yield _about_cliques(cliques, int(comparisons["n_datasets"].iloc[0]), best, lead, rate, alpha)
     if evidence.win_percentages is not None:
         wins = evidence.win_percentages
-        wins = wins[(wins["dataset"] == dataset) & (wins["metric"] == lead)]
+        wins = wins[(wins["dataset"] == dataset) & (wins["metric"] == lead) & wins["win_percentage"].notna()]
         if best in set(wins["model"]):
             yield _about_wins(wins, best, lead, rate, moderate_draws)
     if evidence.seconds is not None:
@@ -242,7 +242,7 @@ def _about_cliques(cliques: pd.DataFrame, n_datasets: int, best: str, metric: st
 
 
 def _about_wins(wins: pd.DataFrame, best: str, metric: str, rate: int, moderate_draws: int) -> str:
-    rate_of_wins = nearest_rate(wins["missing_rate"].unique(), rate)
+    rate_of_wins = nearest_rate(wins.loc[wins["model"] == best, "missing_rate"].unique(), rate)
     wins = wins[wins["missing_rate"] == rate_of_wins]
     few = wins["n_draws"].min()
     draws = sorted({few, max(few, wins.loc[wins["n_draws"] <= moderate_draws, "n_draws"].max())})
