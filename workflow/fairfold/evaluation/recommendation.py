@@ -5,16 +5,17 @@ rate that is nearest to the share estimated on the data is looked at. Of two tha
 because the estimate errs upwards more often (:mod:`fairfold.forests.missing_rate`).
 
 *Tests.* Corrected paired t-tests over folds (:mod:`fairfold.evaluation.corrected_t`), two-sided. The best is chosen by
-the scores that are tested afterwards: of 14 equal models one is ahead by luck, and comparing it with the other 13 as if
-it had been named beforehand declares some model worse in 88 % of such studies (of 5 folds that correlate by 1 / 5), or
-in 27 % after Benjamini & Hochberg's adjustment over those 13. Any pair could have become a comparison with the best, so
-p-values are adjusted over all pairs of models, as in the study's comparisons over datasets. What that keeps, in 2,000
-simulated studies of each kind: where no model differs, any is declared worse in 2 to 6 %. Where half of 4 to 14 models
-are truly worse, 1 to 4 % of those declared worse are not, on average, and a certain one of the good ones is left out of
-the top in 2 to 6 %; but that *some* good one is happens in 4 to 27 %, more with more models. Holm's adjustment would
-keep that below 5 %, too, at the price of tops that hardly leave anyone out of 14 models with 5 folds. All of it stands
-for one dataset and metric, and as far as the correction is right: if folds really correlate by 1 / 2, the 2 to 6 %
-become 17 to 19 %, and if they are independent about 1 %.
+the scores that are tested afterwards: of 14 equal models one is ahead by luck, and comparing it with the other 13 by
+one-sided tests, as if it had been named beforehand, declares some model worse in 88 % of such studies (of 5 folds that
+correlate by 1 / 5), or in 27 % after Benjamini & Hochberg's adjustment over those 13. Any pair could have become a
+comparison with the best, so p-values are adjusted over all pairs of models, as in the study's comparisons over
+datasets. What that keeps, in 2,000 simulated studies of each kind: where no model differs, any is declared worse in 2
+to 6 %. Where half of 4 to 14 models are truly worse, 1 to 4 % of those declared worse are not, on average, and a
+certain one of the good ones is left out of the top in 2 to 6 %; but that *some* good one is happens in 4 to 27 %, more
+with more models. Holm's adjustment would keep that below 5 %, too, at the price of power: of 7 models that are worse by
+5 standard deviations of a fold it leaves 27 % out, and this 99 %. All of it stands for one dataset and metric, and as
+far as the correction is right: if folds really correlate by 1 / 2, the 2 to 6 % become 17 to 19 %, and if they are
+independent about 1 %.
 """
 
 from __future__ import annotations
