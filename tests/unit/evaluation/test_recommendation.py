@@ -38,7 +38,7 @@ def test_the_nearest_rate_and_the_lower_of_two():
 
 def test_tests_are_corrected_two_sided_and_adjusted_over_all_pairs():
     n_models, n_folds = 6, 5
-    values = np.random.default_rng(0).normal(np.linspace(0, 1, n_models)[:, None], 0.1, size=(n_models, n_folds))
+    values = np.random.default_rng(0).normal(np.linspace(0, 1, n_models)[:, None], 0.2, size=(n_models, n_folds))
     table = compare_with_best(as_table(values), "mcc")
     pairs = list(itertools.combinations(range(n_models), 2))
     difference = np.array([values[i] - values[j] for i, j in pairs])
@@ -55,6 +55,7 @@ def test_tests_are_corrected_two_sided_and_adjusted_over_all_pairs():
         assert row["p_adjusted"] == pytest.approx(adjusted[at], rel=1e-7)
         assert row["is_top"] == (adjusted[at] > 0.05)
     assert 1 < table["is_top"].sum() < n_models
+    assert (table["is_top"] & (table["p_value"] < 0.05)).any()  # the adjustment matters
     np.testing.assert_allclose(table["mean"], values.mean(axis=1))
     np.testing.assert_allclose(table["sd"], values.std(axis=1, ddof=1))
     np.testing.assert_allclose(table["difference"], values.mean(axis=1).max() - values.mean(axis=1))

@@ -1,8 +1,8 @@
 """How many positive labels a dataset lacks, estimated by forests and tried where labels were hidden on purpose.
 
 The estimate is 1 − c for the label frequency c = P(observed | positive) of
-:func:`~fairfold.weak_labels.shared_label_frequency` on calibrated out-of-bag predictions, as in honest cascades. Of the
-estimators in :mod:`fairfold.weak_labels` it erred least where 0, 30, 50 and 70 % of the positives of nine datasets
+:func:`~fairfold.weak_labels.shared_label_frequency` on out-of-bag predictions, as in honest cascades. Of the estimators
+in :mod:`fairfold.weak_labels` it erred least where 0, 30, 50 and 70 % of the positives of nine datasets
 (flags, emotions, birds, CHD_49, yeast, scene and three of protein sequences) were hidden, taking their labels as
 complete: by 9 points on average, against 18 for TIcE's largest label frequency, 26 for the 95th percentile of the
 positives' probabilities, and 30 for TIcE label by label. It is no oracle: on data whose labels are hard to predict it
@@ -21,7 +21,7 @@ import pandas as pd
 from fairfold.errors import ModelError
 from fairfold.forests.levels import Level, Matrix
 from fairfold.forests.trees import MultilabelForest
-from fairfold.weak_labels.calibration import calibrate, fit_calibration, shared_label_frequency
+from fairfold.weak_labels.calibration import shared_label_frequency
 from fairfold.weak_labels.masking import observed_labels
 
 _TOO_FEW = "every fold leaves too few samples to grow a forest"
@@ -51,7 +51,7 @@ def estimate_missing_rate(observed: np.ndarray, forests: Sequence[MultilabelFore
             f"{' and '.join(map(str, sorted(shapes))) or 'nothing'}; give one or more fitted on these labels."
         )
     proba = np.mean([forest.centred_oob_proba() for forest in forests], axis=0)
-    return 1 - shared_label_frequency(observed, calibrate(proba, fit_calibration(observed, proba)))
+    return 1 - shared_label_frequency(observed, proba)
 
 
 def missing_rate_table(
