@@ -167,7 +167,7 @@ def test_each_dataset_is_judged_at_its_own_rate():
     ]
     final = scores[scores["is_final"]]
     for unit, part in table.groupby(["dataset", "missing_rate", "metric"]):
-        own = final[(final[["dataset", "missing_rate", "metric"]] == unit).all(axis=1)]
+        own = final[(final[["dataset", "missing_rate", "metric"]] == list(unit)).all(axis=1)]
         np.testing.assert_allclose(part.set_index("model")["mean"], own.groupby("model")["value"].mean())
     assert {metric for metrics in USES.values() for metric in metrics} == set(HIGHER_IS_BETTER)
 
