@@ -30,6 +30,15 @@ def test_the_worked_example(root, study):
     assert code == 0, output
     sizes = pd.read_csv(mine.folder / "results/tables/datasets.csv")
     assert sizes[["dataset", "n_samples", "n_features", "n_labels"]].to_numpy().tolist() == [["my-plants", 150, 3, 2]]
+    recommended = pd.read_csv(mine.folder / "results/timings/recommendation.csv")
+    assert set(recommended["dataset"]) == {"my-plants"}
+    assert list(recommended["use"].unique()) == ["data", "ranking", "threshold"]
+    assert recommended["sentence"][0].startswith("About ")
+    table = pd.read_csv(mine.folder / "results/tables/recommendation.csv").query("difference == 0")
+    best = table.drop_duplicates("metric").set_index("metric")["model"]
+    for use, metric in (("ranking", "average_precision"), ("threshold", "mcc")):
+        first = recommended.loc[recommended["use"] == use, "sentence"].iloc[0]
+        assert f"the best of 7 models is {best[metric]}: " in first
     before = mine.results()
 
     table["label_drought"] = 1 - table["label_drought"]
@@ -85,3 +94,6 @@ def test_a_model_that_cannot_run_is_a_row_with_its_reason(study):
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert scores["value"].isna().all()
     assert scores["reason"].str.contains("training samples are fewer than two leaves of 30").all()
+    told = pd.read_csv(mine.folder / "results/timings/recommendation.csv")["sentence"].tolist()
+    assert told[0].endswith("could not be estimated: every fold leaves too few samples to grow a forest.")
+    assert told[2:] == ["No model has a score in every fold, so that there is nothing to recommend."] * 2

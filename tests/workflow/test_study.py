@@ -153,6 +153,25 @@ def test_quality_of_splits_is_measured(finished):
     assert set(seconds["splitter"]) == {"random", "OptiSplit-rLD"}
 
 
+def test_models_are_recommended(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    rates = pd.read_csv(results / "tables/missing_rates.csv")
+    assert rates[["hidden_rate", "n_folds"]].to_numpy().tolist() == [[0, 2], [50, 2]]
+    assert rates["hidden_share"].tolist() == pytest.approx([0, 50], abs=1)
+    assert rates["estimated_rate"].is_monotonic_increasing
+    table = pd.read_csv(results / "tables/recommendation.csv")
+    assert set(table["metric"]) == METRICS
+    assert len(table) == 4 * len(METRICS)
+    nearest = min([0, 50], key=lambda rate: abs(rate - rates["estimated_rate"][0]))
+    assert (table["missing_rate"] == nearest).all()
+    scores = pd.read_csv(results / "tables/weak_label_scores.csv").query("is_final and missing_rate == @nearest")
+    means = scores.groupby(["metric", "model"])["value"].mean()
+    pd.testing.assert_series_equal(table.set_index(["metric", "model"])["mean"].sort_index(), means, check_names=False)
+    told = pd.read_csv(results / "timings/recommendation.csv")
+    assert told["sentence"].str.contains("MB of memory").sum() >= 2
+
+
 def test_report_holds_the_figure_and_the_tables(finished):
     study, _ = finished
     report = (study.folder / "results/report.html").read_text()

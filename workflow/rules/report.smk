@@ -17,6 +17,7 @@ rule render_report:
         SPLITTING_RESULTS,
         WEAK_LABEL_RESULTS,
         RANK_STABILITY_RESULTS,
+        RECOMMENDATION_RESULTS,
         CROSS_TESTING_RESULTS,
         WIN_PERCENTAGE_RESULTS,
         ECOC_RESULTS,
@@ -30,5 +31,5 @@ rule render_report:
         python=sys.executable,
         snakefile=workflow.main_snakefile,
     shell:
-        "{params.python:q} -m snakemake splitting weak_labels cross_testing win_percentage ecoc --snakefile {params.snakefile:q} --configfile {input.config}"
+        "{params.python:q} -m snakemake splitting weak_labels recommendation cross_testing win_percentage ecoc --snakefile {params.snakefile:q} --configfile {input.config}"
         " --workflow-profile none --nolock --report {output} > {log} 2>&1"

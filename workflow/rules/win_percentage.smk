@@ -149,7 +149,7 @@ rule reevaluate_pairs:
             for name in ("n_splits", "n_repeats", "corrected")
         },
         alpha=WIN_PERCENTAGE["alpha"],
-        code=code_of("win_percentage"),
+        code=code_of("win_percentage", "evaluation"),
     script:
         "../scripts/reevaluate_pairs.py"
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from fairfold.errors import DataError, ModelError, SplitError
+from fairfold.evaluation.corrected_t import correlation_of_cross_validations, p_values_ahead
 from fairfold.seeds import seed_for
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
@@ -67,9 +67,7 @@ def reevaluate_pairs(
     -----
     Cross-validations of one data set are not independent: they train and test on the same samples. Their standard
     error is too small, and the plain test, which the paper has, finds differences that new samples would not show. The
-    corrected test takes the scores of any two folds as correlated by 1 / k for k folds (Nadeau & Bengio 2003, Machine
-    Learning 52:239). Means of k folds are then correlated by k / (2 k - 1), and the variance of the mean of J such is
-    s² (1 / J + k / (k - 1)) in place of s² / J, for s² their sample variance.
+    corrected test allows for that (:mod:`fairfold.evaluation.corrected_t`).
     """
     if n_repeats < 2:
         raise ModelError(f"{n_repeats} cross-validation is asked; a t-test needs 2 or more.")
@@ -217,15 +215,9 @@ def _comparisons(scores: np.ndarray, names: Sequence[str], alpha: float, n_split
 
 def _p_values(scores: np.ndarray, best: np.ndarray, n_splits: int | None) -> np.ndarray:
     """One-sided paired t-tests of the best against each, shape (n_pairs, n_classifiers); corrected for ``n_splits``."""
+    correlation = 0.0 if n_splits is None else correlation_of_cross_validations(n_splits)
     ahead = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
-    n_repeats = scores.shape[2]
-    dependence = 0 if n_splits is None else n_splits / (n_splits - 1)
-    error = ahead.std(axis=2, ddof=1) * np.sqrt(1 / n_repeats + dependence)
-    mean = ahead.mean(axis=2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = special.stdtr(n_repeats - 1, -mean / error)
-    # differences that do not vary: any lead is certain, none is none
-    return np.where(error > 0, p_values, np.where(mean > 0, 0.0, 1.0))
+    return p_values_ahead(ahead, correlation=correlation)
 
 
 def _grid(plane: np.ndarray, n_points: int) -> np.ndarray:

@@ -1,0 +1,67 @@
+# How many labels each dataset lacks, and which models to trust on it
+
+RECOMMENDATION_RESULTS = [
+    "results/tables/missing_rates.csv",
+    "results/tables/recommendation.csv",
+    "results/timings/recommendation.csv",
+]
+# The estimate of the data as they are, and of what the study hides, where the truth is known.
+ESTIMATED_AT = sorted({0, *STUDY["missing_rates"]})
+
+
+rule estimate_missing_rates:
+    input:
+        datasets=expand(
+            "results/datasets/{dataset}.npz",
+            dataset=STUDY["datasets"],
+        ),
+        folds=expand(FOLDS, dataset=STUDY["datasets"]),
+        hidden=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
+            dataset=STUDY["datasets"],
+            rate=ESTIMATED_AT,
+        ),
+        first_levels=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/first_level/{variant}.npz",
+            dataset=STUDY["datasets"],
+            rate=ESTIMATED_AT,
+            variant=STUDY["variant"],
+        ),
+    output:
+        report(
+            "results/tables/missing_rates.csv",
+            caption="../report/missing_rates.rst",
+            category="7 Recommendation",
+            labels={"table": "missing rates"},
+        ),
+    log:
+        "results/logs/estimate_missing_rates.log",
+    params:
+        rates=ESTIMATED_AT,
+        code=code_of("weak_labels", "forests"),
+    script:
+        "../scripts/estimate_missing_rates.py"
+
+
+rule recommend_models:
+    input:
+        scores="results/tables/weak_label_scores.csv",
+        missing_rates="results/tables/missing_rates.csv",
+        seconds="results/timings/models.csv",
+    output:
+        numbers=report(
+            "results/tables/recommendation.csv",
+            caption="../report/recommendation.rst",
+            category="7 Recommendation",
+            labels={"table": "recommendation"},
+        ),
+        # in words, with seconds and memory, which differ from run to run
+        sentences="results/timings/recommendation.csv",
+    log:
+        "results/logs/recommend_models.log",
+    params:
+        # read where they are, and no input: without them models would be trained anew
+        benchmarks="results/benchmarks/train_model",
+        code=code_of("evaluation"),
+    script:
+        "../scripts/recommend_models.py"
