@@ -21,10 +21,11 @@ WEAK_LABEL_RESULTS = [
     "results/timings/models.csv",
 ]
 if IMPUTERS:
-    WEAK_LABEL_RESULTS += [
-        "results/tables/imputation.csv",
-        "results/figures/label_frequencies.pdf",
-    ] + ["results/figures/imputation.pdf"] * any(STUDY["missing_rates"])
+    WEAK_LABEL_RESULTS += ["results/tables/imputation.csv"]
+if IMPUTERS and any(STUDY["missing_rates"]):  # else there is nothing to find
+    WEAK_LABEL_RESULTS += expand(
+        "results/figures/{figure}.pdf", figure=["imputation", "label_frequencies"]
+    )
 
 
 def settings_of(wildcards):
@@ -285,39 +286,34 @@ use rule plot_metric_behaviour as plot_learning_curves with:
         code=code_of("figures"),
 
 
-use rule plot_metric_behaviour as plot_imputation with:
+rule plot_imputation:
     input:
         "results/tables/imputation.csv",
-    output:
-        "results/figures/imputation.pdf",
-        report(
-            "results/figures/imputation.png",
-            caption="../report/imputation_figure.rst",
-            category="3 Weak labels",
-            labels={"figure": "imputed labels"},
-        ),
-    log:
-        "results/logs/plot_imputation.log",
-    params:
-        draw="cascades:plot_imputation",
-        options={"models": STUDY["models"]},
-        code=code_of("figures"),
-
-
-use rule plot_metric_behaviour as plot_label_frequencies with:
-    input:
         "results/tables/label_frequencies.csv",
         "results/tables/label_frequency_errors.csv",
     output:
-        "results/figures/label_frequencies.pdf",
-        report(
-            "results/figures/label_frequencies.png",
-            caption="../report/label_frequencies.rst",
-            category="3 Weak labels",
-            labels={"figure": "label frequencies"},
-        ),
+        imputation=[
+            "results/figures/imputation.pdf",
+            report(
+                "results/figures/imputation.png",
+                caption="../report/imputation_figure.rst",
+                category="3 Weak labels",
+                labels={"figure": "imputed labels"},
+            ),
+        ],
+        frequencies=[
+            "results/figures/label_frequencies.pdf",
+            report(
+                "results/figures/label_frequencies.png",
+                caption="../report/label_frequencies.rst",
+                category="3 Weak labels",
+                labels={"figure": "label frequencies"},
+            ),
+        ],
     log:
-        "results/logs/plot_label_frequencies.log",
+        "results/logs/plot_imputation.log",
     params:
-        draw="cascades:plot_label_frequencies",
+        models=STUDY["models"],
         code=code_of("figures"),
+    script:
+        "../scripts/plot_imputation.py"

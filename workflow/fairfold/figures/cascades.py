@@ -100,7 +100,7 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
     dots = (
         frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["true", "estimated"]].mean().reset_index()
     )
-    margin = max(0.05, 0.12 * (dots["true"].max() - dots["true"].min()))
+    margin = max(0.05, 0.2 * (dots["true"].max() - dots["true"].min()))
     n_columns = min(5, len(models))
     n_rows = -(-len(models) // n_columns)
     with mpl.rc_context(STYLE):
@@ -138,10 +138,11 @@ def _grid(
     draw: Callable[[Axes, int, int, str, dict], None],
 ) -> Figure:
     """Panels over cascade levels: a row per label, a column per missing rate, and ``draw`` for each line in each."""
-    n_legend = -(-len(lines) // 4)
+    width = max(4.3, 1.2 + 1.55 * len(rates))
+    n_columns = int(width / 1.3)  # of the legend
     with mpl.rc_context(STYLE):
-        size = (1.2 + 1.55 * len(rates), 0.7 + 1.25 * len(labels) + 0.17 * n_legend)
-        figure = Figure(figsize=(max(size[0], 4.3), size[1]), layout="constrained")
+        height = 0.7 + 1.25 * len(labels) + 0.17 * -(-len(lines) // n_columns)
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(len(labels), len(rates), sharex=True, sharey="row", squeeze=False)
         for row, label in enumerate(labels):
             for column, rate in enumerate(rates):
@@ -153,7 +154,7 @@ def _grid(
             axes[0, column].set_title(f"{rate} % hidden")
         figure.supxlabel("cascade level", fontsize=STYLE["axes.labelsize"])
         handles, names = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+        figure.legend(handles, names, loc="outside upper center", ncols=n_columns, frameon=False)
     return figure
 
 
