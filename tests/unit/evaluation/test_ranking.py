@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.ranking import compare_methods, compare_ranks, percentile_ranks
+from fairfold.evaluation.ranking import _maximal_cliques, compare_methods, compare_ranks, percentile_ranks
 from fairfold.forests import make_model
 
 
@@ -148,6 +148,24 @@ def test_rounding_decides_no_tie():
     pd.testing.assert_frame_equal(found.p_values, expected.p_values)
     tiny = compare_methods(table * 1e-9)  # the digits are of the largest value, not of 1
     pd.testing.assert_frame_equal(tiny.p_values, expected.p_values)
+
+
+def test_rounding_decides_no_order_of_differences():
+    """0.3 - 0.2 < 0.2 - 0.1 < 0.4 - 0.3 to a computer, which would rank what ties."""
+    tenths = np.array([[3, 2], [1, 2], [4, 3], [7, 2], [8, 2]])
+    p = stats.wilcoxon(tenths[:, 0], tenths[:, 1]).pvalue
+    assert p == 0.25  # ranks 2, -2, 2, 4, 5; with 1, -2, 3, 4, 5 it would be 0.1875
+    assert compare_methods(tenths / 10).p_values.loc[0, 1] == p
+
+
+def test_cliques_of_any_graph():
+    rng = np.random.default_rng(0)
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9) * 4:
+        joined = np.triu(rng.random((9, 9)) < share, k=1)
+        joined = joined | joined.T
+        found = _maximal_cliques(joined)
+        expected = _find_maximal_cliques(pd.DataFrame(joined.astype(int)))
+        assert found == sorted(tuple(sorted(clique)) for clique in expected)
 
 
 def test_known_cliques():
