@@ -123,6 +123,21 @@ def test_a_single_rate_and_level_can_be_drawn(curves, imputation, frequencies, t
         save_figure(figure, [tmp_path / f"{number}.png"])
 
 
+def test_a_study_in_which_nothing_ran_has_figures_that_say_so(curves, imputation, frequencies):
+    figures = [
+        plot_learning_curves(curves.head(0)),
+        plot_imputation(imputation[imputation["missing_rate"] == 0], MODELS),
+        plot_label_frequencies(*(part.head(0) for part in frequencies)),
+    ]
+    for figure in figures:
+        assert [text.get_text() for text in figure.texts] == ["nothing to draw: no model has a value here"]
+
+
+def test_a_rate_at_which_nothing_ran_is_an_empty_panel(curves):
+    gone = (curves["missing_rate"] == 50) & (curves["metric"] == "mcc")
+    assert not plot_learning_curves(curves[~gone]).axes[1].lines[-1].get_xdata().size
+
+
 @pytest.mark.parametrize("suffix", ["pdf", "png"])
 def test_files_are_the_same_bytes_every_time(frequencies, tmp_path, suffix):
     for name in ("one", "two"):

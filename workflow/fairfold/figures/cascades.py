@@ -36,6 +36,8 @@ def plot_learning_curves(curves: pd.DataFrame) -> Figure:
         round for losses, so that up is better in every panel. Models without cascade have no line. A dataset whose
         cascade is shorter than another's keeps its last value.
     """
+    if curves.empty:
+        return _nothing()
     keys = ["dataset", "missing_rate", "model", "metric"]
     start = curves[curves["level"] == 0].set_index(keys)["mean"].rename("start")
     curves = curves.join(start, on=keys)
@@ -59,7 +61,7 @@ def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
     Parameters
     ----------
     imputation : columns ``dataset, missing_rate, model, level, precision, recall``, as
-        :func:`fairfold.forests.diagnostics.summarise_imputation` gives them; missing rates in percent, not all 0.
+        :func:`fairfold.forests.diagnostics.summarise_imputation` gives them; missing rates in percent.
     models : all models of the study, in their order, by which they have the same colours in all its figures.
 
     Returns
@@ -68,6 +70,9 @@ def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
         Means over datasets; one whose cascade is shorter than another's keeps its last value. A missing rate of 0 has
         no column: nothing is hidden there, so precision is 0 and recall undefined.
     """
+    imputation = imputation[imputation["missing_rate"] > 0]
+    if imputation.empty:
+        return _nothing()
     rates, shown = (list(imputation[column].unique()) for column in ("missing_rate", "model"))
     quantities = ["precision", "recall"]
 
@@ -77,7 +82,7 @@ def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
         axes.set_ylim(-0.03, 1.03)
 
     labels = [f"{quantity} of\nimputed labels" for quantity in quantities]
-    return _grid(labels, [rate for rate in rates if rate > 0], _lines_of(models, shown), draw)
+    return _grid(labels, rates, _lines_of(models, shown), draw)
 
 
 def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> Figure:
@@ -96,6 +101,8 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         Dots are means over folds. The grey line is where estimates are right; above each missing rate stand bias and
         mean absolute error over folds, labels and datasets.
     """
+    if frequencies.empty:
+        return _nothing()
     rates, models = (list(frequencies[column].unique()) for column in ("missing_rate", "model"))
     dots = (
         frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["true", "estimated"]].mean().reset_index()
@@ -128,6 +135,14 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         figure.supylabel("estimated label frequency", fontsize=STYLE["axes.labelsize"])
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    return figure
+
+
+def _nothing() -> Figure:
+    """What is drawn of an empty table, so that a study in which no model could run ends with its reasons."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.3, 1))
+        figure.text(0.5, 0.5, "nothing to draw: no model has a value here", ha="center", va="center")
     return figure
 
 
