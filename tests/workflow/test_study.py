@@ -26,6 +26,33 @@ def test_every_score_is_there(finished):
     assert (final["reason"] == "").all()
 
 
+def test_scores_are_tabulated_and_compared(finished):
+    study, _ = finished
+    tables = study.folder / "results/tables"
+    scores = pd.read_csv(tables / "weak_label_scores.csv")
+    final = scores[scores["is_final"]]
+    summary = pd.read_csv(tables / "score_summary.csv")
+    assert len(summary) == 1 * 2 * 4 * len(METRICS)
+    expected = final.groupby(["missing_rate", "model", "metric"])["value"].mean()
+    found = summary.set_index(["missing_rate", "model", "metric"])["mean"].sort_index()
+    pd.testing.assert_series_equal(found, expected, check_names=False)
+    printed = pd.read_csv(tables / "weak_labels/simulated-multilabel.csv").set_index(["model", "missing_rate"])
+    mean, sd = map(float, printed.loc[("CaFE-FLA", 50), "mcc"].split(" ± "))
+    assert abs(mean - expected[50, "CaFE-FLA", "mcc"]) <= 0.0005 + 1e-9
+    assert sd >= 0
+    curves = pd.read_csv(tables / "learning_curves.csv")
+    assert curves["level"].max() == 2
+    comparisons = pd.read_csv(tables / "comparisons.csv")
+    assert set(comparisons["reason"]) == {"complete blocks: 1; tests need 2 or more"}
+    assert len(pd.read_csv(tables / "pairs.csv")) == 2 * len(METRICS) * math.comb(4, 2)
+    assert pd.read_csv(tables / "models.csv")["model"].tolist() == ["RF+ET", "SLCForest", "CaFE-FLA", "FLAForest+"]
+    frequencies = pd.read_csv(tables / "label_frequencies.csv")
+    assert set(frequencies["model"]) == {"SLCForest", "CaFE-FLA", "FLAForest+"}
+    assert (frequencies.loc[frequencies["missing_rate"] == 0, "true"] == 1).all()
+    for figure in ("percentile_ranks", "learning_curves", "imputation", "label_frequencies"):
+        assert (study.folder / f"results/figures/{figure}.png").stat().st_size > 10_000
+
+
 def test_models_share_their_first_level(finished):
     study, _ = finished
     scores = pd.read_csv(study.folder / "results/tables/weak_label_scores.csv")

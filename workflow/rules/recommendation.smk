@@ -48,6 +48,8 @@ rule recommend_models:
         scores="results/tables/weak_label_scores.csv",
         missing_rates="results/tables/missing_rates.csv",
         seconds="results/timings/models.csv",
+        comparisons="results/tables/comparisons.csv",
+        cliques="results/tables/cliques.csv",
     output:
         numbers=report(
             "results/tables/recommendation.csv",

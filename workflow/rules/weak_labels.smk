@@ -5,12 +5,27 @@ FOLDS = f"results/folds/{{dataset}}/{config['folds']['method']}/repeats-1.npz"
 # Models are named after their imputation: LC, SLC or FLA.
 IMPUTERS = [model for model in STUDY["models"] if "LC" in model or "FLA" in model]
 WEAK_LABEL_RESULTS = [
-    "results/tables/datasets.csv",
-    "results/tables/weak_label_scores.csv",
-    "results/tables/percentile_ranks.csv",
-    "results/figures/percentile_ranks.pdf",
+    *expand(
+        "results/tables/{table}.csv",
+        table=[
+            "datasets",
+            "models",
+            "weak_label_scores",
+            "score_summary",
+            "percentile_ranks",
+        ],
+    ),
+    *expand(
+        "results/figures/{figure}.pdf", figure=["percentile_ranks", "learning_curves"]
+    ),
     "results/timings/models.csv",
-] + ["results/tables/imputation.csv"] * bool(IMPUTERS)
+]
+if IMPUTERS:
+    WEAK_LABEL_RESULTS += ["results/tables/imputation.csv"]
+if IMPUTERS and any(STUDY["missing_rates"]):  # else there is nothing to find
+    WEAK_LABEL_RESULTS += expand(
+        "results/figures/{figure}.pdf", figure=["imputation", "label_frequencies"]
+    )
 
 
 def settings_of(wildcards):
@@ -129,11 +144,18 @@ rule summarise_imputation:
             model=IMPUTERS,
         ),
     output:
-        report(
+        imputation=report(
             "results/tables/imputation.csv",
             caption="../report/imputation.rst",
             category="3 Weak labels",
             labels={"table": "imputation"},
+        ),
+        frequencies="results/tables/label_frequencies.csv",
+        errors=report(
+            "results/tables/label_frequency_errors.csv",
+            caption="../report/label_frequencies.rst",
+            category="3 Weak labels",
+            labels={"table": "errors of label frequencies"},
         ),
     log:
         "results/logs/summarise_imputation.log",
@@ -143,19 +165,84 @@ rule summarise_imputation:
         "../scripts/summarise_imputation.py"
 
 
+rule describe_models:
+    output:
+        report(
+            "results/tables/models.csv",
+            caption="../report/models.rst",
+            category="3 Weak labels",
+            labels={"table": "models"},
+        ),
+    log:
+        "results/logs/describe_models.log",
+    params:
+        models=STUDY["models"],
+        variant=STUDY["variant"],
+        code=code_of("forests"),
+    script:
+        "../scripts/describe_models.py"
+
+
+rule tabulate_scores:
+    input:
+        "results/tables/weak_label_scores.csv",
+    output:
+        summary=report(
+            "results/tables/score_summary.csv",
+            caption="../report/score_summary.rst",
+            category="3 Weak labels",
+            labels={"table": "mean scores"},
+        ),
+        curves=report(
+            "results/tables/learning_curves.csv",
+            caption="../report/learning_curves.rst",
+            category="3 Weak labels",
+            labels={"table": "learning curves"},
+        ),
+        printed=expand(
+            "results/tables/weak_labels/{dataset}.csv", dataset=STUDY["datasets"]
+        ),
+    log:
+        "results/logs/tabulate_scores.log",
+    params:
+        datasets=STUDY["datasets"],
+        code=code_of("evaluation"),
+    script:
+        "../scripts/tabulate_scores.py"
+
+
 rule rank_models:
     input:
         "results/tables/weak_label_scores.csv",
     output:
-        report(
+        ranks=report(
             "results/tables/percentile_ranks.csv",
             caption="../report/percentile_ranks.rst",
             category="3 Weak labels",
             labels={"table": "percentile ranks"},
         ),
+        comparisons=report(
+            "results/tables/comparisons.csv",
+            caption="../report/comparisons.rst",
+            category="3 Weak labels",
+            labels={"table": "comparisons"},
+        ),
+        pairs=report(
+            "results/tables/pairs.csv",
+            caption="../report/pairs.rst",
+            category="3 Weak labels",
+            labels={"table": "pairs of models"},
+        ),
+        cliques=report(
+            "results/tables/cliques.csv",
+            caption="../report/cliques.rst",
+            category="3 Weak labels",
+            labels={"table": "cliques"},
+        ),
     log:
         "results/logs/rank_models.log",
     params:
+        alpha=STUDY["alpha"],
         code=code_of("evaluation"),
     script:
         "../scripts/rank_models.py"
@@ -164,6 +251,8 @@ rule rank_models:
 use rule plot_metric_behaviour as plot_percentile_ranks with:
     input:
         "results/tables/percentile_ranks.csv",
+        "results/tables/comparisons.csv",
+        "results/tables/cliques.csv",
     output:
         "results/figures/percentile_ranks.pdf",
         report(
@@ -177,3 +266,54 @@ use rule plot_metric_behaviour as plot_percentile_ranks with:
     params:
         draw="ranks:plot_percentile_ranks",
         code=code_of("figures"),
+
+
+use rule plot_metric_behaviour as plot_learning_curves with:
+    input:
+        "results/tables/learning_curves.csv",
+    output:
+        "results/figures/learning_curves.pdf",
+        report(
+            "results/figures/learning_curves.png",
+            caption="../report/learning_curves.rst",
+            category="3 Weak labels",
+            labels={"figure": "learning curves"},
+        ),
+    log:
+        "results/logs/plot_learning_curves.log",
+    params:
+        draw="cascades:plot_learning_curves",
+        code=code_of("figures"),
+
+
+rule plot_imputation:
+    input:
+        "results/tables/imputation.csv",
+        "results/tables/label_frequencies.csv",
+        "results/tables/label_frequency_errors.csv",
+    output:
+        imputation=[
+            "results/figures/imputation.pdf",
+            report(
+                "results/figures/imputation.png",
+                caption="../report/imputation_figure.rst",
+                category="3 Weak labels",
+                labels={"figure": "imputed labels"},
+            ),
+        ],
+        frequencies=[
+            "results/figures/label_frequencies.pdf",
+            report(
+                "results/figures/label_frequencies.png",
+                caption="../report/label_frequencies.rst",
+                category="3 Weak labels",
+                labels={"figure": "label frequencies"},
+            ),
+        ],
+    log:
+        "results/logs/plot_imputation.log",
+    params:
+        models=STUDY["models"],
+        code=code_of("figures"),
+    script:
+        "../scripts/plot_imputation.py"

@@ -8,6 +8,6 @@ from fairfold.files import write_table
 
 with logged(snakemake.log):
     datasets = [Dataset.load(path) for path in snakemake.input]
-    columns = ["dataset", "n_samples", "n_features", "n_labels", "label_density"]
-    rows = [(data.id, *data.shape, data.label_density) for data in datasets]
+    columns = ["dataset", "n_samples", "n_features", "n_labels", "label_cardinality", "label_density"]
+    rows = [(data.id, *data.shape, data.label_cardinality, data.label_density) for data in datasets]
     write_table(pd.DataFrame(rows, columns=columns), snakemake.output[0])

@@ -40,6 +40,7 @@ def test_labels_are_parted_from_features(entry):
     assert (data.X.dtype, data.Y.dtype) == (np.float64, np.int8)
     assert data.shape == (3, 2, 2)
     assert data.label_density == 0.5
+    assert data.label_cardinality == 1.0  # three positives of three samples
 
 
 @pytest.mark.parametrize(

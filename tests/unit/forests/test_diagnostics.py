@@ -3,7 +3,12 @@ import pandas as pd
 import pytest
 
 from fairfold.forests import make_model
-from fairfold.forests.diagnostics import imputation_table, summarise_imputation
+from fairfold.forests.diagnostics import (
+    imputation_table,
+    label_frequencies,
+    summarise_imputation,
+    summarise_label_frequencies,
+)
 from fairfold.weak_labels import mask_positives
 
 
@@ -61,3 +66,36 @@ def test_labels_are_pooled_and_folds_averaged():
 def test_folds_that_could_not_run_are_left_out():
     failed = pd.DataFrame({"model": ["a"], "fold": [0], "reason": ["too few samples."]})
     assert summarise_imputation(failed, ["model"]).empty
+    assert label_frequencies(failed, ["model"]).empty
+
+
+def test_label_frequencies_are_those_of_each_folds_last_level():
+    columns = ["model", "fold", "level", "label", "label_frequency", "n_observed", "hits", "misses"]
+    rows = [
+        ("a", 0, 0, 0, np.nan, 6, 0, 4),
+        ("a", 0, 1, 0, 0.5, 6, 1, 3),
+        ("a", 0, 2, 0, 0.7, 6, 3.5, 0.5),  # weights may be imputed in part
+        ("a", 1, 1, 0, 0.4, 5, 1, 4),
+        ("a", 1, 1, 1, 0.9, 3, 0, 1),
+        ("b", 0, 2, 0, np.nan, 6, 0, 4),  # estimates nothing
+    ]
+    result = label_frequencies(pd.DataFrame(rows, columns=columns), ["model"])
+    assert list(result) == ["model", "fold", "label", "level", "estimated", "true"]
+    assert result.to_numpy().tolist() == [["a", 0, 0, 2, 0.7, 0.6], ["a", 1, 0, 1, 0.4, 0.5], ["a", 1, 1, 1, 0.9, 0.75]]
+
+
+def test_true_label_frequencies_are_those_of_the_mask(data):
+    _, Y, observed = data
+    table = imputation_table(fitted("SLCForest", data), Y).assign(fold=0, model="SLCForest")
+    result = label_frequencies(table, ["model"])
+    np.testing.assert_allclose(result["true"], observed.sum(axis=0) / Y.sum(axis=0), rtol=1e-12)
+    assert (result["level"] == 2).all()
+
+
+def test_errors_of_label_frequencies():
+    columns = ["missing_rate", "model", "estimated", "true"]
+    rows = [(50, "a", 0.7, 0.5), (50, "a", 0.4, 0.5), (0, "a", 0.9, 1.0)]
+    result = summarise_label_frequencies(pd.DataFrame(rows, columns=columns), ["missing_rate", "model"])
+    assert list(result) == ["missing_rate", "model", "n", "bias", "mean_absolute_error"]
+    assert result[["missing_rate", "n"]].to_numpy().tolist() == [[50, 2], [0, 1]]
+    assert result[["bias", "mean_absolute_error"]].to_numpy().ravel().tolist() == pytest.approx([0.05, 0.15, -0.1, 0.1])

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
-from fairfold.forests.models import HONEST_MODELS, PUBLISHED_MODELS, VARIANTS
+from fairfold.forests.models import HONEST_MODELS, PUBLISHED_MODELS, VARIANTS, describe_models
 from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.weak_labels import mask_positives
 
@@ -237,3 +237,37 @@ def test_prediction_needs_a_fit_and_the_same_features(data):
         small("SLCForest").save("nowhere.npz")
     with pytest.raises(ModelError, match="X has 5 features, but CascadeForest is expecting 8"):
         small("SLCForest").fit(X, observed).predict(X[:, :5])
+
+
+def test_table_3():
+    """Ilidio et al. (2024), Table 3, and the models of our own below it."""
+    table = describe_models().set_index("model")
+    assert tuple(table.index) == MODEL_NAMES
+    parts = ["new_features", "crossing_over", "imputation", "length_control"]
+    assert table[parts].agg("|".join, axis=1).to_dict() == {
+        "RF+ET": "none|none|none|single",
+        "gcForest": "output|none|none|first-drop",
+        "LCForest": "output|none|lc|imputation-limit",
+        "CaFE": "embedding|yes|none|best-training",
+        "CaFE-OS": "embedding + output|yes|none|best-training",
+        "SLCForest": "output|yes|slc|best-oob",
+        "FLAForest": "output|yes|fla|best-oob",
+        "CaFE-SLC": "embedding + output|yes|slc|best-oob",
+        "CaFE-FLA": "embedding + output|yes|fla|best-oob",
+        "gcForest+": "output|none|none|best-oob, patience 3",
+        "SLCForest+": "output|none|slc|best-oob, patience 3",
+        "FLAForest+": "output|none|fla|best-oob, patience 3",
+        "CaFE-SLC+": "embedding + output|none|slc|best-oob, patience 3",
+        "CaFE-FLA+": "embedding + output|none|fla|best-oob, patience 3",
+    }
+    is_honest = table.index.str.endswith("+")
+    assert (table.loc[is_honest, ["variant", "training_features"]] == ["honest", "out-of-bag"]).all(axis=None)
+    assert (table.loc[~is_honest, "variant"] == "paper").all()
+    assert table["training_features"].value_counts().to_dict() == {"in-bag": 8, "out-of-bag": 5, "none": 1}
+
+
+def test_models_are_described_in_the_order_and_variant_asked_for():
+    table = describe_models(["CaFE-SLC+", "gcForest"], variant="published")
+    assert table[["model", "variant"]].to_numpy().tolist() == [["CaFE-SLC+", "honest"], ["gcForest", "published"]]
+    with pytest.raises(ModelError, match="unknown model 'CaFFE'"):
+        describe_models(["CaFFE"])

@@ -57,6 +57,11 @@ class Dataset:
             return 1 / len(self.label_names)
         return float(self.Y.sum(dtype=np.int64) / np.prod(self.Y.shape, dtype=np.int64))
 
+    @property
+    def label_cardinality(self) -> float:
+        """Mean number of positive labels of a sample; 1 for one-label tasks."""
+        return self.label_density * len(self.label_names)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a compressed ``.npz`` that holds plain arrays only, whole or not at all."""
         write_arrays(

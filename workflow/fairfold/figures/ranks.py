@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -19,34 +21,86 @@ METRIC_LABELS = {
 }
 
 
-def plot_percentile_ranks(ranks: pd.DataFrame) -> Figure:
+BAR_STEP = 0.07  # between crossbars above each other, in ranks
+FIRST_BAR = 1.22
+
+
+def plot_percentile_ranks(ranks: pd.DataFrame, comparisons: pd.DataFrame, cliques: pd.DataFrame) -> Figure:
     """Box plots of percentile ranks: a row per metric, a column per missing rate, a box per model, a dot per dataset.
 
     Parameters
     ----------
     ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``, as
         :func:`fairfold.evaluation.ranking.percentile_ranks` gives them; missing rates in percent.
+    comparisons, cliques : as :func:`fairfold.evaluation.ranking.compare_ranks` gives them.
 
     Returns
     -------
     Figure
         The mean of each box stands in a white field above it; a rank of 1 is best. A model with a "+" has the colour of
-        the one without, and is hatched.
+        the one without, and is hatched. Above the means, a bar joins the models of a clique, which have dots on it; a
+        model may be on several. Cliques of one model have no bar. Above each panel is the p-value of Friedman's test.
     """
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
+    panels = dict(list(ranks.groupby(["metric", "missing_rate"])))
+    bars = {panel: _stack(part, models) for panel, part in cliques.groupby(["metric", "missing_rate"])}
+    friedman = comparisons.set_index(["metric", "missing_rate"])["friedman_p"]
+    n_bars = {
+        metric: max((height + 1 for rate in rates for height, _ in bars.get((metric, rate), [])), default=0)
+        for metric in metrics
+    }
+    tops = [FIRST_BAR - 0.05 + BAR_STEP * n_bars[metric] for metric in metrics]
     with mpl.rc_context(STYLE):
-        size = (1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.5 * len(metrics) + 1.1)
+        size = (1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.1 * sum(tops) + 0.3 * len(metrics) + 1.1)
         figure = Figure(figsize=size, layout="constrained")  # keeps the outer label off the inner ones at any width
-        axes = figure.subplots(len(metrics), len(rates), sharex=True, sharey=True, squeeze=False)
-        for row, metric in enumerate(metrics):
+        grid = {"squeeze": False, "height_ratios": tops}
+        axes = figure.subplots(len(metrics), len(rates), sharex=True, sharey="row", **grid)
+        for row, (metric, top) in enumerate(zip(metrics, tops, strict=True)):
             for column, rate in enumerate(rates):
-                panel = ranks[(ranks["metric"] == metric) & (ranks["missing_rate"] == rate)]
-                _draw_panel(axes[row, column], panel, models)
-            axes[row, 0].set_ylabel(METRIC_LABELS.get(metric, metric))
-        for column, rate in enumerate(rates):
-            axes[0, column].set_title(f"{rate} % hidden")
+                panel = axes[row, column]
+                _draw_panel(panel, panels[metric, rate], models)
+                for height, places in bars.get((metric, rate), []):
+                    _draw_bar(panel, FIRST_BAR + BAR_STEP * height, places)
+                heading = f"{rate} % hidden\n" if row == 0 else ""
+                panel.set_title(heading + _friedman_text(friedman[metric, rate]), fontsize=STYLE["font.size"] - 1)
+            axes[row, 0].set_ylim(0, top)
+            axes[row, 0].set_ylabel(METRIC_LABELS.get(metric, metric), y=0.5 / top)
         figure.supylabel("percentile rank (1 is best)", fontsize=STYLE["axes.labelsize"])
     return figure
+
+
+def colours_of(models: Sequence[str]) -> list[str]:
+    """A colour for each model; one with a "+" has that of the model without."""
+    families = families_of(models)
+    return [PALETTE[families.index(model.removesuffix("+")) % len(PALETTE)] for model in models]
+
+
+def families_of(models: Sequence[str]) -> list[str]:
+    """Names without "+", each once."""
+    return list(dict.fromkeys(model.removesuffix("+") for model in models))
+
+
+def _stack(cliques: pd.DataFrame, models: list[str]) -> list[tuple[int, list[int]]]:
+    """Height, from 0, and members' places of each clique's bar; those at one height do not touch."""
+    ends: list[int] = []  # last place that is taken, by height
+    bars = []
+    members = cliques.groupby("clique")["model"].agg(lambda names: sorted(map(models.index, names)))
+    for places in sorted((each for each in members if len(each) > 1), key=lambda each: (each[0], -each[-1])):
+        height = next((height for height, end in enumerate(ends) if end < places[0]), len(ends))
+        ends[height : height + 1] = [places[-1]]
+        bars.append((height, places))
+    return bars
+
+
+def _draw_bar(axes: Axes, height: float, places: list[int]) -> None:
+    axes.plot([places[0], places[-1]], [height, height], color="0.4", linewidth=0.8, gid="crossbar")
+    axes.plot(places, [height] * len(places), ".", color="black", markersize=6, markeredgewidth=0, gid="members")
+
+
+def _friedman_text(p: float) -> str:
+    if np.isnan(p):
+        return "Friedman p: –"
+    return "Friedman p < 0.0001" if p < 0.0001 else f"Friedman p = {p:.2g}"
 
 
 def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str]) -> None:
@@ -62,7 +116,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str]) -> None:
         whiskerprops={"linewidth": 0.7},
         capprops={"linewidth": 0.7},
     )
-    for box, model, colour in zip(boxes["boxes"], models, _colours(models), strict=True):
+    for box, model, colour in zip(boxes["boxes"], models, colours_of(models), strict=True):
         hatch = "////" if model.endswith("+") else None
         box.set(facecolor=colour, alpha=0.55, edgecolor="black", linewidth=0.7, hatch=hatch, hatch_linewidth=0.4)
     for position, dots in zip(positions, values, strict=True):
@@ -73,16 +127,11 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str]) -> None:
             _write_mean(axes, position, dots.mean())
     axes.set_xticks(positions, models, rotation=90)
     axes.set_xlim(-0.6, len(models) - 0.4)
-    axes.set_ylim(0, 1.18)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.spines["left"].set_bounds(0, 1)  # above are texts and bars
     axes.grid(visible=False, axis="x")
 
 
 def _write_mean(axes: Axes, position: float, mean: float) -> None:
     field = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
     axes.text(position, 1.1, f"{mean:.2f}", ha="center", va="center", fontsize=6.5, bbox=field)
-
-
-def _colours(models: list[str]) -> list[str]:
-    families = list(dict.fromkeys(model.removesuffix("+") for model in models))
-    return [PALETTE[families.index(model.removesuffix("+")) % len(PALETTE)] for model in models]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from fairfold.errors import ModelError, unknown_name
 from fairfold.forests.cascade import CascadeForest
@@ -101,3 +103,43 @@ def make_model(
     if unknown:
         raise ModelError(unknown_name(f"parameter of {name}", unknown[0], tuple(model().get_params())))
     return model(**parameters)
+
+
+def describe_models(
+    names: Sequence[str] = MODEL_NAMES, *, variant: Literal["paper", "published"] = "paper"
+) -> pd.DataFrame:
+    """Table 3 of the paper: what each model is made of, the "+" ones included.
+
+    Parameters
+    ----------
+    names : of ``MODEL_NAMES``.
+    variant : of the models without a "+".
+
+    Returns
+    -------
+    DataFrame with the columns ``model, variant, new_features`` (what a level adds for the next: output-space features,
+    tree embeddings or both), ``training_features`` (whether those of a training sample come from all trees, in-bag, or
+    from those that did not see it), ``crossing_over, imputation, length_control``; "none" where a model has no such
+    part.
+
+    Raises
+    ------
+    ModelError
+        When there is no model or variant of that name.
+    """
+    rows = []
+    for name in names:
+        is_honest = name in HONEST_MODELS
+        model = make_model(name, variant=None if is_honest else variant)
+        parts = model.get_params()
+        row = {"model": name, "variant": "honest" if is_honest else variant}
+        length_control = parts.get("length_control", f"best-oob, patience {parts.get('patience')}")
+        if length_control == "single":
+            row |= dict.fromkeys(("new_features", "training_features", "crossing_over", "imputation"), "none")
+        else:
+            row["new_features"] = " + ".join(parts["features"])
+            row["training_features"] = parts.get("output_features", "out-of-bag")
+            row["crossing_over"] = "yes" if parts["crossing_over"] else "none"
+            row["imputation"] = parts["imputation"] or "none"
+        rows.append({**row, "length_control": length_control})
+    return pd.DataFrame(rows)
