@@ -30,6 +30,7 @@ try:
         config["weak_labels"],
         config["splitting"],
         config["splitting"]["fold_effect"],
+        config["cross_testing"]["forests"],
     ):
         for dataset in part["datasets"]:
             CATALOG[dataset].require("multilabel")
