@@ -129,13 +129,13 @@ class LabelProblem:
         self.deal: Deal = deal_at_random if splitter is None else _deal_by(splitter)
 
     def check_folds(self, plan: Plan, n_splits: int) -> None:
-        """Raise a :class:`SplitError` where a fold has no samples."""
+        """Raise a :class:`SplitError` where there are fewer rows than folds."""
         for purpose, fold_of in _dealt(plan):
             sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
             if not sizes.all():
                 raise SplitError(
                     f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty: give more rows, lower "
-                    f"n_splits, which is {n_splits}, change test_fraction, or use another splitter."
+                    f"n_splits, which is {n_splits}, or change test_fraction."
                 )
 
     def engine(self, estimators: list[ClassifierMixin], n_jobs: int | None) -> Engine:
@@ -214,10 +214,10 @@ def _deal_by(splitter: Splitter) -> Deal:
     def deal(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
         seed = int(rng.integers(2**32))
         fold_of = np.asarray(splitter.assign(Y) if hasattr(splitter, "assign") else splitter(Y, seed))
-        if fold_of.shape != (len(Y),) or not np.isin(fold_of, np.arange(n_splits)).all():
+        if fold_of.shape != (len(Y),) or not np.array_equal(np.unique(fold_of), np.arange(n_splits)):
             raise SplitError(
-                f"splitter {splitter!r} gives shape {fold_of.shape} and folds from {fold_of.min()} to {fold_of.max()} "
-                f"for {len(Y)} rows: give one of the folds 0 to {n_splits - 1} per row, as n_splits says."
+                f"splitter {splitter!r} gives shape {fold_of.shape} and folds {np.unique(fold_of).tolist()} for "
+                f"{len(Y)} rows: give each row one of the folds 0 to {n_splits - 1}, as n_splits says, none left empty."
             )
         return fold_of
 

@@ -100,10 +100,10 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
             dots = runs.loc[runs["procedure"] == procedure, metric]
             aside = place + np.sign(shift) * 0.16  # intervals and dots do not cover each other
             axes.plot(dots, np.full(len(dots), aside), "o", color=colour, markersize=2, markeredgewidth=0, alpha=0.6)
-    shown = runs[list(LABELS)].to_numpy()
-    low, high = np.nanmin(shown), np.nanmax(shown)
-    room = 0.15 * (high - low) or 0.01
-    axes.set_xlim(low - room, high + room)
+    shown = runs[list(LABELS)].melt()["value"].dropna()
+    if len(shown):
+        room = 0.15 * (shown.max() - shown.min()) or 0.01
+        axes.set_xlim(shown.min() - room, shown.max() + room)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
 
 
