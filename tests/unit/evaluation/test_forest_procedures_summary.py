@@ -57,6 +57,13 @@ def test_shares_of_significant_tests(repetitions, p_form):
     np.testing.assert_allclose([row["low"], row["high"]], proportion_confint(hits, 6, method="wilson"), rtol=1e-9)
 
 
+def test_without_permutations_no_share_is_significant_or_not(repetitions):
+    row = number(
+        summarise_forest_procedures(repetitions.assign(p_randomised=np.nan), CANDIDATES), "significant_fraction"
+    )
+    assert row[["value", "low", "high"]].isna().all()
+
+
 def test_choices(repetitions):
     summary = summarise_forest_procedures(repetitions, CANDIDATES)
     shares = [number(summary, "chosen", candidate=candidate)["value"] for candidate in CANDIDATES]

@@ -131,6 +131,14 @@ def test_fits_are_counted():
         assert (outcome.n_fits, fits) == (n_fits, 3 * n_fits + again)
 
 
+def test_fits_of_one_candidate():
+    """There is nothing to choose."""
+    X, Y, truth = make_problem()
+    for procedure, n_fits in zip(PROCEDURES, (3, 1, 3), strict=True):
+        outcome = procedure([Means(1)], X, Y, Y_true=truth, n_splits=3, scoring="mcc", random_state=SEED)
+        assert outcome.n_fits == n_fits
+
+
 # ---- leaks
 
 

@@ -74,7 +74,8 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form
     }
     for metric, values in means.items():
         yield {"metric": metric, **_mean(values), **n}
-    yield {"metric": "significant_fraction", **_share(int((runs[f"p_{p_form}"] <= alpha).sum()), len(runs)), **n}
+    p = runs[f"p_{p_form}"].dropna()  # none without permutations
+    yield {"metric": "significant_fraction", **_share(int((p <= alpha).sum()), len(p)), **n}
     yield {"metric": "n_fits", "value": runs["n_fits"].mean(), **n}
     choices = runs["chosen"].astype(str).str.split(";").explode()
     if len(unknown := choices[~choices.isin(candidates)]):
