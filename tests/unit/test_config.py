@@ -35,6 +35,13 @@ def test_given_values_win_over_defaults():
     assert checked(weak_labels__forest={"n_trees": 7})["weak_labels"]["forest"]["n_trees"] == 7
 
 
+def test_the_figure_of_the_forests_is_taken():
+    experiment = {"figure": "fig4", "title": "t", "dataset": "d", "data_sizes": [20]}
+    assert checked(cross_testing={"experiments": {"one": experiment}})["cross_testing"]["forests"]["datasets"] == []
+    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"forests" is taken by cross_testing.forests'):
+        checked(cross_testing={"experiments": {"one": {**experiment, "figure": "forests"}}})
+
+
 @pytest.mark.parametrize("name", ["config.yaml", "paper.yaml"])
 def test_the_projects_configurations_are_valid(root, name):
     check(load_yaml(root / "config" / name), "config.schema.yaml", "config")

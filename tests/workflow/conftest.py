@@ -40,6 +40,15 @@ TINY = {
                 ("share", {"data_sizes": [30], "test_fractions": [0.3, 0.5]}),
             )
         },
+        "forests": {
+            "datasets": ["simulated-multilabel"],
+            "candidates": ["SLCForest", "FLAForest+"],
+            "n_splits": 2,
+            "repetitions": 2,
+            "n_permutations": 1,
+            "n_samples": 60,
+            "forest": {"n_trees": 2, "max_levels": 1},
+        },
     },
     "win_percentage": {
         "datasets": ["breast-cancer"],

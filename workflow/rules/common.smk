@@ -31,6 +31,7 @@ try:
         config["weak_labels"]["rank_stability"],
         config["splitting"],
         config["splitting"]["fold_effect"],
+        config["cross_testing"]["forests"],
     ):
         for dataset in part["datasets"]:
             CATALOG[dataset].require("multilabel")

@@ -9,24 +9,39 @@ SEARCH = {
 CROSS_TESTING_FIGURES = sorted(
     {experiment["figure"] for experiment in EXPERIMENTS.values()}
 )
-CROSS_TESTING_RESULTS = [
-    "results/tables/interpretation.csv",
-    *expand("results/figures/cross_testing_{figure}.pdf", figure=CROSS_TESTING_FIGURES),
-] * bool(EXPERIMENTS)
+FORESTS = CROSS_TESTING["forests"]
+CROSS_TESTING_RESULTS = (
+    expand("results/figures/cross_testing_{figure}.pdf", figure=CROSS_TESTING_FIGURES)
+    + [
+        "results/figures/cross_testing_forests.pdf",
+        "results/timings/cross_testing_forests.csv",
+    ]
+    * bool(FORESTS["datasets"])
+    + ["results/tables/interpretation.csv"] * bool(EXPERIMENTS or FORESTS["datasets"])
+)
 # What one job repeats is all that a killed run loses; a chunk is named by its first repetition.
 CHUNKS = range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"])
+FOREST_CHUNKS = range(0, FORESTS["repetitions"], FORESTS["repetitions_per_job"])
+FOREST_UNIT = {name: FORESTS[name] for name in ("missing_rate", "scoring")}
+# "forests" is a figure by itself
+CROSS_TESTING_FIGURE = "|".join(map(re.escape, CROSS_TESTING_FIGURES)) or "none"
 
 
 def data_of_experiment(wildcards):
     return f"results/datasets/{EXPERIMENTS[wildcards.experiment]['dataset']}.npz"
 
 
-def repetitions_of(wildcards):
-    first = int(wildcards.first)
-    last = min(
-        first + CROSS_TESTING["repetitions_per_job"], CROSS_TESTING["repetitions"]
-    )
-    return [first, last]
+def repetitions_of(part):
+    """Wildcards -> the repetitions of a chunk, from and to."""
+    n, step = part["repetitions"], part["repetitions_per_job"]
+    return lambda wildcards: [int(wildcards.first), min(int(wildcards.first) + step, n)]
+
+
+def settings_of_candidate(model):
+    """What make_model is told; a model with a "+" has no variants."""
+    variant = "honest" if model.endswith("+") else config["weak_labels"]["variant"]
+    settings = {**config["weak_labels"]["forest"], **FORESTS["forest"]}
+    return {**settings, "variant": variant}
 
 
 rule repeat_procedures:
@@ -41,7 +56,7 @@ rule repeat_procedures:
     threads: 1
     params:
         seed=config["seed"],
-        repetitions=repetitions_of,
+        repetitions=repetitions_of(CROSS_TESTING),
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         search=SEARCH,
         code=code_of("evaluation"),
@@ -77,6 +92,8 @@ rule summarise_cross_testing:
         ),
     log:
         "results/logs/summarise_cross_testing/{figure}.log",
+    wildcard_constraints:
+        figure=CROSS_TESTING_FIGURE,
     params:
         alpha=CROSS_TESTING["alpha"],
         code=code_of("evaluation"),
@@ -97,6 +114,8 @@ use rule plot_metric_behaviour as plot_cross_testing with:
         ),
     log:
         "results/logs/plot_cross_testing/{figure}.log",
+    wildcard_constraints:
+        figure=CROSS_TESTING_FIGURE,
     params:
         draw="cross_testing:plot_cross_testing",
         options={"alpha": CROSS_TESTING["alpha"]},
@@ -117,3 +136,95 @@ rule tabulate_interpretation:
         code=code_of("evaluation"),
     script:
         "../scripts/tabulate_interpretation.py"
+
+
+rule judge_forests:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        scores="results/cross_testing/forests/{dataset}/from-{first}.csv",
+        seconds="results/timings/cross_testing_forests/{dataset}_{first}.csv",
+    log:
+        "results/logs/judge_forests/{dataset}_{first}.log",
+    benchmark:
+        "results/benchmarks/judge_forests/{dataset}_{first}.tsv"
+    threads: 1
+    params:
+        seed=config["seed"],
+        repetitions=repetitions_of(FORESTS),
+        unit=FOREST_UNIT,
+        setting={
+            name: FORESTS[name]
+            for name in ("n_splits", "test_fraction", "n_permutations", "n_samples")
+        },
+        splitter=config["folds"]["method"],
+        models={model: settings_of_candidate(model) for model in FORESTS["candidates"]},
+        code=code_of("evaluation", "forests", "splitting", "weak_labels"),
+    script:
+        "../scripts/judge_forests.py"
+
+
+use rule gather_scores as gather_judgements with:
+    input:
+        expand(
+            "results/cross_testing/forests/{dataset}/from-{first}.csv",
+            dataset=FORESTS["datasets"],
+            first=FOREST_CHUNKS,
+        ),
+    output:
+        "results/cross_testing/forests.csv",
+    log:
+        "results/logs/gather_judgements.log",
+
+
+use rule gather_scores as gather_seconds_of_judgements with:
+    input:
+        expand(
+            "results/timings/cross_testing_forests/{dataset}_{first}.csv",
+            dataset=FORESTS["datasets"],
+            first=FOREST_CHUNKS,
+        ),
+    output:
+        "results/timings/cross_testing_forests.csv",
+    log:
+        "results/logs/gather_seconds_of_judgements.log",
+
+
+rule summarise_judgements:
+    input:
+        "results/cross_testing/forests.csv",
+    output:
+        report(
+            "results/tables/cross_testing_forests.csv",
+            caption="../report/cross_testing_forests.rst",
+            category="4 Cross-testing",
+            labels={"table": "forests"},
+        ),
+    log:
+        "results/logs/summarise_judgements.log",
+    params:
+        candidates=FORESTS["candidates"],
+        alpha=CROSS_TESTING["alpha"],
+        code=code_of("evaluation"),
+    script:
+        "../scripts/summarise_judgements.py"
+
+
+use rule plot_metric_behaviour as plot_cross_testing_forests with:
+    input:
+        "results/tables/cross_testing_forests.csv",
+        "results/cross_testing/forests.csv",
+    output:
+        "results/figures/cross_testing_forests.pdf",
+        report(
+            "results/figures/cross_testing_forests.png",
+            caption="../report/cross_testing_forests.rst",
+            category="4 Cross-testing",
+            labels={"figure": "forests"},
+        ),
+    log:
+        "results/logs/plot_cross_testing_forests.log",
+    params:
+        draw="cross_testing_forests:plot_cross_testing_forests",
+        options={"alpha": CROSS_TESTING["alpha"]},
+        code=code_of("figures"),

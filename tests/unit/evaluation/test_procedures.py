@@ -325,7 +325,7 @@ def bad_data():
     yield "constant, sparse", sparse.csr_array(flat), y, "the first is column 2, 4 in every row: remove"
     yield "one feature too flat", X[:, 0], y, "Expected 2D array, got 1D array"
     yield "lengths", X, y[:30], "X has 36 rows and y 30 labels"
-    yield "several labels", X, np.column_stack([y, y]), "several labels are not yet"
+    yield "several labels of text", X, np.column_stack([y, y]), "Y holds no in row 0, column 0: labels are 0 or 1"
     yield "continuous", X, X[:, 0], "y holds continuous values"
     yield "text", X.astype(str).astype(object) + "?", y, "could not convert"
     yield "nothing", X[:0], y[:0], "0 sample"

@@ -63,3 +63,11 @@ def test_undefined_scores_are_nan():
 def test_bad_input(Y, P, sentence):
     with pytest.raises(DataError, match=sentence):
         multilabel_scores(Y, P)
+
+
+def test_single_metrics():
+    Y, P = np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.3], [0.6, 0.2]])
+    every = multilabel_scores(Y, P)
+    assert multilabel_scores(Y, P, metrics=["mcc", "roc_auc"]) == {name: every[name] for name in ("mcc", "roc_auc")}
+    with pytest.raises(DataError, match="unknown metric 'roc_auk': did you mean 'roc_auc'"):
+        multilabel_scores(Y, P, metrics=["roc_auk"])

@@ -86,7 +86,7 @@ class EstimatorEngine:
             raise ModelError(unknown_name("scorer", scoring, get_scorer_names()))
         self.estimators = list(estimators)
         self.X = X
-        self.y = y
+        self.y = self.tested_labels = y
         self.classes = np.unique(y)
         self.scoring = scoring
         self.n_jobs = n_jobs
@@ -101,23 +101,29 @@ class EstimatorEngine:
         return Run(np.array(totals, dtype=np.float64), np.array(chosen, dtype=np.int64))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Predicted class of each position in each test, shape (n_tests, n_samples), -1 where a test does not ask."""
-        predicted = np.full(plan.role.shape, -1)
+        """Prediction at each position in each test; see :class:`~fairfold.evaluation.engines.Engine`."""
+        predicted = self._empty_predictions(plan.role.shape)
         with _thread_pools().limit(limits=1):
             for test, (choice, role) in enumerate(zip(plan.choice_of, plan.role, strict=True)):
                 asked = role == TEST
                 if asked.any():
                     model = self._fit(chosen[choice], role == TRAIN, order)
-                    labels = model.predict(self.X[order[asked]])
-                    predicted[test, asked] = np.searchsorted(self.classes, labels)
+                    with _reasons(model, np.count_nonzero(role == TRAIN)):
+                        predicted[test, asked] = self._predict(model, self.X[order[asked]])
         return predicted
+
+    def _empty_predictions(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.full(shape, -1)
+
+    def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
+        return np.searchsorted(self.classes, model.predict(X))
 
     def _run_order(self, plan: Plan, order: np.ndarray) -> tuple[list[float], list[int]]:
         """Total of each test, and candidate of each choice."""
         with _thread_pools().limit(limits=1):
             chosen = [self._choose(inner_fold, order) for inner_fold in plan.inner_fold]
             totals = [
-                self._total(chosen[choice], role == TRAIN, role == TEST, order)
+                self._total(chosen[choice], role == TRAIN, role == TEST, order, self.tested_labels)
                 for choice, role in zip(plan.choice_of, plan.role, strict=True)
             ]
         return totals, chosen
@@ -129,24 +135,32 @@ class EstimatorEngine:
         totals = np.zeros(len(self.estimators))
         for fold in range(inner_fold.max() + 1):
             train, test = (inner_fold >= 0) & (inner_fold != fold), inner_fold == fold
-            totals += [self._total(candidate, train, test, order) for candidate in range(len(totals))]
+            totals += [self._total(candidate, train, test, order, self.y) for candidate in range(len(totals))]
         return int(np.argmax(totals >= totals.max() - ROUNDING))
 
-    def _total(self, candidate: int, train: np.ndarray, test: np.ndarray, order: np.ndarray) -> float:
-        """Score times number of samples, 0 without samples; for accuracy the number of correct predictions."""
+    def _total(self, candidate: int, train: np.ndarray, test: np.ndarray, order: np.ndarray, y: np.ndarray) -> float:
+        """What :meth:`_total_of` says of a candidate, 0 without samples; ``y`` are the labels that it is tested on."""
         if not test.any():
             return 0.0
-        model, X, y = self._fit(candidate, train, order), self.X[order[test]], self.y[test]
+        model, y = self._fit(candidate, train, order), y[test]
         with _reasons(model, np.count_nonzero(train)):
-            if self.scoring == "accuracy":
-                return float(np.count_nonzero(model.predict(X) == y))
-            score = get_scorer(self.scoring)(model, X, y)
-        if not np.isfinite(score):
+            total = self._total_of(model, self.X[order[test]], y)
+        if not np.isfinite(total):
             raise ModelError(
-                f"scoring {self.scoring!r} gives {score} on a fold of {len(y)} samples of {len(np.unique(y))} classes: "
+                f"scoring {self.scoring!r} gives {total} on a fold of {len(y)} samples {self._kinds(y)}: "
                 "use larger folds, or a score that is defined for them."
             )
-        return float(score) * len(y)
+        return total
+
+    def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray) -> float:
+        """Score times number of samples; for accuracy the number of correct predictions."""
+        if self.scoring == "accuracy":
+            return float(np.count_nonzero(model.predict(X) == y))
+        return float(get_scorer(self.scoring)(model, X, y)) * len(y)
+
+    def _kinds(self, y: np.ndarray) -> str:
+        """What a score may lack in labels."""
+        return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
         return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train])

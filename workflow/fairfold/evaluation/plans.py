@@ -6,6 +6,7 @@ chosen. They differ in the parts only, so that one :class:`Plan` describes each,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from fairfold.errors import SplitError
 
 UNUSED, TRAIN, TEST = 0, 1, 2
+# labels (n_samples,) or (n_samples, n_labels), n_splits, source of random numbers -> fold of each sample
+Deal = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
 
 
 class Plan(NamedTuple):
@@ -62,15 +65,21 @@ def deal_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.nda
     return fold_of
 
 
-def nested_plan(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> Plan:
+def deal_at_random(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Folds of equal size, or one sample fewer, whatever the labels; as :func:`deal_folds` of one class."""
+    return deal_folds(np.zeros(len(Y), dtype=np.int8), n_splits, rng)
+
+
+def nested_plan(y: np.ndarray, n_splits: int, rng: np.random.Generator, deal: Deal = deal_folds) -> Plan:
     """Nested cross-validation: in each of ``n_splits`` outer folds, a choice by ``n_splits`` inner folds.
 
-    Parameters are as in :func:`deal_folds`. All rows are exchanged by the permutation test.
+    Parameters are as in :func:`deal_folds`; ``deal`` stands in for it, for labels of other shapes. All rows are
+    exchanged by the permutation test.
     """
-    outer = deal_folds(y, n_splits, rng)
+    outer = deal(y, n_splits, rng)
     inner = np.full((n_splits, len(y)), -1, dtype=np.int8)
     for fold in range(n_splits):
-        inner[fold, outer != fold] = deal_folds(y[outer != fold], n_splits, rng)
+        inner[fold, outer != fold] = deal(y[outer != fold], n_splits, rng)
     role = np.where(outer == np.arange(n_splits)[:, None], TEST, TRAIN).astype(np.int8)
     return Plan(inner, np.arange(n_splits), role, np.zeros(len(y), dtype=np.int8))
 
@@ -80,12 +89,14 @@ def holdout_size(n_samples: int, test_fraction: float) -> int:
     return int(np.floor(round(n_samples * test_fraction, 9)))
 
 
-def holdout_plans(y: np.ndarray, n_splits: int, n_test: int, rng: np.random.Generator) -> tuple[Plan, Plan]:
+def holdout_plans(
+    y: np.ndarray, n_splits: int, n_test: int, rng: np.random.Generator, deal: Deal = deal_folds
+) -> tuple[Plan, Plan]:
     """Cross-validation and testing, and cross-validation and cross-testing, on the same parts with the same choice.
 
     Parameters
     ----------
-    y, n_splits, rng : see :func:`deal_folds`.
+    y, n_splits, rng, deal : see :func:`nested_plan`.
     n_test : samples in the test part, the last ones.
 
     Returns
@@ -100,10 +111,10 @@ def holdout_plans(y: np.ndarray, n_splits: int, n_test: int, rng: np.random.Gene
             f"a test part of {n_test} of {len(y)} samples leaves nothing on one side: change test_fraction."
         )
     inner = np.full((1, len(y)), -1, dtype=np.int8)
-    inner[0, :n_train] = deal_folds(y[:n_train], n_splits, rng)
+    inner[0, :n_train] = deal(y[:n_train], n_splits, rng)
     is_test = np.arange(len(y)) >= n_train
     test_fold = np.full(len(y), -1)
-    test_fold[is_test] = deal_folds(y[is_test], n_splits, rng)
+    test_fold[is_test] = deal(y[is_test], n_splits, rng)
     role = np.where(is_test, TEST, TRAIN).astype(np.int8)[None]
     cross_role = np.where(test_fold == np.arange(n_splits)[:, None], TEST, TRAIN).astype(np.int8)
     part = is_test.astype(np.int8)

@@ -14,31 +14,32 @@ cross-validation and testing         the test part, trained on the training part
 
 A permutation test repeats the whole procedure, the choice included, on rows that were shuffled while labels and folds
 stay in place.
+
+All three take one class per sample, or several labels, of which some may be hidden: then folds are dealt and candidates
+trained and chosen by the labels that were observed, and tested on the true ones.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce
 from numbers import Integral, Real
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.sparsefuncs import min_max_axis
-from sklearn.utils.validation import check_array
 
-from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.evaluation.candidates import Candidates, check_candidates
-from fairfold.evaluation.engines import Engine, Run
-from fairfold.evaluation.estimator_engine import EstimatorEngine, Matrix, Scoring, first_sentence, fit_clone
+from fairfold.errors import ModelError, SplitError
+from fairfold.evaluation.candidates import Candidate, Candidates, check_candidates
+from fairfold.evaluation.estimator_engine import Matrix, Scoring, fit_clone
+from fairfold.evaluation.multilabel_engine import LabelScoring
 from fairfold.evaluation.permutation import p_values, permuted_scores
 from fairfold.evaluation.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
-from fairfold.evaluation.svm_engine import SVMEngine
+from fairfold.evaluation.problems import ClassProblem, LabelProblem, Splitter, as_problem
 from fairfold.seeds import seed_sequence
 
 MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
@@ -58,11 +59,13 @@ class Outcome:
     Attributes
     ----------
     procedure : ``"nested_cv"``, ``"cv_testing"`` or ``"cv_cross_testing"``.
-    accuracy : fraction of the tested samples that were predicted correctly, all tests pooled.
+    accuracy : fraction of the tested samples that were predicted correctly, all tests pooled; of several labels, those
+        without a wrong one at a threshold of 0.5.
     score : mean over the tests by the scorer, weighted by their samples; ``accuracy`` where that is the scorer.
     parameters : parameters, or name, of the chosen candidate; for nested cross-validation a tuple, one per outer fold.
     tested : ndarray of int64, shape (n_tested,); rows that were tested, ascending.
-    predictions : ndarray, shape (n_tested,); predicted class of each.
+    predictions : ndarray, shape (n_tested,), predicted class of each; or shape (n_tested, n_labels), the predicted
+        probability of each label.
     fold : ndarray of int64, shape (n_tested,); the test, numbered from 0, that made each prediction.
     permutation_scores : ndarray of float64, shape (n_permutations,), or None without permutations.
     p_value : the ``exact`` p-value, or None without permutations.
@@ -70,6 +73,11 @@ class Outcome:
     n_permutations : how many were run, fewer than asked for after an early stop.
     interpretable : what of ``"performance"``, ``"parameters"`` and ``"model"`` this procedure lets one interpret.
     model : the classifier that was tested, fitted; None where several were.
+    n_fits : classifiers that were fitted to choose and to test, once; each permutation takes as many.
+    observed_score : as ``score``, on the labels that were observed instead of the true ones; None for one class per
+        sample, NaN where the observed labels of a test leave the score undefined.
+    scores : :func:`~fairfold.evaluation.scores.multilabel_scores` of ``predictions``, all tests pooled, on the true
+        labels; empty for one class per sample.
     """
 
     procedure: str
@@ -85,6 +93,9 @@ class Outcome:
     n_permutations: int
     interpretable: tuple[str, ...]
     model: ClassifierMixin | None
+    n_fits: int
+    observed_score: float | None = None
+    scores: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,11 +104,14 @@ class _Settings:
 
     n_splits: int
     n_permutations: int
-    scoring: Scoring
+    scoring: Scoring | LabelScoring
     alpha: float
     early_stop: bool
     n_jobs: int | None
     random_state: int | None
+    splitter: Splitter | None
+    Y_true: Matrix | ArrayLike | None
+    test_fraction: float = 0.5
 
     def __post_init__(self) -> None:
         if not _is_whole(self.n_splits) or not 2 <= self.n_splits <= MAX_SPLITS:
@@ -110,6 +124,9 @@ class _Settings:
             raise ModelError(f"n_jobs is {self.n_jobs!r}: give a number of processes, or -1 for one per core.")
         if self.random_state is not None and not _is_whole(self.random_state):
             raise ModelError(f"random_state is {self.random_state!r}: give a whole number, or None for a fresh seed.")
+        fraction = self.test_fraction
+        if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
+            raise SplitError(f"test_fraction is {fraction!r}: give the share of the rows, between 0 and 1.")
 
     def rngs(self) -> dict[str, np.random.Generator]:
         """A stream for each use of chance, so that the length of one changes no other."""
@@ -120,15 +137,17 @@ class _Settings:
 def nested_cross_validate(
     candidates: Candidates,
     X: Matrix | ArrayLike,
-    y: ArrayLike,
+    y: Matrix | ArrayLike,
     *,
     n_splits: int = 5,
     n_permutations: int = 0,
-    scoring: Scoring = "accuracy",
+    scoring: Scoring | LabelScoring = "accuracy",
     alpha: float = 0.05,
     early_stop: bool = False,
     n_jobs: int | None = 1,
     random_state: int | None = None,
+    splitter: Splitter | None = None,
+    Y_true: Matrix | ArrayLike | None = None,
 ) -> Outcome:
     """Test each outer fold with what cross-validation inside the others chose.
 
@@ -141,18 +160,28 @@ def nested_cross_validate(
         (:func:`~fairfold.evaluation.candidates.make_candidates`). Earlier ones win ties: put those that you would
         rather have first. They keep the ``random_state`` that they were given; without one, they make results differ.
     X : array-like or CSR matrix, shape (n_samples, n_features)
-        Finite numbers, no constant feature.
-    y : array-like, shape (n_samples,)
-        Two classes or more, of any type.
-    n_splits : number of folds, outer and inner, each with samples of every class.
+        Finite numbers. With one class per sample no feature may be constant; with several labels it may, as words are
+        that no document of a sample has.
+    y : array-like, shape (n_samples,), or array-like or CSR matrix, shape (n_samples, n_labels)
+        Two classes or more, of any type; or several labels of 0/1, as they were observed.
+    n_splits : number of folds, outer and inner; with one class per sample each has samples of every class.
     n_permutations : repetitions of the whole procedure on shuffled rows; 0 for no test.
-    scoring : name of a scikit-learn scorer, or a callable (estimator, X, y) -> float, more being better.
+    scoring : name of a scikit-learn scorer, or a callable (estimator, X, y) -> float, more being better. For several
+        labels a metric of :func:`~fairfold.evaluation.scores.multilabel_scores`, of which losses are minimised,
+        ``"accuracy"``, the share of samples without a wrong label, or a callable (Y, P) -> float of labels and
+        probabilities, more being better.
     alpha : level at which ``early_stop`` decides.
     early_stop : stop permuting as soon as the rest cannot change p ≤ alpha in any form. The p-values then count the
         permutations that were run: they are on the right side of alpha, but rougher.
     n_jobs : processes that share the permutations, as in joblib. Results do not depend on it.
     random_state : seed of folds, permutations and the randomised p-value, each independent of the others; None draws
         one.
+    splitter : what deals several labels to folds: an object whose ``assign(Y)`` gives the fold of each row, such as
+        those of :mod:`fairfold.splitting`, or a callable (Y, seed) that does; it sees observed labels only. None
+        deals rows at random. Classes are always dealt in equal shares.
+    Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
+        The true labels, where ``y`` holds those observed only: tests are scored on them, while candidates are trained
+        and chosen on ``y``. The permutation test exchanges whole rows of both together. None where nothing is hidden.
 
     Returns
     -------
@@ -163,23 +192,25 @@ def nested_cross_validate(
     StudyError
         ``DataError`` for data, ``SplitError`` for folds, ``ModelError`` for candidates and settings that do not work.
     """
-    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
-    return _run(NESTED, lambda y, rng: nested_plan(y, n_splits, rng), candidates, X, y, settings)
+    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true)
+    return _run([NESTED], candidates, X, y, settings)[NESTED]
 
 
 def cross_validate_and_test(
     candidates: Candidates,
     X: Matrix | ArrayLike,
-    y: ArrayLike,
+    y: Matrix | ArrayLike,
     *,
     n_splits: int = 5,
     test_fraction: float = 0.5,
     n_permutations: int = 0,
-    scoring: Scoring = "accuracy",
+    scoring: Scoring | LabelScoring = "accuracy",
     alpha: float = 0.05,
     early_stop: bool = False,
     n_jobs: int | None = 1,
     random_state: int | None = None,
+    splitter: Splitter | None = None,
+    Y_true: Matrix | ArrayLike | None = None,
 ) -> Outcome:
     """Choose by cross-validation in the training part, train on all of it, test on the test part.
 
@@ -200,23 +231,27 @@ def cross_validate_and_test(
     StudyError
         As :func:`nested_cross_validate`; a ``SplitError`` too for a fraction that leaves one part empty.
     """
-    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
-    return _run(TESTING, lambda y, rng: _holdout_plans(y, n_splits, test_fraction, rng)[0], candidates, X, y, settings)
+    settings = _Settings(
+        n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true, test_fraction
+    )
+    return _run([TESTING], candidates, X, y, settings)[TESTING]
 
 
 def cross_validate_and_cross_test(
     candidates: Candidates,
     X: Matrix | ArrayLike,
-    y: ArrayLike,
+    y: Matrix | ArrayLike,
     *,
     n_splits: int = 5,
     test_fraction: float = 0.5,
     n_permutations: int = 0,
-    scoring: Scoring = "accuracy",
+    scoring: Scoring | LabelScoring = "accuracy",
     alpha: float = 0.05,
     early_stop: bool = False,
     n_jobs: int | None = 1,
     random_state: int | None = None,
+    splitter: Splitter | None = None,
+    Y_true: Matrix | ArrayLike | None = None,
 ) -> Outcome:
     """Choose by cross-validation in the training part; test each fold of the test part, trained on all other rows.
 
@@ -236,134 +271,153 @@ def cross_validate_and_cross_test(
     StudyError
         As :func:`cross_validate_and_test`.
     """
-    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state)
-    return _run(
-        CROSS_TESTING, lambda y, rng: _holdout_plans(y, n_splits, test_fraction, rng)[1], candidates, X, y, settings
+    settings = _Settings(
+        n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true, test_fraction
     )
+    return _run([CROSS_TESTING], candidates, X, y, settings)[CROSS_TESTING]
 
 
-def engine_for(
-    estimators: list[ClassifierMixin], X: Matrix, y: np.ndarray, scoring: Scoring, n_jobs: int | None
-) -> Engine:
-    """The fastest engine that gives these classifiers' results."""
-    codes = np.unique(y, return_inverse=True)[1]
-    compiled = SVMEngine.for_candidates(estimators, X, codes, n_jobs=n_jobs) if scoring == "accuracy" else None
-    return compiled or EstimatorEngine(estimators, X, y, scoring=scoring, n_jobs=n_jobs)
+def compare_procedures(
+    candidates: Candidates,
+    X: Matrix | ArrayLike,
+    y: Matrix | ArrayLike,
+    *,
+    n_splits: int = 5,
+    test_fraction: float = 0.5,
+    n_permutations: int = 0,
+    scoring: Scoring | LabelScoring = "accuracy",
+    alpha: float = 0.05,
+    early_stop: bool = False,
+    n_jobs: int | None = 1,
+    random_state: int | None = None,
+    splitter: Splitter | None = None,
+    Y_true: Matrix | ArrayLike | None = None,
+) -> dict[str, Outcome]:
+    """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
+
+    Parameters
+    ----------
+    others : see :func:`cross_validate_and_test`.
+
+    Returns
+    -------
+    dict from ``"nested_cv"``, ``"cv_testing"`` and ``"cv_cross_testing"`` to Outcome
+        Those of the single functions with the same ``random_state``; but an early stop waits until the tests of all
+        procedures that share a choice are decided.
+
+    Raises
+    ------
+    StudyError
+        As :func:`cross_validate_and_test`.
+    """
+    settings = _Settings(
+        n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true, test_fraction
+    )
+    return _run(INTERPRETABLE, candidates, X, y, settings)
 
 
 def _run(
-    procedure: str,
-    make_plan: Callable[[np.ndarray, np.random.Generator], Plan],
+    procedures: Iterable[str],
     candidates: Candidates,
     X: Matrix | ArrayLike,
-    y: ArrayLike,
+    y: Matrix | ArrayLike,
     settings: _Settings,
-) -> Outcome:
-    """Check what was given; run the procedure on the rows as they stand and, where asked for, permuted."""
+) -> dict[str, Outcome]:
+    """Check what was given; run the procedures, those that make the same choice together."""
     named = check_candidates(candidates)
-    X, y = _check_data(X, y)
+    problem = as_problem(X, y, settings.Y_true, settings.scoring, settings.splitter)
+    procedures = set(procedures)
+    groups = [sorted(procedures & group) for group in ({NESTED}, {TESTING, CROSS_TESTING})]
+    return {
+        procedure: outcome
+        for group in groups
+        if group
+        for procedure, outcome in _run_together(group, named, problem, settings).items()
+    }
+
+
+def _run_together(
+    procedures: list[str], named: list[Candidate], problem: ClassProblem | LabelProblem, settings: _Settings
+) -> dict[str, Outcome]:
+    """Run procedures that make the same choices, on the rows as they stand and, where asked for, permuted."""
     rngs = settings.rngs()
-    plan = make_plan(y, rngs["folds"])
-    _check_folds(plan, y, settings.n_splits)
-    engine = engine_for([candidate.estimator for candidate in named], X, y, settings.scoring, settings.n_jobs)
-    order = np.arange(len(y))
-    observed = engine.run(plan, order[None])
-    chosen = [named[index] for index in observed.chosen[0]]
-    tested, fold, predictions = _predictions(plan, engine.predict(plan, order, observed.chosen[0]), y)
-    accuracy = float(np.mean(predictions == y[tested]))
-    score = accuracy if settings.scoring == "accuracy" else float(_scores(plan, observed)[0])
+    plans = _make_plans(procedures, problem, settings, rngs["folds"])
+    engine = problem.engine([candidate.estimator for candidate in named], settings.n_jobs)
+    plan, order = reduce(add, plans), np.arange(len(problem.y))
+    last = np.cumsum([len(own.role) for own in plans])
+    tests = [slice(end - len(own.role), end) for own, end in zip(plans, last, strict=True)]
+    sizes = [np.count_nonzero(own.role == TEST) for own in plans]
+
+    def score(totals: np.ndarray) -> np.ndarray:
+        """Mean score of each order in each procedure, weighted by the samples of the tests."""
+        return np.column_stack([totals[:, own].sum(axis=1) for own in tests]) / sizes
+
+    found = engine.run(plan, order[None])
+    predicted = engine.predict(plan, order, found.chosen[0])
+    judged = [_judge(own, predicted[of], problem) for own, of in zip(plans, tests, strict=True)]
+    by_scorer = settings.scoring != "accuracy"
+    scores = score(found.totals)[0] if by_scorer else np.array([one["accuracy"] for one in judged])
     draw = rngs["draw"].random()
     permuted = permuted_scores(
-        lambda orders: _scores(plan, engine.run(plan, orders))[:, None],
+        lambda orders: score(engine.run(plan, orders).totals),
         draw_orders(plan.part, settings.n_permutations, rngs["permutations"]),
-        [score],
+        scores,
         early_stop=settings.alpha if settings.early_stop else None,
-        draws=[draw],
-    )[:, 0]
-    p = p_values(score, permuted, draw) if len(permuted) else {}
-    interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
-    return Outcome(
-        procedure=procedure,
-        accuracy=accuracy,
-        score=score,
-        parameters=(
-            chosen[0].parameters
-            if "parameters" in interpretable
-            else tuple(candidate.parameters for candidate in chosen)
-        ),
-        tested=tested,
-        predictions=predictions,
-        fold=fold,
-        permutation_scores=permuted if len(permuted) else None,
-        p_value=p.get("exact"),
-        p_values=p,
-        n_permutations=len(permuted),
-        interpretable=interpretable,
-        model=fit_clone(chosen[0].estimator, X[train], y[train]) if "model" in interpretable else None,
+        draws=[draw] * len(plans),
     )
+    outcomes = {}
+    for number, procedure in enumerate(procedures):
+        p = p_values(scores[number], permuted[:, number], draw) if len(permuted) else {}
+        chosen = [named[index] for index in found.chosen[0]]
+        outcomes[procedure] = Outcome(
+            procedure=procedure,
+            score=problem.sign * float(scores[number]) + 0.0,  # no -0
+            permutation_scores=problem.sign * permuted[:, number] + 0.0 if len(permuted) else None,
+            p_value=p.get("exact"),
+            p_values=p,
+            n_permutations=len(permuted),
+            n_fits=len(plans[number].role) + len(named) * len(chosen) * settings.n_splits * (len(named) > 1),
+            **_interpret(procedure, chosen, plans[number], problem),
+            **judged[number],
+        )
+    return outcomes
 
 
-def _predictions(plan: Plan, codes: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that are tested, the test of each, and its predicted class."""
+def _make_plans(
+    procedures: list[str], problem: ClassProblem | LabelProblem, settings: _Settings, rng: np.random.Generator
+) -> list[Plan]:
+    """The plans of procedures that make the same choices, in order."""
+    if procedures == [NESTED]:
+        plans = [nested_plan(problem.y, settings.n_splits, rng, problem.deal)]
+    else:
+        n_test = holdout_size(len(problem.y), float(settings.test_fraction))
+        testing, cross_testing = holdout_plans(problem.y, settings.n_splits, n_test, rng, problem.deal)
+        plans = [testing if procedure == TESTING else cross_testing for procedure in procedures]
+    for plan in plans:
+        problem.check_folds(plan, settings.n_splits)
+    return plans
+
+
+def _judge(plan: Plan, predicted: np.ndarray, problem: ClassProblem | LabelProblem) -> dict[str, Any]:
+    """What an outcome says of the predictions at each position in each test."""
     is_test = plan.role == TEST
     tested = np.flatnonzero(is_test.any(axis=0))
     fold = is_test[:, tested].argmax(axis=0)
-    return tested, fold, np.unique(y)[codes[fold, tested]]
+    return {"tested": tested, "fold": fold, **problem.judge(tested, fold, predicted[fold, tested])}
 
 
-def _scores(plan: Plan, run: Run) -> np.ndarray:
-    """Mean score of each order, weighted by the samples of the tests, shape (n_orders,)."""
-    return run.totals.sum(axis=1) / np.count_nonzero(plan.role == TEST)
-
-
-def _check_data(X: Matrix | ArrayLike, y: ArrayLike) -> tuple[Matrix, np.ndarray]:
-    """Features as floats and labels as one column, or a :class:`DataError` that says what is wrong with them."""
-    y = np.asarray(y)
-    if y.ndim != 1:
-        raise DataError(f"y has shape {y.shape}; one label per sample is supported, several labels are not yet.")
-    try:
-        kind = type_of_target(y) if len(y) else "no"
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{first_sentence(error)} in y: give the class of each sample.") from None
-    try:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{first_sentence(error)} in X: give a row of finite numbers per sample.") from None
-    if X.shape[0] != len(y):
-        raise DataError(f"X has {X.shape[0]} rows and y {len(y)} labels: give one label per row.")
-    if kind not in ("binary", "multiclass"):
-        raise DataError(f"y holds {kind} values: give classes, as whole numbers or as text.")
-    if len(np.unique(y)) < 2:
-        raise DataError(f"y holds the class {y[0]} only: give samples of two classes or more.")
-    low, high = min_max_axis(X, axis=0) if sparse.issparse(X) else (X.min(axis=0), X.max(axis=0))
-    constant = np.flatnonzero(low == high)
-    if len(constant):
-        raise DataError(
-            f"{len(constant)} of {len(low)} features are constant, the first is column {constant[0]}, "
-            f"{low[constant[0]] + 0.0:g} in every row: remove such columns."
-        )
-    return X, y
-
-
-def _holdout_plans(y: np.ndarray, n_splits: int, test_fraction: float, rng: np.random.Generator) -> tuple[Plan, Plan]:
-    if isinstance(test_fraction, bool) or not isinstance(test_fraction, Real) or not 0 < test_fraction < 1:
-        raise SplitError(f"test_fraction is {test_fraction!r}: give the share of the rows, between 0 and 1.")
-    return holdout_plans(y, n_splits, holdout_size(len(y), float(test_fraction)), rng)
-
-
-def _check_folds(plan: Plan, y: np.ndarray, n_splits: int) -> None:
-    """Raise a :class:`SplitError` where a class has too few samples to be in every fold that is dealt."""
-    dealt = [("to choose by", inner_fold >= 0) for inner_fold in plan.inner_fold]
-    if len(plan.role) > 1:
-        dealt.append(("to test", (plan.role == TEST).any(axis=0)))
-    for purpose, rows in dealt:
-        for label in np.unique(y):
-            size = np.count_nonzero(y[rows] == label)
-            if size < n_splits:
-                raise SplitError(
-                    f"class {label} has {size} of the rows {purpose}, fewer than their {n_splits} folds: give more of "
-                    "them, lower n_splits, or, where there is a test part, shuffle the rows or change test_fraction."
-                )
+def _interpret(
+    procedure: str, chosen: list[Candidate], plan: Plan, problem: ClassProblem | LabelProblem
+) -> dict[str, Any]:
+    """What a procedure lets one interpret."""
+    interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
+    parameters = [candidate.parameters for candidate in chosen]
+    has_model = "model" in interpretable
+    return {
+        "interpretable": interpretable,
+        "parameters": parameters[0] if "parameters" in interpretable else tuple(parameters),
+        "model": fit_clone(chosen[0].estimator, problem.X[train], problem.y[train]) if has_model else None,
+    }
 
 
 def _is_whole(value: object) -> bool:

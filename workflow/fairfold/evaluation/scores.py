@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import average_precision_score, hamming_loss, label_ranking_loss, matthews_corrcoef, roc_auc_score
 
-from fairfold.errors import DataError
+from fairfold.errors import DataError, unknown_name
 
 # Metric -> whether more is better.
 HIGHER_IS_BETTER = {
@@ -18,7 +20,13 @@ HIGHER_IS_BETTER = {
 }
 
 
-def multilabel_scores(Y_true: np.ndarray | sparse.csr_array, P: np.ndarray, threshold: float = 0.5) -> dict[str, float]:
+def multilabel_scores(
+    Y_true: np.ndarray | sparse.csr_array,
+    P: np.ndarray,
+    threshold: float = 0.5,
+    *,
+    metrics: Iterable[str] = tuple(HIGHER_IS_BETTER),
+) -> dict[str, float]:
     """Five scores of predicted label probabilities.
 
     ``roc_auc``, ``average_precision`` and ``mcc`` (Matthews correlation) are micro-averaged: the (sample, label) pairs
@@ -31,6 +39,7 @@ def multilabel_scores(Y_true: np.ndarray | sparse.csr_array, P: np.ndarray, thre
     Y_true : (n_samples, n_labels) array or CSR matrix of 0/1.
     P : (n_samples, n_labels) probabilities, finite.
     threshold : probability above which a label counts as predicted.
+    metrics : those to compute, of ``HIGHER_IS_BETTER``.
 
     Returns
     -------
@@ -40,7 +49,7 @@ def multilabel_scores(Y_true: np.ndarray | sparse.csr_array, P: np.ndarray, thre
     Raises
     ------
     DataError
-        When the shapes differ, labels are not 0/1, or probabilities are not finite.
+        When the shapes differ, labels are not 0/1, probabilities are not finite, or there is no such metric.
     """
     Y = np.asarray(Y_true.toarray() if sparse.issparse(Y_true) else Y_true)
     P = np.asarray(P, dtype=np.float64)
@@ -50,14 +59,18 @@ def multilabel_scores(Y_true: np.ndarray | sparse.csr_array, P: np.ndarray, thre
         raise DataError("true labels hold values other than 0 and 1.")
     if not np.isfinite(P).all():
         raise DataError(f"{np.count_nonzero(~np.isfinite(P))} of {P.size} predicted probabilities are not finite.")
+    for metric in metrics:
+        if metric not in HIGHER_IS_BETTER:
+            raise DataError(unknown_name("metric", metric, HIGHER_IS_BETTER))
     truth, score = Y.ravel().astype(np.int8), P.ravel()
     predicted = (score > threshold).astype(np.int8)
-    return {
-        "roc_auc": float(roc_auc_score(truth, score)) if 0 < truth.sum() < truth.size else float("nan"),
-        "average_precision": float(average_precision_score(truth, score)) if truth.any() else float("nan"),
-        "hamming_loss": float(hamming_loss(truth, predicted)),
+    compute = {
+        "roc_auc": lambda: roc_auc_score(truth, score) if 0 < truth.sum() < truth.size else np.nan,
+        "average_precision": lambda: average_precision_score(truth, score) if truth.any() else np.nan,
+        "hamming_loss": lambda: hamming_loss(truth, predicted),
         # a single label has no pairs of labels to order
-        "ranking_loss": float(label_ranking_loss(Y, P)) if Y.shape[1] > 1 else 0.0,
+        "ranking_loss": lambda: label_ranking_loss(Y, P) if Y.shape[1] > 1 else 0.0,
         # 0 where either side is constant; scikit-learn says the same, but warns where both are
-        "mcc": float(matthews_corrcoef(truth, predicted)) if predicted.any() or truth.any() else 0.0,
+        "mcc": lambda: matthews_corrcoef(truth, predicted) if predicted.any() or truth.any() else 0.0,
     }
+    return {metric: float(compute[metric]()) for metric in metrics}

@@ -1,0 +1,144 @@
+"""Cross-testing on weak labels: scores, significant tests and choices of three procedures, an experiment of our own."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from fairfold.errors import DataError
+from fairfold.figures import PALETTE, STYLE
+
+PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
+# Metric -> name, place beside the procedure's line, colour, face of the marker. Colours stand for candidates.
+LABELS = {
+    "score_true": ("true labels", -0.14, "black", "black"),
+    "score_observed": ("observed labels", 0.14, "#777777", "white"),
+}
+SCORES = {
+    "average_precision": "average precision",
+    "roc_auc": "AUROC",
+    "hamming_loss": "Hamming loss",
+    "ranking_loss": "ranking loss",
+    "mcc": "Matthews correlation",
+}
+# Bars of many candidates: colours repeat with another hatch.
+_COLOURS = (*PALETTE[:6], PALETTE[8])
+_HATCHES = ("", "////", "....")
+
+
+def plot_cross_testing_forests(points: pd.DataFrame, repetitions: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
+    """A row of three panels per dataset: scores, share of significant tests, and what was chosen.
+
+    Parameters
+    ----------
+    points : what :func:`fairfold.evaluation.forest_procedures_summary.summarise_forest_procedures` gives.
+    repetitions : the table that ``points`` summarise, for a dot per repetition.
+    alpha : proportion of significant tests where there is nothing to find, drawn as a dashed line.
+
+    Returns
+    -------
+    Figure
+        Bars are 95 % intervals; an interval that is wider than the panel, as that of two repetitions, is cut off.
+
+    Raises
+    ------
+    DataError
+        When no repetition has a score.
+    """
+    if repetitions["score_true"].isna().all():
+        raise DataError(f"no repetition on weak labels has a score; the first says: {repetitions['reason'].iloc[0]}")
+    units = list(points[["dataset", "missing_rate"]].drop_duplicates().itertuples(index=False, name=None))
+    candidates = list(points["candidate"].dropna().unique())
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7, 0.75 + 1.4 * len(units)), layout="constrained")
+        axes = figure.subplots(len(units), 3, squeeze=False, sharey="row", width_ratios=(1.5, 1, 1.2))
+        for (dataset, rate), panels in zip(units, axes, strict=True):
+            part = points[(points["dataset"] == dataset) & (points["missing_rate"] == rate)].set_index("procedure")
+            runs = repetitions[(repetitions["dataset"] == dataset) & (repetitions["missing_rate"] == rate)]
+            _draw_scores(panels[0], part, runs)
+            _draw_significance(panels[1], part, alpha)
+            _draw_choices(panels[2], part, candidates)
+            panels[0].set_title(f"{dataset}, {rate} % of the positives hidden", loc="left")
+            _name_procedures(panels[0], part)
+        axes[-1, 0].set_xlabel(SCORES.get(scoring := points["scoring"].iloc[0], scoring))
+        axes[-1, 1].set_xlabel("proportion significant")
+        axes[-1, 2].set_xlabel("share of choices")
+        figure.legend(
+            handles=_legend_handles(candidates),
+            loc="outside upper center",
+            ncols=min(4, len(candidates) + 2),
+            frameon=False,
+        )
+    return figure
+
+
+def _name_procedures(axes: Axes, part: pd.DataFrame) -> None:
+    """Procedures from the top, each with its cost."""
+    fits = part.loc[part["metric"] == "n_fits", "value"]
+    names = [
+        name if np.isnan(n := fits.get(procedure, np.nan)) else f"{name}\n{n:.0f} fits"
+        for procedure, name in PROCEDURES.items()
+    ]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+
+
+def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
+    for metric, (_, shift, colour, face) in LABELS.items():
+        means = part[part["metric"] == metric].reindex(PROCEDURES)
+        places = np.arange(len(means)) + shift
+        axes.hlines(places, means["low"], means["high"], color=colour, linewidth=1.2)
+        axes.plot(means["value"], places, "o", color=colour, markerfacecolor=face, markersize=5, zorder=3)
+        for place, procedure in zip(places, PROCEDURES, strict=True):
+            dots = runs.loc[runs["procedure"] == procedure, metric]
+            aside = place + np.sign(shift) * 0.16  # intervals and dots do not cover each other
+            axes.plot(dots, np.full(len(dots), aside), "o", color=colour, markersize=2, markeredgewidth=0, alpha=0.6)
+    shown = runs[list(LABELS)].melt()["value"].dropna()
+    if len(shown):
+        room = 0.15 * (shown.max() - shown.min()) or 0.01
+        axes.set_xlim(shown.min() - room, shown.max() + room)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+
+
+def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
+    shares = part[part["metric"] == "significant_fraction"].reindex(PROCEDURES)
+    places = np.arange(len(shares))
+    axes.hlines(places, shares["low"], shares["high"], color="black", linewidth=1.2)
+    axes.plot(shares["value"], places, "o", color="black", markersize=5, clip_on=False)
+    axes.axvline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.grid(visible=False, axis="y")
+
+
+def _draw_choices(axes: Axes, part: pd.DataFrame, candidates: list[str]) -> None:
+    chosen = part[part["metric"] == "chosen"]
+    left = np.zeros(len(PROCEDURES))
+    for number, candidate in enumerate(candidates):
+        widths = chosen.loc[chosen["candidate"] == candidate, "value"].reindex(PROCEDURES).fillna(0).to_numpy()
+        axes.barh(range(len(widths)), widths, left=left, height=0.55, **_look(number))
+        left += widths
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.grid(visible=False)
+
+
+def _look(number: int) -> dict[str, object]:
+    """Colour and hatch of the bars of a candidate."""
+    hatch = _HATCHES[number // len(_COLOURS) % len(_HATCHES)]
+    return {"facecolor": _COLOURS[number % len(_COLOURS)], "edgecolor": "white", "linewidth": 0.6, "hatch": hatch}
+
+
+def _legend_handles(candidates: list[str]) -> list[Line2D | Patch]:
+    scores = [
+        Line2D([], [], color=colour, marker="o", markerfacecolor=face, markersize=5, linewidth=1.2, label=name)
+        for name, _, colour, face in LABELS.values()
+    ]
+    return scores + [Patch(label=name, **_look(number)) for number, name in enumerate(candidates)]
