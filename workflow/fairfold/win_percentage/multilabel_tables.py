@@ -133,9 +133,9 @@ def _against_permutations(own: np.ndarray, permuted: np.ndarray, models: list[st
     chance = np.stack([_win_percentages(each, draws) for each in permuted])
     low, high = _permuted_interval(chance, alpha)
     p_value = permutation_p_values(wins, chance)
-    return _curves(
-        models, draws, win_percentage=wins, permuted_lower=low, permuted_upper=high, p_value=p_value
-    ).assign(n_sets=len(own), n_permutations=len(permuted))
+    return _curves(models, draws, win_percentage=wins, permuted_lower=low, permuted_upper=high, p_value=p_value).assign(
+        n_sets=len(own), n_permutations=len(permuted)
+    )
 
 
 def _curves(models: list[str], draws: np.ndarray, **columns: np.ndarray) -> pd.DataFrame:
