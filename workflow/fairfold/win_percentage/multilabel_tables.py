@@ -10,12 +10,12 @@ interval is where M sets leave a win percentage that is 1 / c in truth; outside,
 favour models whose scores scatter more, and the choice of a dataset, its folds and hidden labels adds scatter that more
 sets do not take away. A win percentage inside this interval may be due to that alone.
 
-A win percentage estimated from M sets depends on M: it scatters more for fewer sets, and with N draws near M, or beyond,
-the few best sets decide, so it tends to that of fewer draws. An interval from M' permuted sets is therefore no interval
-for M sets, not even a wider one, since what permuted labels favour changes with N. So it is only ever set beside a win
+A win percentage estimated from M sets depends on M: it scatters more for fewer sets, and with N draws near M the few
+best sets decide, so it tends to that of fewer draws. An interval from M' permuted sets is therefore no interval for M
+sets, not even a wider one, since what permuted labels favour changes with N. So it only ever stands beside a win
 percentage from the same sets: of all M where all were permuted too, and otherwise, in a table of its own, of the first
 M'. There the order of the data is one more order like the permuted ones, and the test is exact for any M', N and number
-of permutations. N goes up to M.
+of permutations. N goes up to M; beyond, the best set alone would decide.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     dict with the tables
 
     ``wins`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
-        permuted_lower, permuted_upper, n_sets, n_permutations``; from all sets. The permuted interval is NaN where
-        permutations have fewer sets.
+        permuted_lower, permuted_upper, n_sets, n_permutations``; from all sets. Where permutations have fewer
+        sets, the permuted interval is NaN and their number 0.
     ``sets`` : columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins, n_sets``;
         performance over all sets, and the share of sets where a model is best, models that tie sharing a set.
     ``permutations`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
@@ -67,10 +67,10 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     """
     parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
     for unit, rows in evaluated.groupby(_UNIT, sort=False):
-        by_order = dict(_by_order(rows, unit))
+        models = list(rows["model"].unique())
+        by_order = dict(_by_order(rows, models, unit))
         own = by_order.pop(0)
         permuted = np.stack(list(by_order.values())) if by_order else np.empty((0, *own.shape))
-        models = list(rows["model"].unique())
         tables = {"wins": _wins(own, permuted, models, alpha), "sets": _summary(own, models)}
         if len(permuted):
             tables["permutations"] = _against_permutations(own[: permuted.shape[1]], permuted, models, alpha)
@@ -79,22 +79,21 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     return {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items() if tables}
 
 
-def _by_order(rows: pd.DataFrame, unit: tuple) -> Iterator[tuple[int, np.ndarray]]:
+def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tuple[int, np.ndarray]]:
     """Each permutation's number with its (n_sets, n_models) performances, sets in the order of their numbers."""
-    rows = rows.sort_values("permutation", kind="stable")
-    models = rows["model"].unique()
-    n_permuted = rows.loc[rows["permutation"] > 0, "set"].nunique()
-    if rows["permutation"].iloc[0] != 0:
+    table = rows.pivot(index=["permutation", "set"], columns="model", values="performance")[models].sort_index()
+    numbers = {order: part.index.get_level_values("set") for order, part in table.groupby(level="permutation")}
+    if 0 not in numbers:
         raise DataError(f"{unit[0]} has no performances of the order of the data, permutation 0; evaluate it, too.")
-    for number, part in rows.groupby("permutation"):
-        table = part.pivot(index="set", columns="model", values="performance")[models]
-        n_expected = n_permuted if number else len(table)
-        if table.isna().any(axis=None) or not np.array_equal(table.index, np.arange(n_expected)):
+    n_permuted = max((len(sets) for order, sets in numbers.items() if order), default=0)
+    for order, sets in numbers.items():
+        performances = table.loc[order].to_numpy()
+        if np.isnan(performances).any() or not np.array_equal(sets, np.arange(n_permuted if order else len(sets))):
             raise DataError(
-                f"{unit[0]}, {unit[1]}: permutation {number} lacks a performance, or its sets are not the first ones; "
+                f"{unit[0]}, {unit[1]}: permutation {order} lacks a performance, or its sets are not the first ones; "
                 "evaluate all sets with all models."
             )
-        yield number, table.to_numpy()
+        yield order, performances
 
 
 def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -113,8 +112,9 @@ def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float
     draws = draws_grid(len(own))
     wins = _win_percentages(own, draws)
     low, high = null_interval(len(own), draws, len(models), alpha=alpha)
+    n_permutations = len(permuted) if permuted.shape[1] == len(own) else 0
     sides = (np.full(wins.shape, np.nan),) * 2
-    if len(permuted) and permuted.shape[1] == len(own):
+    if n_permutations:
         sides = _permuted_interval(np.stack([_win_percentages(each, draws) for each in permuted]), alpha)
     return _curves(
         models,
@@ -124,7 +124,7 @@ def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float
         null_upper=np.broadcast_to(high[:, None], wins.shape),
         permuted_lower=sides[0],
         permuted_upper=sides[1],
-    ).assign(n_sets=len(own), n_permutations=len(permuted))
+    ).assign(n_sets=len(own), n_permutations=n_permutations)
 
 
 def _against_permutations(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
