@@ -7,7 +7,6 @@ from fairfold.files import write_table
 from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
 
 with logged(snakemake.log):
-    # To the last digit: models tie only where they perform exactly alike.
-    evaluated = pd.concat([pd.read_csv(path, float_precision="round_trip") for path in snakemake.input])
+    evaluated = pd.concat(map(pd.read_csv, snakemake.input))
     for name, table in multilabel_win_tables(evaluated, alpha=snakemake.params.alpha).items():
         write_table(table, snakemake.output[name])

@@ -61,9 +61,10 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
                 axes.plot(curve["n_draws"], 100 * curve[side], color=looks[model]["color"], **_PERMUTED, zorder=1.5)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlim(panel["n_draws"].min(), max(panel["n_draws"].max(), 2))
-    axes.set_ylim(0, 102)
+    axes.set_ylim(-3, 103)  # shows the lines of models that never or always win
 
 
 def _looks(models: list[str]) -> dict[str, dict]:
