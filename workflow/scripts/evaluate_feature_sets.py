@@ -1,6 +1,7 @@
 """Evaluate the forests on random feature sets of one dataset, with labels as they are or permuted."""
 
 import numpy as np
+from tqdm import tqdm
 
 from adapter import logged
 from fairfold.datasets import Dataset
@@ -17,7 +18,7 @@ with logged(snakemake.log):
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
         sets=range(*params.sets),
-        permutations=range(*params.permutations),
+        permutations=tqdm(range(*params.permutations)),
         threshold=params.settings["threshold"],
         fit_options=reused_first_level,
         **{"set_size": params.set_size, "seed": params.seed, "dataset": data.id},
