@@ -13,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.forests.models import make_models, reused_first_level
-from fairfold.seeds import seed_for
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets, evaluate_numbered_sets
 
 MODELS = {"bayes": OneVsRestClassifier(GaussianNB()), "logistic": OneVsRestClassifier(LogisticRegression())}
@@ -114,22 +113,31 @@ def test_forests_that_share_level_0_are_as_good_as_alone(data):
         np.testing.assert_array_equal(on_threads[metric], found)
 
 
+class Staged(Recorder):
+    """Two levels: the first orders labels by a feature, the second by another; each metric has one that it prefers."""
+
+    best_level_ = 0
+
+    def fit(self, X, Y, **options):
+        self.best_levels_ = {"average_precision": 0, "mcc": 1}
+        return super().fit(X, Y, **options)
+
+    def staged_predict_proba(self, X):
+        for feature in (0, 1):
+            yield np.repeat(X[:, [feature]] / 10 + 0.5, self.n_labels_, axis=1)
+
+    def predict_proba(self, X):
+        raise AssertionError("levels were not asked for")
+
+
 def test_a_cascade_is_judged_on_the_level_that_the_metric_chooses(data):
-    X, Y, fold_of, observed = data
-    models = make_models(["gcForest+", "FLAForest+"], n_trees=3, max_levels=3)
-    found = evaluate_multilabel_sets(models, *data, [[0, 1, 2]], seeds=[7])
-    pooled = {metric: np.empty(Y.shape) for metric in found}
-    for fold in range(3):
-        train, test = fold_of != fold, fold_of == fold
-        model = clone(models["FLAForest+"]).set_params(random_state=seed_for(7, fold))
-        stages = list(
-            model.fit(X[train][:, :3], observed(fold)[train]).staged_predict_proba(X[test][:, :3]),
-        )
-        for metric, P in pooled.items():
-            P[test] = stages[model.best_levels_[metric]]
-    truth = Y.ravel()
-    assert found["average_precision"][0, 1] == average_precision_score(truth, pooled["average_precision"].ravel())
-    assert found["mcc"][0, 1] == matthews_corrcoef(truth, pooled["mcc"].ravel() > 0.5)
+    X, truth = data[0], data[1].ravel()
+    found = evaluate_multilabel_sets({"bayes": MODELS["bayes"], "staged": Staged()}, *data, [[4, 0]], seeds=[7])
+    by_feature = {feature: np.repeat(X[:, feature] / 10 + 0.5, 3) for feature in (4, 0)}
+    assert found["average_precision"][0, 1] == average_precision_score(truth, by_feature[4])
+    assert found["average_precision"][0, 1] != average_precision_score(truth, by_feature[0])
+    assert found["mcc"][0, 1] == matthews_corrcoef(truth, by_feature[0] > 0.5)
+    assert found["mcc"][0, 1] != matthews_corrcoef(truth, by_feature[4] > 0.5)
 
 
 def test_equal_predictions_tie_exactly(data):
