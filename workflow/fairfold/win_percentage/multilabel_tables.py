@@ -81,7 +81,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
 
 def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tuple[int, np.ndarray]]:
     """Each permutation's number with its (n_sets, n_models) performances, sets in the order of their numbers."""
-    table = rows.pivot(index=["permutation", "set"], columns="model", values="performance")[models].sort_index()
+    table = rows.pivot(index=["permutation", "set"], columns="model", values="performance")[models]
     numbers = {order: part.index.get_level_values("set") for order, part in table.groupby(level="permutation")}
     if 0 not in numbers:
         raise DataError(f"{unit[0]} has no performances of the order of the data, permutation 0; evaluate it, too.")
