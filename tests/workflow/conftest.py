@@ -58,6 +58,17 @@ TINY = {
         "permutations_per_job": 200,
         "reevaluation": {"n_pairs": 6, "n_repeats": 2},
         "sampling": {"n_sampled": [20, 100], "n_trials": 3, "n_distributions": 2},
+        "forests": {
+            "datasets": ["simulated-multilabel"],
+            "models": ["RF+ET", "FLAForest+"],
+            "set_size": 2,
+            "n_sets": 5,
+            "sets_per_job": 3,
+            "n_splits": 2,
+            "n_permutations": 3,
+            "permutations_per_job": 2,
+            "forest": {"max_levels": 1},
+        },
     },
     "ecoc": {
         "examples": ["linear", "posterior"],

@@ -22,6 +22,8 @@ def changed(config, path, value):
         ("weak_labels/datasets", ["../../etc"], "found '../../etc', which is not allowed here"),
         ("splitting/datasets", ["bibtx"], "unknown dataset 'bibtx': did you mean 'bibtex'"),
         ("splitting/fold_effect", {"datasets": ["yeats"]}, "unknown dataset 'yeats': did you mean 'yeast'"),
+        ("win_percentage/forests", {"datasets": ["iris"]}, "dataset 'iris' is a multiclass task; a multilabel one"),
+        ("win_percentage/forests", {"n_sets": 5, "n_permuted_sets": 6}, "n_permuted_sets: found 6, but the value must"),
         ("data/own", {"../x": {"path": "a", "format": "csv", "labels": {"last": 1}}}, "found '../x'"),
         ("data/own", {"x": {"path": "gone.csv", "format": "csv", "labels": {"last": 1}}}, "there is no file gone.csv"),
         ("data/own", {"yeast": {"path": "study.yaml", "format": "csv", "labels": {"last": 1}}}, "choose another"),

@@ -19,7 +19,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 from fairfold.config import check  # noqa: E402
 from fairfold.datasets import load_catalog  # noqa: E402
-from fairfold.errors import StudyError  # noqa: E402
+from fairfold.errors import ConfigError, StudyError  # noqa: E402
 from fairfold.files import remove_leftovers  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
@@ -32,6 +32,7 @@ try:
         config["splitting"],
         config["splitting"]["fold_effect"],
         config["cross_testing"]["forests"],
+        config["win_percentage"]["forests"],
     ):
         for dataset in part["datasets"]:
             CATALOG[dataset].require("multilabel")
@@ -39,6 +40,12 @@ try:
         CATALOG[experiment["dataset"]].require("binary")
     for dataset in config["win_percentage"]["datasets"]:
         CATALOG[dataset].require("binary")
+    sets = config["win_percentage"]["forests"]
+    if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
+        raise ConfigError(
+            f"config.win_percentage.forests.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
+            f"most n_sets, {sets['n_sets']}."
+        )
     for dataset in config["ecoc"]["comparison"]["datasets"]:
         CATALOG[dataset].require("multiclass")
 except StudyError as error:

@@ -1,4 +1,4 @@
-# How likely each Gaussian classifier is to win a random search over feature pairs
+# How likely each Gaussian classifier is to win a random search over feature pairs, and each forest over feature sets
 
 WIN_PERCENTAGE = config["win_percentage"]
 WIN_SAMPLING = WIN_PERCENTAGE["sampling"]
@@ -18,6 +18,18 @@ WIN_FIGURES = {
     "fig7": ("plot_sampling_error", ["sampling_errors", "sampling_law"]),
     "fig8": ("plot_rank_weights", ["rank_weights"]),
 }
+FOREST_SETS = WIN_PERCENTAGE["forests"]
+SETS_OF = FOREST_SETS["datasets"]
+N_PERMUTED_SETS = FOREST_SETS["n_permuted_sets"] or FOREST_SETS["n_sets"]
+FOREST_SETS_FOLDER = "results/win_percentage/forests/{dataset}"
+FOREST_WINS = {
+    "wins": "results/tables/win_percentage/forests.csv",
+    "sets": "results/tables/win_percentage/forest_sets.csv",
+}
+if FOREST_SETS["n_permutations"]:
+    FOREST_WINS["permutations"] = (
+        "results/tables/win_percentage/forest_permutations.csv"
+    )
 WIN_PERCENTAGE_RESULTS = [
     *expand(
         "results/tables/win_percentage/{table}.csv",
@@ -28,7 +40,12 @@ WIN_PERCENTAGE_RESULTS = [
         dataset=PAIRS_OF,
     ),
     *expand("results/figures/win_percentage_{figure}.pdf", figure=WIN_FIGURES),
-] * bool(PAIRS_OF)
+] * bool(PAIRS_OF) + [
+    *FOREST_WINS.values(),
+    "results/figures/win_percentage_forests.pdf",
+] * bool(
+    SETS_OF
+)
 
 
 rule evaluate_pairs:
@@ -258,4 +275,138 @@ use rule plot_metric_behaviour as plot_decision_maps with:
         "results/logs/plot_decision_maps/{dataset}.log",
     params:
         draw="win_percentage:plot_decision_maps",
+        code=code_of("figures"),
+
+
+use rule split_dataset as split_for_feature_sets with:
+    output:
+        folds=f"{FOREST_SETS_FOLDER}/folds/{{splitter}}/repeats-{{repeats}}.npz",
+        seconds="results/timings/folds_for_sets/{dataset}_{splitter}_{repeats}.csv",
+    log:
+        "results/logs/split_for_feature_sets/{dataset}_{splitter}_{repeats}.log",
+    benchmark:
+        "results/benchmarks/split_for_feature_sets/{dataset}_{splitter}_{repeats}.tsv"
+    params:
+        seed=config["seed"],
+        n_splits=FOREST_SETS["n_splits"],
+        code=code_of("splitting"),
+
+
+use rule mask_labels as mask_labels_for_feature_sets with:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=f"{FOREST_SETS_FOLDER}/folds/{config['folds']['method']}/repeats-1.npz",
+    output:
+        f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
+    log:
+        "results/logs/mask_labels_for_feature_sets/{dataset}_{rate}.log",
+
+
+def sets_of_job(wildcards):
+    first = int(wildcards.first)
+    return [first, min(first + FOREST_SETS["sets_per_job"], FOREST_SETS["n_sets"])]
+
+
+def permutations_of_job(wildcards):
+    """Permutations are counted from 1, as 0 is the order of the data."""
+    first = int(wildcards.first)
+    last = first + FOREST_SETS["permutations_per_job"]
+    return [first, min(last, FOREST_SETS["n_permutations"] + 1)]
+
+
+rule evaluate_feature_sets:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=f"{FOREST_SETS_FOLDER}/folds/{config['folds']['method']}/repeats-1.npz",
+        hidden=f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
+    output:
+        f"{FOREST_SETS_FOLDER}/rate-{{rate}}/sets-from-{{first}}.csv",
+    log:
+        "results/logs/evaluate_feature_sets/{dataset}_{rate}_{first}.log",
+    benchmark:
+        "results/benchmarks/evaluate_feature_sets/{dataset}_{rate}_{first}.tsv"
+    threads: 1
+    params:
+        seed=config["seed"],
+        models=FOREST_SETS["models"] or STUDY["models"],
+        settings={
+            **STUDY["forest"],
+            **FOREST_SETS["forest"],
+            "variant": STUDY["variant"],
+        },
+        set_size=FOREST_SETS["set_size"],
+        sets=sets_of_job,
+        permutations=[0, 1],
+        code=code_of("weak_labels", "forests", "evaluation", "win_percentage"),
+    script:
+        "../scripts/evaluate_feature_sets.py"
+
+
+use rule evaluate_feature_sets as permute_feature_sets with:
+    output:
+        f"{FOREST_SETS_FOLDER}/rate-{{rate}}/permuted-from-{{first}}.csv",
+    log:
+        "results/logs/permute_feature_sets/{dataset}_{rate}_{first}.log",
+    benchmark:
+        "results/benchmarks/permute_feature_sets/{dataset}_{rate}_{first}.tsv"
+    params:
+        **{
+            name: value
+            for name, value in rules.evaluate_feature_sets.params.items()
+            if name not in ("sets", "permutations")
+        },
+        sets=[0, N_PERMUTED_SETS],
+        permutations=permutations_of_job,
+
+
+rule tabulate_forest_wins:
+    input:
+        expand(
+            f"{FOREST_SETS_FOLDER}/rate-{FOREST_SETS['missing_rate']}/sets-from-{{first}}.csv",
+            dataset=SETS_OF,
+            first=range(0, FOREST_SETS["n_sets"], FOREST_SETS["sets_per_job"]),
+        ),
+        expand(
+            f"{FOREST_SETS_FOLDER}/rate-{FOREST_SETS['missing_rate']}/permuted-from-{{first}}.csv",
+            dataset=SETS_OF,
+            first=range(
+                1,
+                FOREST_SETS["n_permutations"] + 1,
+                FOREST_SETS["permutations_per_job"],
+            ),
+        ),
+    output:
+        **{
+            name: report(
+                path,
+                caption="../report/win_percentage_forests.rst",
+                category="5 Win percentage",
+                labels={"table": f"forests, {name}"},
+            )
+            for name, path in FOREST_WINS.items()
+        },
+    log:
+        "results/logs/tabulate_forest_wins.log",
+    params:
+        alpha=WIN_PERCENTAGE["alpha"],
+        code=code_of("win_percentage"),
+    script:
+        "../scripts/tabulate_forest_wins.py"
+
+
+use rule plot_metric_behaviour as plot_forest_win_percentages with:
+    input:
+        FOREST_WINS["wins"],
+    output:
+        "results/figures/win_percentage_forests.pdf",
+        report(
+            "results/figures/win_percentage_forests.png",
+            caption="../report/win_percentage_forests.rst",
+            category="5 Win percentage",
+            labels={"figure": "forests"},
+        ),
+    log:
+        "results/logs/plot_forest_win_percentages.log",
+    params:
+        draw="forest_wins:plot_forest_win_percentages",
         code=code_of("figures"),

@@ -10,7 +10,14 @@ from sklearn.utils.estimator_checks import check_estimator
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
-from fairfold.forests.models import HONEST_MODELS, PUBLISHED_MODELS, VARIANTS, describe_models
+from fairfold.forests.models import (
+    HONEST_MODELS,
+    PUBLISHED_MODELS,
+    VARIANTS,
+    describe_models,
+    make_models,
+    reused_first_level,
+)
 from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.weak_labels import mask_positives
 
@@ -271,3 +278,24 @@ def test_models_are_described_in_the_order_and_variant_asked_for():
     assert table[["model", "variant"]].to_numpy().tolist() == [["CaFE-SLC+", "honest"], ["gcForest", "published"]]
     with pytest.raises(ModelError, match="unknown model 'CaFFE'"):
         describe_models(["CaFFE"])
+
+
+def test_models_by_name_know_which_have_variants():
+    models = make_models(["CaFE", "gcForest+"], variant="published", n_trees=3)
+    assert models["CaFE"].get_params() == make_model("CaFE", variant="published", n_trees=3).get_params()
+    assert models["gcForest+"].get_params() == make_model("gcForest+", n_trees=3).get_params()
+
+
+def test_level_0_comes_from_a_model_of_the_same_forests():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 3)), rng.integers(0, 2, (30, 2))
+    one = make_model("gcForest", n_trees=2, max_levels=1, random_state=1).fit(X, Y)
+    published = make_model("CaFE", variant="published", n_trees=2, max_levels=1, random_state=1).fit(X, Y)
+    fitted = {"published": published, "one": one}
+    same = make_model("FLAForest+", n_trees=2, random_state=1)
+    assert reused_first_level(same, fitted) == {"first_level": one.levels_[0]}
+    assert reused_first_level(same, {}) == {"first_level": None}
+    for other in ({"n_trees": 3}, {"random_state": 2}, {"min_samples_leaf": 4}):
+        assert reused_first_level(clone(same).set_params(**other), fitted) == {"first_level": None}
+    first = reused_first_level(make_model("CaFE-FLA", variant="published", n_trees=2, random_state=1), fitted)
+    assert first == {"first_level": published.levels_[0]}

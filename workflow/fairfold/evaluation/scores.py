@@ -6,9 +6,15 @@ from collections.abc import Iterable
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import average_precision_score, hamming_loss, label_ranking_loss, matthews_corrcoef, roc_auc_score
 
 from fairfold.errors import DataError, unknown_name
+from fairfold.evaluation.plain_scores import (
+    average_precision_score,
+    hamming_loss,
+    label_ranking_loss,
+    matthews_corrcoef,
+    roc_auc_score,
+)
 
 # Metric -> whether more is better.
 HIGHER_IS_BETTER = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from fairfold.errors import ModelError, unknown_name
 from fairfold.forests.cascade import CascadeForest
 from fairfold.forests.honest import HonestCascade
+from fairfold.forests.levels import Level
 
 _OUTPUT, _EMBEDDING, _BOTH = ("output",), ("embedding",), ("embedding", "output")
 
@@ -47,6 +48,37 @@ VARIANTS: dict[str, dict] = {
         "tice_variant": "published",
     },
 }
+
+
+def make_models(
+    names: Iterable[str], *, variant: Literal["paper", "published"] = "paper", **settings: object
+) -> dict[str, CascadeForest | HonestCascade]:
+    """Unfitted models by name; see :func:`make_model`. Those with a "+" are the same for both variants."""
+    return {name: make_model(name, variant=None if name in HONEST_MODELS else variant, **settings) for name in names}
+
+
+def reused_first_level(
+    model: CascadeForest | HonestCascade, fitted: Mapping[str, CascadeForest | HonestCascade]
+) -> dict[str, Level | None]:
+    """Level 0 for ``fit`` from a model that grew the same forests, as an argument by name.
+
+    Parameters
+    ----------
+    model : unfitted.
+    fitted : models, by name, that were just fitted on the same data with the same whole-number seed.
+
+    Returns
+    -------
+    ``{"first_level": level 0}`` of the first one whose forests have the same settings and random numbers; None where
+    there is none.
+    """
+
+    def identity(of: CascadeForest | HonestCascade) -> tuple:
+        # an honest cascade draws its random numbers as one without a shared seed
+        return of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
+
+    same = (other.levels_[0] for other in fitted.values() if identity(other) == identity(model))
+    return {"first_level": next(same, None)}
 
 
 def make_model(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 
 import numpy as np
@@ -95,6 +95,40 @@ def pair_at(number: int, n_features: int) -> tuple[int, int]:
     from_end = math.comb(n_features, 2) - 1 - number
     row = (math.isqrt(8 * from_end + 1) - 1) // 2
     return n_features - 2 - row, n_features - 1 - (from_end - row * (row + 1) // 2)
+
+
+def checked_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDArray[np.intp]]:
+    """Feature sets as arrays of indices.
+
+    Parameters
+    ----------
+    feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
+    n_features : how many features there are.
+
+    Raises
+    ------
+    DataError
+        There is no set, or a set is empty, names a feature twice, or one that there is not.
+    """
+    if isinstance(feature_sets, np.ndarray) and feature_sets.ndim == 2 and feature_sets.size:
+        ordered = np.sort(feature_sets, axis=1)
+        within = (ordered[:, 0] >= 0) & (ordered[:, -1] < n_features)
+        if feature_sets.dtype.kind in "iu" and within.all() and (np.diff(ordered, axis=1) > 0).all():
+            return list(feature_sets)  # a large matrix need not be looked at row by row
+    sets = [np.asarray(chosen) for chosen in feature_sets]
+    if not sets:
+        raise DataError("feature_sets is empty: give one or more sets of feature indices.")
+    for number, chosen in enumerate(sets):
+        where = f"Feature set {number}"
+        if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
+            raise DataError(f"{where} is {chosen.tolist()!r}: give one or more whole-number indices of features.")
+        if len(chosen) > n_features:
+            raise DataError(f"{where} has {len(chosen)} features, but X has {n_features}: give a smaller set.")
+        if chosen.min() < 0 or chosen.max() >= n_features:
+            raise DataError(f"{where} is {chosen.tolist()}: give indices from 0 to {n_features - 1}.")
+        if len(np.unique(chosen)) < len(chosen):
+            raise DataError(f"{where} is {chosen.tolist()}: name each feature once.")
+    return sets
 
 
 def whole_number(name: str, value: object, least: int | None = None) -> int:

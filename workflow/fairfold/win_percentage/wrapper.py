@@ -23,7 +23,7 @@ from sklearn.metrics import get_scorer
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.plans import deal_folds
 from fairfold.seeds import seed_sequence
-from fairfold.win_percentage.feature_sets import finite_matrix, whole_number
+from fairfold.win_percentage.feature_sets import checked_sets, finite_matrix, whole_number
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
 from fairfold.win_percentage.pairs import PairData, prepare_pairs, score_listed
@@ -98,7 +98,7 @@ def evaluate_feature_sets(
     Parry, Phan & Wang (2012), Table 3.
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
-    sets = _check_sets(feature_sets, problem.X.shape[1])
+    sets = checked_sets(feature_sets, problem.X.shape[1])
     models = _check_classifiers(classifiers)
     gaussian = not isinstance(classifiers, Mapping)
     if gaussian and scoring is None and len(problem.sizes) == 2 and all(len(chosen) == 2 for chosen in sets):
@@ -245,28 +245,6 @@ def _fit(model: BaseEstimator, X: NDArray[np.float64], y: NDArray) -> BaseEstima
         return clone(model).fit(X, y)
     except ValueError as error:
         raise ModelError(f"{type(model).__name__} cannot be fitted on a training part: {error}") from error
-
-
-def _check_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDArray[np.intp]]:
-    if isinstance(feature_sets, np.ndarray) and feature_sets.ndim == 2 and feature_sets.size:
-        ordered = np.sort(feature_sets, axis=1)
-        within = (ordered[:, 0] >= 0) & (ordered[:, -1] < n_features)
-        if feature_sets.dtype.kind in "iu" and within.all() and (np.diff(ordered, axis=1) > 0).all():
-            return list(feature_sets)  # a large matrix need not be looked at row by row
-    sets = [np.asarray(chosen) for chosen in feature_sets]
-    if not sets:
-        raise DataError("feature_sets is empty: give one or more sets of feature indices.")
-    for number, chosen in enumerate(sets):
-        where = f"Feature set {number}"
-        if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
-            raise DataError(f"{where} is {chosen.tolist()!r}: give one or more whole-number indices of features.")
-        if len(chosen) > n_features:
-            raise DataError(f"{where} has {len(chosen)} features, but X has {n_features}: give a smaller set.")
-        if chosen.min() < 0 or chosen.max() >= n_features:
-            raise DataError(f"{where} is {chosen.tolist()}: give indices from 0 to {n_features - 1}.")
-        if len(np.unique(chosen)) < len(chosen):
-            raise DataError(f"{where} is {chosen.tolist()}: name each feature once.")
-    return sets
 
 
 def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:

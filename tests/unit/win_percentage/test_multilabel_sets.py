@@ -1,0 +1,257 @@
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, matthews_corrcoef
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from fairfold.errors import DataError, ModelError, SplitError
+from fairfold.forests.models import make_models, reused_first_level
+from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets, evaluate_numbered_sets
+
+MODELS = {"bayes": OneVsRestClassifier(GaussianNB()), "logistic": OneVsRestClassifier(LogisticRegression())}
+SETS = [[0, 1], [2, 5, 3], [4]]
+FOLD_OF = np.arange(60) % 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Features that tell of the labels, the labels, and for each fold those that are seen: a third is hidden."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((60, 3)) < 0.4).astype(int)
+    X = rng.normal(size=(60, 6)) + np.hstack([Y, Y]) * [2, 1, 0.5, 0, 3, 1]
+    seen = [Y * (np.random.default_rng(fold).random(Y.shape) < 2 / 3) for fold in range(3)]
+    return X, Y, FOLD_OF, seen.__getitem__
+
+
+class Recorder(BaseEstimator):
+    """Predicts what its class says, and writes down what it is given."""
+
+    calls: ClassVar = []
+
+    def __init__(self, random_state=None, value=0.5):
+        self.random_state, self.value = random_state, value
+
+    def fit(self, X, Y, **options):
+        self.calls.append((X.copy(), Y.copy(), self.random_state, options))
+        self.n_labels_ = Y.shape[1]
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), self.n_labels_), self.value) + X[:, :1] * 1e-3
+
+
+@pytest.fixture
+def calls():
+    Recorder.calls.clear()
+    return Recorder.calls
+
+
+def test_equals_the_plain_loop(data):
+    X, Y, fold_of, observed = data
+    found = evaluate_multilabel_sets(MODELS, *data, SETS, seeds=[1, 2, 3], threshold=0.4)
+    assert list(found) == ["average_precision", "mcc"]
+    for number, chosen in enumerate(SETS):
+        for place, model in enumerate(MODELS.values()):
+            P = np.empty(Y.shape)
+            for fold in range(3):
+                train, test = fold_of != fold, fold_of == fold
+                P[test] = clone(model).fit(X[train][:, chosen], observed(fold)[train]).predict_proba(X[test][:, chosen])
+            expected = average_precision_score(Y.ravel(), P.ravel()), matthews_corrcoef(Y.ravel(), P.ravel() > 0.4)
+            assert tuple(found[metric][number, place] for metric in found) == expected
+    assert np.ptp(found["mcc"], axis=None) > 0.1
+
+
+def test_sparse_is_dense(data):
+    X, Y, fold_of, observed = data
+    sparse_data = sparse.csr_array(X), sparse.csr_array(Y), fold_of, lambda fold: sparse.csr_array(observed(fold))
+    for metric, found in evaluate_multilabel_sets(MODELS, *sparse_data, SETS, seeds=[1, 2, 3]).items():
+        np.testing.assert_array_equal(found, evaluate_multilabel_sets(MODELS, *data, SETS, seeds=[1, 2, 3])[metric])
+
+
+def test_models_meet_each_set_and_fold_with_the_same_seed(data, calls):
+    models = {"a": Recorder(random_state=5), "b": Recorder(random_state=6, value=0.4)}
+    evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3])
+    seeds = np.reshape([call[2] for call in calls], (3, 3, 2))  # sets, folds, models
+    assert (seeds[..., 0] == seeds[..., 1]).all()
+    assert len(np.unique(seeds)) == 9
+    assert models["a"].random_state == 5  # the user's own model is left alone
+
+
+def test_training_sees_observed_labels_of_the_other_folds(data, calls):
+    X, _, fold_of, observed = data
+    evaluate_multilabel_sets({"a": Recorder(), "b": Recorder()}, *data, [[3, 1]], seeds=[1])
+    for number, (features, labels, *_) in enumerate(calls):
+        fold = number // 2
+        np.testing.assert_array_equal(features, X[fold_of != fold][:, [3, 1]])
+        np.testing.assert_array_equal(labels, observed(fold)[fold_of != fold])
+
+
+def test_the_hook_gives_what_was_fitted_before(data, calls):
+    def options(model, fitted):
+        assert not hasattr(model, "n_labels_")
+        return {"before": [*fitted]}
+
+    evaluate_multilabel_sets({n: Recorder() for n in "abc"}, *data, [[0]], seeds=[1], fit_options=options)
+    assert [call[3]["before"] for call in calls] == [[], ["a"], ["a", "b"]] * 3
+
+
+def test_forests_that_share_level_0_are_as_good_as_alone(data):
+    models = make_models(["RF+ET", "SLCForest", "gcForest+", "FLAForest+"], n_trees=4, max_levels=2)
+    alone = evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3])
+    shared = evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3], fit_options=reused_first_level)
+    threaded = {name: clone(model).set_params(n_jobs=2) for name, model in models.items()}
+    on_threads = evaluate_multilabel_sets(threaded, *data, SETS, seeds=[1, 2, 3])
+    for metric, found in alone.items():
+        np.testing.assert_array_equal(shared[metric], found)
+        np.testing.assert_array_equal(on_threads[metric], found)
+
+
+class Staged(Recorder):
+    """Two levels: the first orders labels by a feature, the second by another; each metric has one that it prefers."""
+
+    best_level_ = 0
+
+    def fit(self, X, Y, **options):
+        self.best_levels_ = {"average_precision": 0, "mcc": 1}
+        return super().fit(X, Y, **options)
+
+    def staged_predict_proba(self, X):
+        for feature in (0, 1):
+            yield np.repeat(X[:, [feature]] / 10 + 0.5, self.n_labels_, axis=1)
+
+    def predict_proba(self, X):
+        raise AssertionError("levels were not asked for")
+
+
+def test_a_cascade_is_judged_on_the_level_that_the_metric_chooses(data):
+    X, truth = data[0], data[1].ravel()
+    found = evaluate_multilabel_sets({"bayes": MODELS["bayes"], "staged": Staged()}, *data, [[4, 0]], seeds=[7])
+    by_feature = {feature: np.repeat(X[:, feature] / 10 + 0.5, 3) for feature in (4, 0)}
+    assert found["average_precision"][0, 1] == average_precision_score(truth, by_feature[4])
+    assert found["average_precision"][0, 1] != average_precision_score(truth, by_feature[0])
+    assert found["mcc"][0, 1] == matthews_corrcoef(truth, by_feature[0] > 0.5)
+    assert found["mcc"][0, 1] != matthews_corrcoef(truth, by_feature[4] > 0.5)
+
+
+def test_equal_predictions_tie_exactly(data):
+    models = {name: ExtraTreesOfLabels() for name in ("one", "other")}
+    for found in evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3]).values():
+        np.testing.assert_array_equal(found[:, 0], found[:, 1])
+
+
+class ExtraTreesOfLabels(ExtraTreesClassifier):
+    """With probabilities in the shape that is asked for."""
+
+    def __init__(self, n_estimators=3, random_state=None):
+        super().__init__(n_estimators=n_estimators, random_state=random_state)
+
+    def predict_proba(self, X):
+        return np.column_stack([P[:, -1] for P in super().predict_proba(X)])
+
+
+NUMBERED = {"set_size": 2, "seed": 4, "dataset": "plants"}
+
+
+def test_chunks_are_the_whole(data):
+    models = {"trees": ExtraTreesOfLabels(), "bayes": MODELS["bayes"]}
+    whole = evaluate_numbered_sets(models, *data, sets=range(4), permutations=range(3), **NUMBERED)
+    assert whole.columns.tolist() == ["permutation", "set", "features", "metric", "model", "performance"]
+    assert len(whole) == 3 * 4 * 2 * 2
+    parts = [
+        evaluate_numbered_sets(models, *data, sets=sets, permutations=[permutation], **NUMBERED)
+        for permutation in (2, 0, 1)
+        for sets in ([3], [0, 1, 2])
+    ]
+    keys = ["permutation", "metric", "set", "model"]
+    together, whole = pd.concat(parts).set_index(keys).sort_index(), whole.set_index(keys).sort_index()
+    pd.testing.assert_frame_equal(together, whole, check_exact=True)
+
+
+def test_sets_and_seeds_depend_on_the_dataset(data):
+    one = evaluate_numbered_sets(MODELS, *data, sets=range(5), **NUMBERED)
+    other = evaluate_numbered_sets(MODELS, *data, sets=range(5), **{**NUMBERED, "dataset": "animals"})
+    assert one["features"].tolist() != other["features"].tolist()
+    assert one.drop_duplicates("set")["features"].nunique() > 2
+    assert all(len(set(text.split())) == 2 for text in one["features"])
+
+
+def test_permutations_move_whole_rows_and_nothing_else(data, calls):
+    X = data[0]
+    models = {"a": Recorder(), "b": Recorder()}
+    evaluate_numbered_sets(models, X[:, :2], *data[1:], sets=[0, 1], permutations=[0, 1, 2], **NUMBERED)
+    by_permutation = [calls[start : start + 12] for start in (0, 12, 24)]  # 2 sets, 3 folds, 2 models
+    own, *permuted = by_permutation
+    seen = []
+    for part in permuted:
+        for (features, labels, seed, _), (own_features, own_labels, own_seed, _) in zip(part, own, strict=True):
+            np.testing.assert_array_equal(labels, own_labels)  # the same labels, hidden ones and folds
+            assert seed != own_seed
+            assert not np.array_equal(features, own_features)
+        first, second = part[0][0], part[6][0]
+        np.testing.assert_array_equal(first, second)  # one order for all sets
+        assert {tuple(row) for row in first} <= {tuple(row) for row in X[:, :2]}  # rows stay whole
+        seen.append(first)
+    assert not np.array_equal(*seen)
+
+
+def test_permuted_labels_lose_what_there_is_to_find():
+    """Chance is a share of positives of 0.4 and a correlation of 0, each with a standard deviation of at most 0.07."""
+    rng = np.random.default_rng(1)
+    Y = (rng.random((80, 3)) < 0.4).astype(int)
+    X = np.hstack([Y, Y]) + 0.1 * rng.normal(size=(80, 6))
+    fold_of = np.arange(80) % 2
+    table = evaluate_numbered_sets(
+        MODELS, X, Y, fold_of, lambda fold: Y, sets=range(3), permutations=range(4), set_size=6, seed=0, dataset="a"
+    )
+    means = table.groupby(["metric", "permutation"])["performance"].mean()
+    assert means["average_precision", 0] > 0.99
+    assert means["mcc", 0] > 0.95
+    assert (means["average_precision"].drop(0) < 0.55).all()
+    assert (means["mcc"].drop(0).abs() < 0.2).all()
+
+
+def changed(data, **changes):
+    return [changes.get(name, part) for name, part in zip(("X", "Y", "fold_of", "observed"), data, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "error", "sentence"),
+    [
+        ({"X": np.full((60, 6), np.nan)}, {}, DataError, r"X\[0, 0\] is nan"),
+        ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y has shape \(60, 3\).*some positive"),
+        ({"Y": np.ones((59, 3))}, {}, DataError, r"Y has shape \(59, 3\), X has 60 samples"),
+        ({"Y": np.full((60, 3), 2)}, {}, DataError, "other than 0 and 1"),
+        ({"fold_of": np.zeros(60, dtype=int)}, {}, SplitError, r"folds \[0\]: give two or more"),
+        ({"fold_of": 2 * FOLD_OF}, {}, SplitError, r"folds \[0, 2, 4\].*none left out"),
+        ({"fold_of": FOLD_OF[1:]}, {}, SplitError, r"fold_of has shape \(59,\), X has 60 samples"),
+        ({}, {"feature_sets": [[0, 6]]}, DataError, "indices from 0 to 5"),
+        ({}, {"seeds": [1, 2]}, DataError, "2 seeds for 1 feature sets"),
+        ({}, {"models": {"bayes": MODELS["bayes"]}}, ModelError, "models has 1 of them"),
+        ({}, {"models": {**MODELS, "nearest": ExtraTreesClassifier(2)}}, ModelError, "OneVsRestClassifier"),
+        ({}, {"metrics": ["mc"]}, ModelError, "unknown metric 'mc': did you mean 'mcc'"),
+        ({}, {"metrics": ["hamming_loss"]}, ModelError, "unknown metric 'hamming_loss'"),
+        (
+            {"X": np.ones((60, 6))},
+            {"models": make_models(["RF+ET", "gcForest"], n_trees=0)},
+            ModelError,
+            "RF.ET cannot",
+        ),
+    ],
+)
+def test_bad_input(data, changes, options, error, sentence):
+    options = {"models": MODELS, "feature_sets": [[0, 1]], "seeds": [1], **options}
+    models, sets = options.pop("models"), options.pop("feature_sets")
+    with pytest.raises(error, match=sentence):
+        evaluate_multilabel_sets(models, *changed(data, **changes), sets, **options)
+
+
+def test_a_set_larger_than_the_data_is_refused(data):
+    with pytest.raises(DataError, match=r"'plants' has 6 features.*set_size is 7: lower it"):
+        evaluate_numbered_sets(MODELS, *data, sets=[0], **{**NUMBERED, "set_size": 7})

@@ -1,0 +1,231 @@
+"""Which model wins on each random set of features, for multilabel data with hidden labels.
+
+*Performance.* A set is judged by one cross-validation with the same folds for all models and sets. A model learns from
+the labels that may be seen in training; its probabilities for all left-out rows are pooled and scored once against the
+true labels, so that a fold without a positive of some label is no gap. There are two scores, as a model that orders
+labels well need not be the one that draws the line well: average precision (ranking-type use) and Matthews correlation
+(threshold-type use). A cascade that says which level is best by a metric is judged by that metric on that level, as in
+the weak-label study.
+
+*Chance.* All models meet a set with the same random numbers, derived from the set's number. So results do not depend
+on how sets are dealt to jobs, more sets leave the earlier ones as they are, and models can share what they have in
+common.
+
+*Permuted labels.* Whole label rows, true and observed together, change places among the samples: whatever labels have
+to do with each other stays, what they have to do with features goes. It is the rows of features that are moved, which
+is the same thing, and leaves folds as balanced as they are and the same labels hidden. All models see the same
+permutations and all permutations the same feature sets.
+
+The scheme is that of Parry, Phan & Wang (2012), Table 3, with multilabel scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+
+from fairfold.errors import DataError, ModelError, SplitError, unknown_name
+from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.seeds import seed_for, seed_sequence
+from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
+
+Matrix = np.ndarray | sparse.csr_array
+Observed = Callable[[int], Matrix]
+FitOptions = Callable[[BaseEstimator, Mapping[str, BaseEstimator]], Mapping[str, Any]]
+
+METRICS = ("average_precision", "mcc")
+
+
+def evaluate_multilabel_sets(
+    models: Mapping[str, BaseEstimator],
+    X: Matrix,
+    Y: Matrix,
+    fold_of: ArrayLike,
+    observed: Observed,
+    feature_sets: Iterable[ArrayLike],
+    *,
+    seeds: Sequence[int],
+    metrics: Sequence[str] = METRICS,
+    threshold: float = 0.5,
+    fit_options: FitOptions | None = None,
+) -> dict[str, NDArray[np.float64]]:
+    """Performance of each model on each set of features.
+
+    Parameters
+    ----------
+    models : two or more, by name; scikit-learn estimators with ``predict_proba`` -> (n, n_labels). One that has, once
+        fitted, ``staged_predict_proba`` and ``best_levels_`` is judged by each metric on the level that it names.
+    X : (n_samples, n_features) features, dense or sparse, finite; held dense.
+    Y : (n_samples, n_labels) of 0/1, the truth.
+    fold_of : (n_samples,) test fold of each sample, from 0 on.
+    observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
+    feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
+    seeds : (n_sets,) one for each set; all models that take a ``random_state`` get the same one for a set and fold.
+    metrics : of :data:`~fairfold.evaluation.scores.HIGHER_IS_BETTER`, those of which more is better.
+    threshold : probability above which a label counts as predicted.
+    fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
+        arguments of its ``fit``, by which a model can be given what another has already computed.
+
+    Returns
+    -------
+    dict from metric to (n_sets, n_models) performance; models in their order. Models of equal predictions have exactly
+    equal performance.
+
+    Raises
+    ------
+    DataError
+        X, Y or a feature set does not hold what it must, or shapes or numbers do not fit.
+    SplitError
+        Folds do not fit the samples.
+    ModelError
+        There are fewer than two models, a metric is not among them, or a model cannot be fitted.
+    """
+    X, Y = finite_matrix(_dense(X)), _dense(Y)
+    fold_of = _checked_folds(fold_of, len(X))
+    if Y.ndim != 2 or len(Y) != len(X) or not Y.any():
+        raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
+    _check_models(models, metrics)
+    sets = checked_sets(feature_sets, X.shape[1])
+    if len(seeds) != len(sets):
+        raise DataError(f"There are {len(seeds)} seeds for {len(sets)} feature sets: give one for each.")
+    training_labels = [_dense(observed(fold)) for fold in range(fold_of.max() + 1)]
+    found = np.empty((len(metrics), len(sets), len(models)))
+    for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
+        pooled = np.empty((len(models), len(metrics), *Y.shape))
+        for fold, labels in enumerate(training_labels):
+            is_test = fold_of == fold
+            train, test = (X[~is_test][:, chosen], labels[~is_test]), X[is_test][:, chosen]
+            fitted = _fit_all(models, *train, seed_for(seed, fold), fit_options)
+            pooled[:, :, is_test] = [_probabilities(each, test, metrics, Y.shape[1]) for each in fitted.values()]
+        for (place, metric), (column, of_model) in product(enumerate(metrics), enumerate(pooled)):
+            found[place, number, column] = multilabel_scores(Y, of_model[place], threshold)[metric]
+    return dict(zip(metrics, found, strict=True))
+
+
+def evaluate_numbered_sets(
+    models: Mapping[str, BaseEstimator],
+    X: Matrix,
+    Y: Matrix,
+    fold_of: ArrayLike,
+    observed: Observed,
+    *,
+    sets: Iterable[int],
+    permutations: Iterable[int] = (0,),
+    set_size: int,
+    seed: int,
+    dataset: str,
+    **options: Any,
+) -> pd.DataFrame:
+    """Random feature sets by their numbers, with labels as they are or permuted.
+
+    Parameters
+    ----------
+    models, X, Y, fold_of, observed : see :func:`evaluate_multilabel_sets`.
+    sets : numbers of the sets, from 0 on. A set's features depend on its number only; any two sets are independent
+        draws, and may be equal.
+    permutations : numbers of the permutations; 0 is the order of the data, any other a random one.
+    set_size : features of a set.
+    seed, dataset : what features, permutations and random numbers of the models are derived from.
+    **options : further ones of :func:`evaluate_multilabel_sets`.
+
+    Returns
+    -------
+    DataFrame with the columns ``permutation, set, features, metric, model, performance``
+        ``features`` are the indices of the set's features, separated by spaces.
+
+    Raises
+    ------
+    StudyError
+        As :func:`evaluate_multilabel_sets`, and when a set is to have more features than there are.
+    """
+    X, sets = finite_matrix(_dense(X)), list(sets)
+    if set_size > X.shape[1]:
+        raise DataError(
+            f"dataset {dataset!r} has {X.shape[1]} features, but win_percentage.forests.set_size is {set_size}: lower "
+            "it, or leave the dataset out."
+        )
+    chosen = [
+        draw_feature_sets(X.shape[1], set_size, 1, random_state=seed_for(seed, dataset, "feature set", number))[0]
+        for number in sets
+    ]
+    tables = []
+    for permutation in permutations:
+        seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
+        moved = X[_row_order(len(X), permutation, seed, dataset)]
+        found = evaluate_multilabel_sets(models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options)
+        for metric, performances in found.items():
+            rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
+            rows["features"] = np.repeat([" ".join(map(str, each)) for each in chosen], len(models))
+            tables.append(rows.assign(permutation=permutation, metric=metric, performance=performances.ravel()))
+    return pd.concat(tables)[["permutation", "set", "features", "metric", "model", "performance"]]
+
+
+def _row_order(n_samples: int, permutation: int, seed: int, dataset: str) -> NDArray[np.intp]:
+    if permutation == 0:
+        return np.arange(n_samples)
+    return np.random.default_rng(seed_sequence(seed, dataset, "permuted label rows", permutation)).permutation(
+        n_samples
+    )
+
+
+def _fit_all(
+    models: Mapping[str, BaseEstimator], X: np.ndarray, Y: np.ndarray, seed: int, fit_options: FitOptions | None
+) -> dict[str, BaseEstimator]:
+    fitted: dict[str, BaseEstimator] = {}
+    for name, model in models.items():
+        fresh = clone(model)
+        if "random_state" in fresh.get_params():
+            fresh.set_params(random_state=seed)
+        options = {} if fit_options is None else fit_options(fresh, fitted)
+        try:
+            fitted[name] = fresh.fit(X, Y, **options)
+        except ValueError as error:
+            raise ModelError(f"{name} cannot be fitted on a training part: {error}") from error
+    return fitted
+
+
+def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], n_labels: int) -> np.ndarray:
+    """(n_metrics, n_samples, n_labels) probabilities by which each metric judges the model."""
+    if hasattr(model, "best_levels_"):
+        stages = list(model.staged_predict_proba(X))
+        found = np.stack([stages[model.best_levels_[metric]] for metric in metrics])
+    else:
+        found = np.stack([np.asarray(model.predict_proba(X))] * len(metrics))
+    if found.shape[1:] != (len(X), n_labels):
+        raise ModelError(
+            f"{type(model).__name__} predicts probabilities of shape {found.shape[1:]}; they must be "
+            f"{(len(X), n_labels)}, one of each label. OneVsRestClassifier turns other classifiers into such ones."
+        )
+    return found
+
+
+def _dense(matrix: Matrix) -> np.ndarray:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+def _checked_folds(fold_of: ArrayLike, n_samples: int) -> NDArray[np.intp]:
+    fold_of = np.asarray(fold_of)
+    if fold_of.shape != (n_samples,) or fold_of.dtype.kind not in "iu":
+        raise SplitError(
+            f"fold_of has shape {fold_of.shape}, X has {n_samples} samples: give one whole number for each."
+        )
+    folds = np.unique(fold_of)
+    if len(folds) < 2 or not np.array_equal(folds, np.arange(len(folds))):
+        raise SplitError(f"fold_of holds the folds {folds.tolist()}: give two or more, counted from 0, none left out.")
+    return fold_of
+
+
+def _check_models(models: Mapping[str, BaseEstimator], metrics: Sequence[str]) -> None:
+    if len(models) < 2:
+        raise ModelError(f"models has {len(models)} of them: give two or more, as one alone always wins.")
+    allowed = [metric for metric, is_better in HIGHER_IS_BETTER.items() if is_better]
+    for metric in metrics:
+        if metric not in allowed:
+            raise ModelError(unknown_name("metric", metric, allowed))

@@ -1,0 +1,153 @@
+"""Win percentages of models on random feature sets of multilabel data, with what chance gives.
+
+Two nulls stand beside them, and they ask different things.
+
+*Equal models* (``null_lower``, ``null_upper``; :func:`~fairfold.win_percentage.significance.null_interval`). Feature
+sets are drawn independently, so M of them are M independent looks at one dataset with its folds and hidden labels. The
+interval is where M sets leave a win percentage that is 1 / c in truth; outside, M was enough to tell the models apart.
+
+*Permuted labels* (``permuted_lower``, ``permuted_upper``). Labels that have nothing to do with the features still
+favour models whose scores scatter more, and the choice of a dataset, its folds and hidden labels adds scatter that more
+sets do not take away. A win percentage inside this interval may be due to that alone.
+
+A win percentage estimated from M sets depends on M: it scatters more for fewer sets, and with N draws near M the few
+best sets decide, so it tends to that of fewer draws. An interval from M' permuted sets is therefore no interval for M
+sets, not even a wider one, since what permuted labels favour changes with N. So it only ever stands beside a win
+percentage from the same sets: of all M where all were permuted too, and otherwise, in a table of its own, of the first
+M'. There the order of the data is one more order like the permuted ones, and the test is exact for any M', N and number
+of permutations. N goes up to M; beyond, the best set alone would decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from fairfold.errors import DataError
+from fairfold.win_percentage.sampling import curve_table
+from fairfold.win_percentage.significance import null_interval, permutation_interval, permutation_p_values
+from fairfold.win_percentage.win import draws_grid, win_percentage
+
+_UNIT = ["dataset", "metric", "missing_rate"]
+
+
+def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:
+    """Tables of the study, by name.
+
+    Parameters
+    ----------
+    evaluated : columns ``dataset, missing_rate, permutation, set, metric, model, performance``, as
+        :func:`~fairfold.win_percentage.multilabel_sets.evaluate_numbered_sets` gives them; permutation 0 is the order
+        of the data. All permutations of a dataset have the same sets, the first ones of permutation 0.
+    alpha : level of the intervals, for all models together.
+
+    Returns
+    -------
+    dict with the tables
+
+    ``wins`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
+        permuted_lower, permuted_upper, n_sets, n_permutations``; from all sets. Where permutations have fewer
+        sets, the permuted interval is NaN and their number 0.
+    ``sets`` : columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins, n_sets``;
+        performance over all sets, and the share of sets where a model is best, models that tie sharing a set.
+    ``permutations`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
+        permuted_upper, p_value, n_sets, n_permutations``; from the sets that the permutations have. Absent without any.
+
+    All are fractions of 1. Permuted intervals hold at ``alpha`` if permutations are enough for it, 2 c / alpha - 1 of
+    them for c models. If not, they reach from the least to the largest permuted win percentage: under the null
+    hypothesis n permutations leave each model outside with a chance of at most 2 / (n + 1), any of them at most
+    2 c / (n + 1). p-values are two-sided and adjusted for the number of models.
+
+    Raises
+    ------
+    DataError
+        When performances are missing, or the sets of permutations are not those of the data.
+    """
+    parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
+    for unit, rows in evaluated.groupby(_UNIT, sort=False):
+        models = list(rows["model"].unique())
+        by_order = dict(_by_order(rows, models, unit))
+        own = by_order.pop(0)
+        permuted = np.stack(list(by_order.values())) if by_order else np.empty((0, *own.shape))
+        tables = {"wins": _wins(own, permuted, models, alpha), "sets": _summary(own, models)}
+        if len(permuted):
+            tables["permutations"] = _against_permutations(own[: permuted.shape[1]], permuted, models, alpha)
+        for name, table in tables.items():
+            parts[name].append(table.assign(**dict(zip(_UNIT, unit, strict=True)))[[*_UNIT, *table]])
+    return {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items() if tables}
+
+
+def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tuple[int, np.ndarray]]:
+    """Each permutation's number with its (n_sets, n_models) performances, sets in the order of their numbers."""
+    table = rows.pivot(index=["permutation", "set"], columns="model", values="performance")[models]
+    numbers = {order: part.index.get_level_values("set") for order, part in table.groupby(level="permutation")}
+    if 0 not in numbers:
+        raise DataError(f"{unit[0]} has no performances of the order of the data, permutation 0; evaluate it, too.")
+    n_permuted = max((len(sets) for order, sets in numbers.items() if order), default=0)
+    for order, sets in numbers.items():
+        performances = table.loc[order].to_numpy()
+        if np.isnan(performances).any() or not np.array_equal(sets, np.arange(n_permuted if order else len(sets))):
+            raise DataError(
+                f"{unit[0]}, {unit[1]}: permutation {order} lacks a performance, or its sets are not the first ones; "
+                "evaluate all sets with all models."
+            )
+        yield order, performances
+
+
+def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """(n_draws, n_models) win percentages from (n_sets, n_models) performances."""
+    top = performances.max(axis=1)
+    return win_percentage(top, performances == top[:, None], draws)
+
+
+def _permuted_interval(permuted: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    if len(permuted) + 1 >= 2 * permuted.shape[-1] / alpha:
+        return permutation_interval(permuted, alpha=alpha)
+    return permuted.min(axis=0), permuted.max(axis=0)
+
+
+def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
+    draws = draws_grid(len(own))
+    wins = _win_percentages(own, draws)
+    low, high = null_interval(len(own), draws, len(models), alpha=alpha)
+    n_permutations = len(permuted) if permuted.shape[1] == len(own) else 0
+    sides = (np.full(wins.shape, np.nan),) * 2
+    if n_permutations:
+        sides = _permuted_interval(np.stack([_win_percentages(each, draws) for each in permuted]), alpha)
+    return _curves(
+        models,
+        draws,
+        win_percentage=wins,
+        null_lower=np.broadcast_to(low[:, None], wins.shape),
+        null_upper=np.broadcast_to(high[:, None], wins.shape),
+        permuted_lower=sides[0],
+        permuted_upper=sides[1],
+    ).assign(n_sets=len(own), n_permutations=n_permutations)
+
+
+def _against_permutations(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
+    draws = draws_grid(len(own))
+    wins = _win_percentages(own, draws)
+    chance = np.stack([_win_percentages(each, draws) for each in permuted])
+    low, high = _permuted_interval(chance, alpha)
+    p_value = permutation_p_values(wins, chance)
+    return _curves(models, draws, win_percentage=wins, permuted_lower=low, permuted_upper=high, p_value=p_value).assign(
+        n_sets=len(own), n_permutations=len(permuted)
+    )
+
+
+def _curves(models: list[str], draws: np.ndarray, **columns: np.ndarray) -> pd.DataFrame:
+    return curve_table(models, draws, **columns).rename(columns={"classifier": "model"})
+
+
+def _summary(own: np.ndarray, models: list[str]) -> pd.DataFrame:
+    columns = {
+        "model": models,
+        "mean": own.mean(axis=0),
+        "standard_deviation": own.std(axis=0, ddof=1) if len(own) > 1 else np.nan,
+        "best": own.max(axis=0),
+        "share_of_wins": _win_percentages(own, np.array([1.0]))[0],
+    }
+    return pd.DataFrame(columns).assign(n_sets=len(own))

@@ -1,0 +1,27 @@
+"""Evaluate the forests on random feature sets of one dataset, with labels as they are or permuted."""
+
+import numpy as np
+from tqdm import tqdm
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.files import write_table
+from fairfold.forests.models import make_models, reused_first_level
+from fairfold.weak_labels.masking import observed_labels
+from fairfold.win_percentage.multilabel_sets import evaluate_numbered_sets
+
+with logged(snakemake.log):
+    data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
+    params = snakemake.params
+    table = evaluate_numbered_sets(
+        make_models(params.models, **params.settings),
+        *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
+        observed=lambda fold: observed_labels(data.Y, hidden, fold),
+        sets=range(*params.sets),
+        permutations=tqdm(range(*params.permutations)),
+        threshold=params.settings["threshold"],
+        fit_options=reused_first_level,
+        **{"set_size": params.set_size, "seed": params.seed, "dataset": data.id},
+    )
+    unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
+    write_table(table.assign(**unit)[[*unit, *table]], snakemake.output[0])
