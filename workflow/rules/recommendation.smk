@@ -5,6 +5,12 @@ RECOMMENDATION_RESULTS = [
     "results/tables/recommendation.csv",
     "results/timings/recommendation.csv",
 ]
+# What win percentages say of them, where they are computed
+WINS_OF_FORESTS = (
+    {"win_percentages": "results/tables/win_percentage/forests.csv"}
+    if WIN_PERCENTAGE["forests"]["datasets"]
+    else {}
+)
 # The estimate of the data as they are, and of what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *STUDY["missing_rates"]})
 
@@ -50,6 +56,7 @@ rule recommend_models:
         seconds="results/timings/models.csv",
         comparisons="results/tables/comparisons.csv",
         cliques="results/tables/cliques.csv",
+        **WINS_OF_FORESTS,
     output:
         numbers=report(
             "results/tables/recommendation.csv",
