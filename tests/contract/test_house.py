@@ -15,6 +15,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "figures": set(),
     "win_percentage": {"evaluation.plans"},
     "ecoc": set(),
+    "report": set(),
 }
 SHARED = {"errors", "seeds", "files", "config"}
 

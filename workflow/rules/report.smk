@@ -1,5 +1,68 @@
 # The report is a file of the workflow like any other: made when something is new, left alone when nothing is.
 
+from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
+from fairfold.report.contents import caption_file, load_contents, owner  # noqa: E402
+
+RESULTS = [
+    *SPLITTING_RESULTS,
+    *WEAK_LABEL_RESULTS,
+    *CROSS_TESTING_RESULTS,
+    *WIN_PERCENTAGE_RESULTS,
+    *ECOC_RESULTS,
+]
+CROSS_TESTING_POINTS = expand(
+    "results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES
+)
+# Tables that RESULTS do not name, as the figures drawn from them bring them along
+TABLES_OF_FIGURES = [
+    *["results/tables/label_deviations.csv", "results/tables/metric_behaviour.csv"]
+    * bool(SPLITTING["datasets"]),
+    *["results/tables/fold_effect.csv"] * bool(FOLD_EFFECT["datasets"]),
+    *CROSS_TESTING_POINTS,
+    *expand(
+        "results/tables/win_percentage/{table}.csv",
+        table=[table for _, tables in WIN_FIGURES.values() for table in tables]
+        * bool(PAIRS_OF),
+    ),
+    *expand("results/tables/win_percentage/table1_{dataset}.csv", dataset=PAIRS_OF),
+    *["results/tables/ecoc/comparison.csv"] * bool(COMPARED),
+]
+TABLES = sorted(
+    {
+        "results/tables/published.csv",
+        *TABLES_OF_FIGURES,
+        *[path for path in RESULTS if re.match(r"results/tables/.*\.csv$", path)],
+    }
+)
+FIGURES = [path for path in RESULTS if path.endswith(".pdf")]
+PICTURES = [path.removesuffix("pdf") + "png" for path in FIGURES]
+CONTENTS = load_contents()
+
+
+def page_of(table):
+    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
+    path, found = table.removeprefix("results/"), owner(
+        table.removeprefix("results/"), CONTENTS
+    )
+    caption = caption_file(path, CONTENTS)
+    return report(
+        table.removesuffix("csv") + "html",
+        caption=caption and f"../report/{caption}",
+        category=found[0]["title"] if found else "Other results",
+        labels={
+            "table": found[1]["title"] if found else path,
+            "file": Path(path).stem,
+        },
+    )
+
+
+def checksum_of_pages():
+    """Checksum of templates, style, captions and contents, whose change outdates the report."""
+    sources = sorted(path for path in PAGES.iterdir() if path.is_file())
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[
+        :16
+    ]
+
 
 rule write_config:
     output:
@@ -12,22 +75,67 @@ rule write_config:
         "../scripts/write_config.py"
 
 
+rule compare_published:
+    input:
+        config="results/config.yaml",
+        cross_testing=CROSS_TESTING_POINTS,
+        splits=["results/tables/split_summary.csv"] * bool(SPLITTING["datasets"]),
+        scores="results/tables/weak_label_scores.csv",
+        published_splits=workflow.source_path(
+            "../../resources/published/split_quality.csv"
+        ),
+    output:
+        "results/tables/published.csv",
+    log:
+        "results/logs/compare_published.log",
+    params:
+        code=code_of("report"),
+    script:
+        "../scripts/compare_published.py"
+
+
+rule render_tables:
+    input:
+        TABLES,
+    output:
+        [page_of(table) for table in TABLES],
+    log:
+        "results/logs/render_tables.log",
+    params:
+        pages=checksum_of_pages(),
+        code=code_of("report"),
+    script:
+        "../scripts/render_tables.py"
+
+
 rule render_report:
     input:
-        SPLITTING_RESULTS,
-        WEAK_LABEL_RESULTS,
-        CROSS_TESTING_RESULTS,
-        WIN_PERCENTAGE_RESULTS,
-        ECOC_RESULTS,
+        sorted({*RESULTS, *PICTURES, *TABLES}),
+        rules.render_tables.output,
         config="results/config.yaml",
     output:
         "results/report.html",
     log:
         "results/logs/render_report.log",
-    localrule: True
     params:
-        python=sys.executable,
-        snakefile=workflow.main_snakefile,
-    shell:
-        "{params.python:q} -m snakemake splitting weak_labels cross_testing win_percentage ecoc --snakefile {params.snakefile:q} --configfile {input.config}"
-        " --workflow-profile none --nolock --report {output} > {log} 2>&1"
+        pages=checksum_of_pages(),
+        code=code_of("report"),
+    script:
+        "../scripts/render_report.py"
+
+
+rule pack_figures:
+    input:
+        FIGURES,
+        PICTURES,
+        TABLES,
+        config="results/config.yaml",
+    output:
+        "results/paper_figures.zip",
+    log:
+        "results/logs/pack_figures.log",
+    params:
+        pages=checksum_of_pages(),
+        code=code_of("report"),
+    script:
+        "../scripts/pack_figures.py"
