@@ -48,7 +48,6 @@ async function look() {
   frame.src = "%(page)s";
   await new Promise((resolve) => frame.addEventListener("load", resolve));
   const view = frame.contentWindow, page = frame.contentDocument, root = page.documentElement;
-  root.style.scrollBehavior = "auto";
   const seen = { title: page.title, width: view.innerWidth, scrollWidth: root.scrollWidth };
   seen.images = [...page.images].map((image) => [image.naturalWidth, image.getBoundingClientRect().width]);
   const toggle = page.getElementById("toc-button");

@@ -22,7 +22,7 @@ def test_jobs_of_a_step_are_summed(tmp_path):
         "seconds": [50, 45],
         "longest_job_seconds": [50, 30],
         "cpu_seconds": [1, 41],
-        "peak_memory_mb": [80, 250],
+        "peak_memory_mib": [80, 250],
     }
     pd.testing.assert_frame_equal(gather_costs(tmp_path), pd.DataFrame(expected), check_dtype=False)
 
@@ -32,7 +32,7 @@ def test_what_was_too_short_to_measure_does_not_count(tmp_path):
     costs = gather_costs(tmp_path).iloc[0]
     assert costs["jobs"] == 2
     assert costs["cpu_seconds"] == 1
-    assert pd.isna(costs["peak_memory_mb"])
+    assert pd.isna(costs["peak_memory_mib"])
 
 
 def test_nothing_measured(tmp_path):

@@ -17,7 +17,7 @@ def gather_costs(folder: str | os.PathLike[str]) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with the columns ``step, jobs, seconds, longest_job_seconds, cpu_seconds, peak_memory_mb``
+    DataFrame with the columns ``step, jobs, seconds, longest_job_seconds, cpu_seconds, peak_memory_mib``
         Seconds are those of the clock, summed over jobs that may have run side by side. Memory is the largest
         resident set of a job, in MiB. What a job was too short to measure does not count.
     """
@@ -33,7 +33,7 @@ def gather_costs(folder: str | os.PathLike[str]) -> pd.DataFrame:
         seconds=("s", "sum"),
         longest_job_seconds=("s", "max"),
         cpu_seconds=("cpu_time", "sum"),
-        peak_memory_mb=("max_rss", "max"),
+        peak_memory_mib=("max_rss", "max"),
     )
     return table.reset_index().sort_values(["seconds", "step"], ascending=[False, True], ignore_index=True)
 
@@ -49,7 +49,7 @@ def gather_sizes(folder: str | os.PathLike[str]) -> pd.DataFrame:
     rows = []
     for each in folders:
         sizes = [path.stat().st_size for path in each.rglob("*") if path.is_file()]
-        rows.append((each.name, len(sizes), sum(sizes) / 1e6))
+        rows.append((each.name, len(sizes), round(sum(sizes) / 1e6, 2)))
     return pd.DataFrame(rows, columns=["folder", "files", "megabytes"])
 
 
@@ -57,7 +57,7 @@ def costs_sentence(costs: pd.DataFrame) -> str:
     """How much all steps took together."""
     if costs.empty:
         return "No job of this study has been measured."
-    together, longest, memory = costs["seconds"].sum(), costs.iloc[0], costs["peak_memory_mb"].max()
+    together, longest, memory = costs["seconds"].sum(), costs.iloc[0], costs["peak_memory_mib"].max()
     sentence = (
         f"{costs['jobs'].sum():,} measured jobs took {_duration(together)} one after the other, most of it "
         f"{longest['step']} ({_duration(longest['seconds'])})"
