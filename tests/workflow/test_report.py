@@ -191,20 +191,17 @@ def test_links_lead_to_files(finished):
 
 def test_figures_for_a_paper(finished):
     study, _ = finished
-    archive = study.folder / "results/paper_figures.zip"
+    results = study.folder / "results"
     code, output = study.run("paper_figures", cores=1)
     assert code == 0, output
-    first = archive.read_bytes()
+    archive = results / "paper_figures.zip"
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
-    results = study.folder / "results"
+    archive.unlink()  # other tests compare what the study alone makes
     figures = {f"figures/{path.name}" for path in results.rglob("*.p[dn][fg]")}
     tables = {path.relative_to(results).as_posix() for path in (results / "tables").rglob("*.csv")}
+    assert len(figures) > 30
     assert names == {"README.txt", "config.yaml", *figures, *tables}
-    archive.unlink()
-    code, output = study.run("paper_figures", cores=1)
-    assert code == 0, output
-    assert archive.read_bytes() == first
 
 
 def test_the_report_of_snakemake_still_works(finished):

@@ -29,6 +29,12 @@ def test_ties_are_told():
     assert "X and Y with no label hidden" in sentence
 
 
+def test_models_that_did_not_run_lead_nowhere():
+    table = ranks(("a", 0, "mcc", "X", None), ("a", 0, "mcc", "Y", 0.5), ("a", 50, "mcc", "X", None))
+    first, _ = rank_sentences(table)
+    assert first.endswith("best on average: Y with no label hidden (mean percentile rank 0.50).")
+
+
 def test_other_metrics_give_no_answer():
     assert rank_sentences(ranks(("a", 0, "roc_auc", "X", 1.0))) == []
 

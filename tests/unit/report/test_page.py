@@ -137,6 +137,12 @@ def test_the_answer_is_short_where_there_are_many_recommendations(results, files
     assert text.count("First of h.") == 1
 
 
+def test_datasets_and_models_may_have_odd_names_and_no_rank(results, files, config):
+    table = results / "tables/percentile_ranks.csv"
+    table.write_text("dataset,missing_rate,metric,model,percentile_rank\nNA,0,mcc,X,\nNA,0,mcc,null,1\n")
+    assert "null with no label hidden" in Page(render_report(results, files, config)).text
+
+
 def test_costs_versions_and_configuration_are_told(page):
     assert "train_model" in page.text
     assert "300 MiB" in page.text
@@ -148,6 +154,25 @@ def test_tables_have_links_to_their_files(page):
     assert "tables/datasets.csv" in hrefs
     assert "tables/datasets.html" in hrefs
     assert "tables/percentile_ranks.html" not in hrefs  # not among the files
+
+
+PUBLISHED = "source,what,published,ours,standard_error,difference_in_se,note\n"
+
+
+def test_published_numbers_stand_beside_ours(results, files, config):
+    row = 'paper,"a, 50, mcc",0.25,0.3,0.1,0.5,other folds\n'
+    (results / "tables/published.csv").write_text(PUBLISHED + row)
+    text = Page(render_report(results, [*files, "tables/published.csv"], config)).text
+    assert "paper: 1 published number with a counterpart here" in text
+    assert "a, 50, mcc 0.2500 0.3000" in text
+
+
+def test_no_published_number_is_said(results, files, config):
+    (results / "tables/published.csv").write_text(PUBLISHED)
+    page = Page(render_report(results, [*files, "tables/published.csv"], config))
+    assert "None of this configuration's data are those of a publication" in page.text
+    assert "difference_ in_" not in page.text
+    assert "Other results" not in page.text
 
 
 def test_long_tables_are_cut_and_say_so(results, files, config):

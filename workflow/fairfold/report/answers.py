@@ -37,7 +37,7 @@ def rank_sentences(ranks: pd.DataFrame) -> list[str]:
     """
     sentences = []
     for metric, use in _USES.items():
-        of_metric = ranks[ranks["metric"] == metric]
+        of_metric = ranks[(ranks["metric"] == metric) & ranks["percentile_rank"].notna()]
         means = of_metric.groupby(["missing_rate", "model"], sort=False)["percentile_rank"].mean()
         leaders = [_leader(rate, part) for rate, part in means.groupby(level="missing_rate")]
         if leaders:

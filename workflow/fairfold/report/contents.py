@@ -13,7 +13,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "report"
 Section = dict[str, Any]
 Item = dict[str, Any]
 
-_FILE_KINDS = ("figure", "table")
+_FILE_KINDS = ("figure", "table", "published")
 
 
 def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:

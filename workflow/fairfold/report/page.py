@@ -201,7 +201,9 @@ def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
 def _published(entry: Item, study: Study) -> dict[str, Any] | None:
     if entry["published"] not in study.files:
         return None
-    return {"sentences": published_sentences(_read(entry["published"], study))}
+    comparison = _read(entry["published"], study)
+    tables = [_embedded(entry["published"], "", entry, study)] if len(comparison) else []
+    return {"sentences": published_sentences(comparison), "tables": tables}
 
 
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
@@ -228,13 +230,10 @@ def _file(entry: Item, study: Study) -> dict[str, Any] | None:
 
 
 def _read(file: str, study: Study) -> pd.DataFrame:
-    names = ("dataset", "use", "sentence", "model", "metric", "source", "what", "note")
-    return pd.read_csv(
-        study.results / file,
-        dtype=dict.fromkeys(names, str),
-        keep_default_na=False,
-        na_values={"difference_in_se": [""]},
-    )
+    """A table in which a dataset may be called ``NA``."""
+    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source"), str)
+    missing = {"difference_in_se": [""], "percentile_rank": [""]}
+    return pd.read_csv(study.results / file, dtype=texts, keep_default_na=False, na_values=missing)
 
 
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
