@@ -39,9 +39,9 @@ PICTURES = [path.removesuffix("pdf") + "png" for path in FIGURES]
 CONTENTS = load_contents()
 
 
-# Pictures are asked for by their own names; those of win percentage's Figure 1 have a rule of their own.
+# Pictures are asked for by their own names, and these have rules of their own.
 wildcard_constraints:
-    figure=r"(?!fig1_).+",
+    figure=r"(?!fig1_|forests$).+",
 
 
 def page_of(table):
