@@ -41,7 +41,7 @@ CONTENTS = load_contents()
 
 # Pictures are asked for by their own names, and these have rules of their own.
 wildcard_constraints:
-    figure=r"(?!fig1_|forests$).+",
+    figure=r"(?!fig1_|forests\.).+",
 
 
 def page_of(table):
