@@ -40,7 +40,8 @@ def test_other_metrics_give_no_answer():
 
 
 def test_sentences_keep_their_order():
-    rows = [("b", "ranking", "1"), ("b", "threshold", "2"), ("a", "ranking", "3"), ("b", "ranking", "4")]
+    rows = [("b", "ranking", "1"), ("b", "new", "2"), ("a", "ranking", "3"), ("b", "ranking", "4")]
     groups = group_sentences(pd.DataFrame(rows, columns=["dataset", "use", "sentence"]))
-    assert groups == {"b": {"ranking": ["1", "4"], "threshold": ["2"]}, "a": {"ranking": ["3"]}}
+    ranking = "To rank labels by their probability"
+    assert groups == {"b": {ranking: ["1", "4"], "new": ["2"]}, "a": {ranking: ["3"]}}
     assert list(groups) == ["b", "a"]

@@ -118,7 +118,10 @@ def test_the_answer_comes_from_ranks(page):
 
 
 def recommend(results, datasets):
-    rows = [f"{name},ranking,First of {name}.\n{name},ranking,Then {name}.\n" for name in datasets]
+    rows = [
+        f"{name},ranking,First of {name}.\n{name},ranking,Then {name}.\n{name},ranking,Last of {name}.\n"
+        for name in datasets
+    ]
     (results / "timings/recommendation.csv").write_text("dataset,use,sentence\n" + "".join(rows))
 
 
@@ -126,8 +129,8 @@ def test_the_answer_comes_from_recommendations_where_there_are_few(results, file
     recommend(results, ["a"])
     text = Page(render_report(results, [*files, "timings/recommendation.csv"], config)).text
     assert "mean percentile rank 0.75" not in text
-    assert text.count("First of a.") == 2
-    assert text.count("First of a. Then a.") == 1
+    assert text.count("First of a. Then a.") == 2
+    assert text.count("Last of a.") == 1
 
 
 def test_the_answer_is_short_where_there_are_many_recommendations(results, files, config):

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import pandas as pd
 
-_USES = {
-    "average_precision": "To rank labels by their probability (average precision)",
-    "mcc": "To decide which labels a sample has (MCC)",
+# Use -> its heading
+_HEADINGS = {
+    "data": "The data",
+    "ranking": "To rank labels by their probability",
+    "threshold": "To decide which labels a sample has",
 }
+_METRICS = {"average_precision": ("ranking", "average precision"), "mcc": ("threshold", "MCC")}
 
 
 def group_sentences(recommendation: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Sentences by dataset and use, in the order of the table.
+    """Sentences by dataset and by what the reader wants to do, in the order of the table.
 
     Parameters
     ----------
-    recommendation : columns ``dataset, use, sentence``, in reading order.
+    recommendation : columns ``dataset, use, sentence``, in reading order; a use without a heading is its own.
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for row in recommendation.itertuples(index=False):
-        groups.setdefault(row.dataset, {}).setdefault(row.use, []).append(row.sentence)
+        groups.setdefault(row.dataset, {}).setdefault(_HEADINGS.get(row.use, row.use), []).append(row.sentence)
     return groups
 
 
@@ -36,12 +39,12 @@ def rank_sentences(ranks: pd.DataFrame) -> list[str]:
         One sentence per use; the last says over how many datasets, and that a best mean is not yet a difference.
     """
     sentences = []
-    for metric, use in _USES.items():
+    for metric, (use, name) in _METRICS.items():
         of_metric = ranks[(ranks["metric"] == metric) & ranks["percentile_rank"].notna()]
         means = of_metric.groupby(["missing_rate", "model"], sort=False)["percentile_rank"].mean()
         leaders = [_leader(rate, part) for rate, part in means.groupby(level="missing_rate")]
         if leaders:
-            sentences.append(f"{use}, best on average: {'; '.join(leaders)}.")
+            sentences.append(f"{_HEADINGS[use]} ({name}), best on average: {'; '.join(leaders)}.")
     if sentences:
         n = ranks["dataset"].nunique()
         sentences.append(

@@ -23,7 +23,8 @@ from fairfold.report.templates import render, text_html
 from fairfold.report.versions import gather_versions
 
 _MOST_DATASETS_IN_ANSWER = 4
-_PIXELS_PER_POINT = 0.48  # figures have 200 pixels per inch, pages 96
+_LEADING = 2  # which model is best, and which cannot be told from it
+_SCALE = 96 / 200  # pixels per inch of a page and of a figure
 
 # What an entry may have, and most have not
 _EMPTY = {
@@ -160,8 +161,8 @@ def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
         "file": file,
         "pdf": vector if vector in study.files else None,
         "uri": f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}",
-        "width": round(width * _PIXELS_PER_POINT),
-        "height": round(height * _PIXELS_PER_POINT),
+        "width": round(width * _SCALE),
+        "height": round(height * _SCALE),
         "name": name,
         "alt": f"{alternative}: {name}" if name else alternative,
     }
@@ -187,7 +188,9 @@ def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
     """The recommendation's leading sentences where they are few, or else which models have the best ranks."""
     groups = group_sentences(_read(entry["answer"], study)) if entry["answer"] in study.files else {}
     if 0 < len(groups) <= _MOST_DATASETS_IN_ANSWER:
-        return {"groups": {name: {use: texts[:1] for use, texts in uses.items()} for name, uses in groups.items()}}
+        return {
+            "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
+        }
     sentences = rank_sentences(_read(entry["ranks"], study)) if entry["ranks"] in study.files else []
     return {"sentences": sentences} if sentences else None
 
