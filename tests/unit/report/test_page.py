@@ -7,8 +7,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from fairfold.config import check, load_yaml
 from fairfold.report.contents import load_contents
 from fairfold.report.page import render_report
+from fairfold.report.templates import text_html
 
 VOID = {"meta", "link", "img", "br", "wbr", "hr", "input"}
 
@@ -202,12 +204,9 @@ def test_same_files_make_the_same_page(results, files, config):
     assert render_report(results, files, config) == render_report(results, files[::-1], config)
 
 
-def test_every_caption_can_be_filled_in(results, files, config):
+def test_every_caption_can_be_filled_in(root):
     """With the whole configuration, every text of the declared contents gives HTML without complaint."""
-    from fairfold.config import check, load_yaml
-    from fairfold.report.templates import text_html
-
-    whole = load_yaml(load_contents.__globals__["FOLDER"].parents[1] / "config" / "config.yaml")
+    whole = load_yaml(root / "config" / "config.yaml")
     check(whole, "config.schema.yaml", "config")
     for section in load_contents():
         for text in [section.get("intro", ""), *(item.get("caption", "") for item in section["items"])]:
