@@ -31,17 +31,14 @@ const frame = document.getElementById("frame");
 const text = (cell) => cell.dataset.key ?? cell.textContent;
 const column = (table, k) => [...table.tBodies[0].rows].map((row) => text(row.cells[k]));
 
-function sort(page, table) {
-  const k = [...table.tHead.rows[0].cells].findIndex((cell) => cell.classList.contains("number"));
-  const heading = table.tHead.rows[0].cells[k < 0 ? 0 : k];
-  const button = heading.querySelector("button");
-  const orders = [];
-  for (let turn = 0; turn < 2; turn++) {
+function sort(page, heading) {
+  const table = heading.closest("table"), button = heading.querySelector("button");
+  const orders = [1, 2].map(() => {
     button.click();
-    orders.push([heading.getAttribute("aria-sort"), k < 0, column(table, heading.cellIndex)]);
-  }
+    return [heading.getAttribute("aria-sort"), column(table, heading.cellIndex)];
+  });
   button.focus();
-  return { orders, focusable: page.activeElement === button };
+  return { isNumber: heading.classList.contains("number"), orders, focusable: page.activeElement === button };
 }
 
 async function look() {
@@ -67,9 +64,11 @@ async function look() {
     seen.links.push([link.hash, shown, place.top >= 0 && place.bottom <= view.innerHeight && heading.contains(top)]);
   }
   seen.current = page.querySelectorAll("#toc-list [aria-current]").length;
-  seen.tables = [...page.querySelectorAll("table.sortable")].map((table) => sort(page, table));
+  seen.tables = page.querySelectorAll("table.sortable").length;
+  seen.columns = [...page.querySelectorAll("table.sortable th")].map((heading) => sort(page, heading));
   for (const link of page.querySelectorAll("a.zoom")) link.click();
   seen.scrollWidthAtFullSize = root.scrollWidth;
+  await wait(100);
   seen.wrong = view.wrong;
   return seen;
 }
@@ -103,6 +102,16 @@ def site(tmp_path_factory):
     server.server_close()
 
 
+def run_patiently(command, attempts=3):
+    """What a command prints; a browser that hangs at its start, as happens on busy machines, is started anew."""
+    for _ in range(attempts):
+        try:
+            return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        except subprocess.TimeoutExpired:
+            continue
+    pytest.fail(f"{command[0]} did not finish within a minute, {attempts} times")
+
+
 @pytest.fixture
 def look(browser, site, tmp_path):
     """What a browser without a network sees of a page that is so wide."""
@@ -115,27 +124,25 @@ def look(browser, site, tmp_path):
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/browser"]
         options += ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=1400,900"]
         options += ["--virtual-time-budget=60000", "--dump-dom", f"{address}/harness.html"]
-        done = subprocess.run([browser, *options], capture_output=True, text=True, timeout=120)
-        seen = re.search(r'<pre id="seen">(.+?)</pre>', done.stdout, re.DOTALL)
-        assert seen, done.stderr[-2000:]
+        seen = re.search(r'<pre id="seen">(.+?)</pre>', run_patiently([browser, *options]), re.DOTALL)
+        assert seen, "the browser's page tells nothing"
         return json.loads(seen[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
     return see
 
 
-def number(text):
-    return float(text) if text else float("inf")
-
-
-def assert_sorted(orders):
-    (first, is_text, up), (second, _, down) = orders
-    assert (first, second) == ("ascending", "descending")
-    assert sorted(up) == sorted(down)
-    if not is_text:
-        assert up == sorted(up, key=number)
-        filled = [each for each in down if each]
-        assert filled == sorted(filled, key=number, reverse=True)
-        assert down[len(filled) :] == [""] * (len(down) - len(filled))
+def assert_sorted(columns):
+    """A click sorts upwards, the next one downwards; empty cells are last both times."""
+    for each in columns:
+        (first, up), (second, down) = each["orders"]
+        assert (first, second) == ("ascending", "descending")
+        assert each["focusable"]
+        filled = [cell for cell in up if cell]
+        if each["isNumber"]:
+            assert filled == sorted(filled, key=float)
+            assert [float(cell) for cell in down if cell] == sorted(map(float, filled), reverse=True)
+        assert sorted(up) == sorted(down)
+        assert not any(up[len(filled) :] + down[len(filled) :])
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -152,10 +159,8 @@ def test_the_report_in_a_browser(finished, look, width):
     assert len(seen["links"]) > 30
     assert [link for link in seen["links"] if not link[2]] == []
     assert seen["current"] == 1
-    assert len(seen["tables"]) > 15
-    for table in seen["tables"]:
-        assert_sorted(table["orders"])
-        assert table["focusable"]
+    assert seen["tables"] > 15
+    assert_sorted(seen["columns"])
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -163,8 +168,8 @@ def test_a_page_of_a_table_in_a_browser(finished, look, width):
     study, _ = finished
     seen = look(study.folder / "results/tables/weak_label_scores.html", width)
     assert seen["wrong"] == []
-    assert len(seen["tables"]) == 1
-    assert_sorted(seen["tables"][0]["orders"])
+    assert seen["tables"] == 1
+    assert_sorted(seen["columns"])
     if width == 390:
         assert seen["scrollWidth"] <= width
 
