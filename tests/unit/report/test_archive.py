@@ -39,3 +39,5 @@ def test_same_files_make_the_same_bytes(packed, results, config, tmp_path):
         os.utime(path, (0, 10**9))
     write_archive(results, reversed(wanted), config, tmp_path / "b.zip")
     assert (tmp_path / "b.zip").read_bytes() == first.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
