@@ -10,9 +10,14 @@ CROSS_TESTING_FIGURES = sorted(
     {experiment["figure"] for experiment in EXPERIMENTS.values()}
 )
 FORESTS = CROSS_TESTING["forests"]
+CROSS_TESTING_POINTS = expand(
+    "results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES
+)
 CROSS_TESTING_RESULTS = (
-    expand("results/figures/cross_testing_{figure}.pdf", figure=CROSS_TESTING_FIGURES)
+    CROSS_TESTING_POINTS
+    + expand("results/figures/cross_testing_{figure}.pdf", figure=CROSS_TESTING_FIGURES)
     + [
+        "results/tables/cross_testing_forests.csv",
         "results/figures/cross_testing_forests.pdf",
         "results/timings/cross_testing_forests.csv",
     ]
@@ -84,12 +89,7 @@ rule summarise_cross_testing:
             "../../resources/published/cross_testing_fig4_fig8.csv"
         ),
     output:
-        report(
-            "results/tables/cross_testing_{figure}.csv",
-            caption="../report/cross_testing.rst",
-            category="4 Cross-testing",
-            labels={"table": "{figure}"},
-        ),
+        "results/tables/cross_testing_{figure}.csv",
     log:
         "results/logs/summarise_cross_testing/{figure}.log",
     wildcard_constraints:
@@ -124,12 +124,7 @@ use rule plot_metric_behaviour as plot_cross_testing with:
 
 rule tabulate_interpretation:
     output:
-        report(
-            "results/tables/interpretation.csv",
-            caption="../report/interpretation.rst",
-            category="4 Cross-testing",
-            labels={"table": "what may be interpreted"},
-        ),
+        "results/tables/interpretation.csv",
     log:
         "results/logs/tabulate_interpretation.log",
     params:
@@ -194,12 +189,7 @@ rule summarise_judgements:
     input:
         "results/cross_testing/forests.csv",
     output:
-        report(
-            "results/tables/cross_testing_forests.csv",
-            caption="../report/cross_testing_forests.rst",
-            category="4 Cross-testing",
-            labels={"table": "forests"},
-        ),
+        "results/tables/cross_testing_forests.csv",
     log:
         "results/logs/summarise_judgements.log",
     params:

@@ -29,12 +29,7 @@ rule describe_datasets:
             "results/datasets/{dataset}.npz", dataset=config["weak_labels"]["datasets"]
         ),
     output:
-        report(
-            "results/tables/datasets.csv",
-            caption="../report/datasets.rst",
-            category="1 Data",
-            labels={"table": "datasets"},
-        ),
+        "results/tables/datasets.csv",
     log:
         "results/logs/describe_datasets.log",
     params:

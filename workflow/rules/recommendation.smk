@@ -34,12 +34,7 @@ rule estimate_missing_rates:
             variant=STUDY["variant"],
         ),
     output:
-        report(
-            "results/tables/missing_rates.csv",
-            caption="../report/missing_rates.rst",
-            category="7 Recommendation",
-            labels={"table": "missing rates"},
-        ),
+        "results/tables/missing_rates.csv",
     log:
         "results/logs/estimate_missing_rates.log",
     params:
@@ -51,19 +46,14 @@ rule estimate_missing_rates:
 
 rule recommend_models:
     input:
+        **WINS_OF_FORESTS,
         scores="results/tables/weak_label_scores.csv",
         missing_rates="results/tables/missing_rates.csv",
         seconds="results/timings/models.csv",
         comparisons="results/tables/comparisons.csv",
         cliques="results/tables/cliques.csv",
-        **WINS_OF_FORESTS,
     output:
-        numbers=report(
-            "results/tables/recommendation.csv",
-            caption="../report/recommendation.rst",
-            category="7 Recommendation",
-            labels={"table": "recommendation"},
-        ),
+        numbers="results/tables/recommendation.csv",
         # in words, with seconds and memory, which differ from run to run
         sentences="results/timings/recommendation.csv",
     log:

@@ -1,5 +1,49 @@
 # The report is a file of the workflow like any other: made when something is new, left alone when nothing is.
 
+from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
+from fairfold.report.contents import caption_file, load_contents, owner  # noqa: E402
+
+RESULTS = [
+    *SPLITTING_RESULTS,
+    *WEAK_LABEL_RESULTS,
+    *RANK_STABILITY_RESULTS,
+    *RECOMMENDATION_RESULTS,
+    *CROSS_TESTING_RESULTS,
+    *WIN_PERCENTAGE_RESULTS,
+    *ECOC_RESULTS,
+]
+TABLES = [
+    "results/tables/published.csv",
+    *[path for path in RESULTS if re.match(r"results/tables/.*\.csv$", path)],
+]
+FIGURES = [path for path in RESULTS if path.endswith(".pdf")]
+PICTURES = [path.removesuffix("pdf") + "png" for path in FIGURES]
+CONTENTS = load_contents()
+
+
+def page_of(table):
+    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
+    path = table.removeprefix("results/")
+    found = owner(path, CONTENTS)
+    caption = caption_file(path, CONTENTS)
+    return report(
+        table.removesuffix("csv") + "html",
+        caption=caption and f"../report/{caption}",
+        category=found[0]["title"] if found else "Other results",
+        labels={
+            "table": found[1]["title"] if found else path,
+            "file": Path(path).stem,
+        },
+    )
+
+
+def checksum_of_pages():
+    """Checksum of templates, style, captions and contents, whose change outdates the report."""
+    sources = sorted(path for path in PAGES.iterdir() if path.is_file())
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[
+        :16
+    ]
+
 
 rule write_config:
     output:
@@ -12,24 +56,70 @@ rule write_config:
         "../scripts/write_config.py"
 
 
+rule compare_published:
+    input:
+        config="results/config.yaml",
+        cross_testing=CROSS_TESTING_POINTS,
+        splits=["results/tables/split_summary.csv"] * bool(SPLITTING["datasets"]),
+        scores="results/tables/weak_label_scores.csv",
+        published_splits=workflow.source_path(
+            "../../resources/published/split_quality.csv"
+        ),
+        published_scores=workflow.source_path(
+            "../../resources/published/weak_labels.csv"
+        ),
+    output:
+        "results/tables/published.csv",
+    log:
+        "results/logs/compare_published.log",
+    params:
+        code=code_of("report"),
+    script:
+        "../scripts/compare_published.py"
+
+
+rule render_tables:
+    input:
+        TABLES,
+    output:
+        [page_of(table) for table in TABLES],
+    log:
+        "results/logs/render_tables.log",
+    params:
+        pages=checksum_of_pages(),
+        code=code_of("report"),
+    script:
+        "../scripts/render_tables.py"
+
+
 rule render_report:
     input:
-        SPLITTING_RESULTS,
-        WEAK_LABEL_RESULTS,
-        RANK_STABILITY_RESULTS,
-        RECOMMENDATION_RESULTS,
-        CROSS_TESTING_RESULTS,
-        WIN_PERCENTAGE_RESULTS,
-        ECOC_RESULTS,
+        sorted({*RESULTS, *PICTURES, *TABLES}),
+        rules.render_tables.output,
         config="results/config.yaml",
     output:
         "results/report.html",
     log:
         "results/logs/render_report.log",
-    localrule: True
     params:
-        python=sys.executable,
-        snakefile=workflow.main_snakefile,
-    shell:
-        "{params.python:q} -m snakemake splitting weak_labels recommendation cross_testing win_percentage ecoc --snakefile {params.snakefile:q} --configfile {input.config}"
-        " --workflow-profile none --nolock --report {output} > {log} 2>&1"
+        pages=checksum_of_pages(),
+        code=code_of("report"),
+    script:
+        "../scripts/render_report.py"
+
+
+rule pack_figures:
+    input:
+        FIGURES,
+        PICTURES,
+        TABLES,
+        config="results/config.yaml",
+    output:
+        "results/paper_figures.zip",
+    log:
+        "results/logs/pack_figures.log",
+    params:
+        pages=checksum_of_pages(),
+        code=code_of("report"),
+    script:
+        "../scripts/pack_figures.py"

@@ -3,15 +3,25 @@
 SPLITTING = config["splitting"]
 FOLD_EFFECT = SPLITTING["fold_effect"]
 SPLITTING_RESULTS = [
-    "results/tables/label_matrices.csv",
-    "results/tables/split_quality.csv",
-    "results/tables/split_summary.csv",
+    *expand(
+        "results/tables/{table}.csv",
+        table=[
+            "label_matrices",
+            "split_quality",
+            "split_summary",
+            "label_deviations",
+            "metric_behaviour",
+        ],
+    ),
     *expand(
         "results/figures/{figure}.pdf",
         figure=["metric_behaviour", "label_deviations"],
     ),
     "results/timings/quality_against_seconds.pdf",
-] * bool(SPLITTING["datasets"]) + ["results/figures/fold_effect.pdf"] * bool(
+] * bool(SPLITTING["datasets"]) + [
+    "results/tables/fold_effect.csv",
+    "results/figures/fold_effect.pdf",
+] * bool(
     FOLD_EFFECT["datasets"]
 )
 
@@ -81,12 +91,7 @@ rule summarise_splits:
         "results/tables/split_quality.csv",
         workflow.source_path("../../resources/published/split_quality.csv"),
     output:
-        report(
-            "results/tables/split_summary.csv",
-            caption="../report/split_summary.rst",
-            category="2 Balanced folds",
-            labels={"table": "quality of splits"},
-        ),
+        "results/tables/split_summary.csv",
     log:
         "results/logs/summarise_splits.log",
     params:
@@ -99,12 +104,7 @@ rule describe_labels:
     input:
         expand("results/datasets/{dataset}.npz", dataset=SPLITTING["datasets"]),
     output:
-        report(
-            "results/tables/label_matrices.csv",
-            caption="../report/label_matrices.rst",
-            category="2 Balanced folds",
-            labels={"table": "label matrices"},
-        ),
+        "results/tables/label_matrices.csv",
     log:
         "results/logs/describe_labels.log",
     params:
@@ -224,12 +224,7 @@ rule gather_fold_effect:
             dataset=FOLD_EFFECT["datasets"],
         ),
     output:
-        report(
-            "results/tables/fold_effect.csv",
-            caption="../report/fold_effect.rst",
-            category="2 Balanced folds",
-            labels={"table": "what folds do to scores"},
-        ),
+        "results/tables/fold_effect.csv",
     log:
         "results/logs/gather_fold_effect.log",
     script:

@@ -13,15 +13,23 @@ WEAK_LABEL_RESULTS = [
             "weak_label_scores",
             "score_summary",
             "percentile_ranks",
+            "comparisons",
+            "pairs",
+            "cliques",
+            "learning_curves",
         ],
     ),
+    *expand("results/tables/weak_labels/{dataset}.csv", dataset=STUDY["datasets"]),
     *expand(
         "results/figures/{figure}.pdf", figure=["percentile_ranks", "learning_curves"]
     ),
     "results/timings/models.csv",
 ]
 if IMPUTERS:
-    WEAK_LABEL_RESULTS += ["results/tables/imputation.csv"]
+    WEAK_LABEL_RESULTS += expand(
+        "results/tables/{table}.csv",
+        table=["imputation", "label_frequencies", "label_frequency_errors"],
+    )
 if IMPUTERS and any(STUDY["missing_rates"]):  # else there is nothing to find
     WEAK_LABEL_RESULTS += expand(
         "results/figures/{figure}.pdf", figure=["imputation", "label_frequencies"]
@@ -109,12 +117,7 @@ rule gather_scores:
             model=STUDY["models"],
         ),
     output:
-        report(
-            "results/tables/weak_label_scores.csv",
-            caption="../report/weak_label_scores.rst",
-            category="3 Weak labels",
-            labels={"table": "scores"},
-        ),
+        "results/tables/weak_label_scores.csv",
     log:
         "results/logs/gather_scores.log",
     script:
@@ -144,19 +147,9 @@ rule summarise_imputation:
             model=IMPUTERS,
         ),
     output:
-        imputation=report(
-            "results/tables/imputation.csv",
-            caption="../report/imputation.rst",
-            category="3 Weak labels",
-            labels={"table": "imputation"},
-        ),
+        imputation="results/tables/imputation.csv",
         frequencies="results/tables/label_frequencies.csv",
-        errors=report(
-            "results/tables/label_frequency_errors.csv",
-            caption="../report/label_frequencies.rst",
-            category="3 Weak labels",
-            labels={"table": "errors of label frequencies"},
-        ),
+        errors="results/tables/label_frequency_errors.csv",
     log:
         "results/logs/summarise_imputation.log",
     params:
@@ -167,12 +160,7 @@ rule summarise_imputation:
 
 rule describe_models:
     output:
-        report(
-            "results/tables/models.csv",
-            caption="../report/models.rst",
-            category="3 Weak labels",
-            labels={"table": "models"},
-        ),
+        "results/tables/models.csv",
     log:
         "results/logs/describe_models.log",
     params:
@@ -187,18 +175,8 @@ rule tabulate_scores:
     input:
         "results/tables/weak_label_scores.csv",
     output:
-        summary=report(
-            "results/tables/score_summary.csv",
-            caption="../report/score_summary.rst",
-            category="3 Weak labels",
-            labels={"table": "mean scores"},
-        ),
-        curves=report(
-            "results/tables/learning_curves.csv",
-            caption="../report/learning_curves.rst",
-            category="3 Weak labels",
-            labels={"table": "learning curves"},
-        ),
+        summary="results/tables/score_summary.csv",
+        curves="results/tables/learning_curves.csv",
         printed=expand(
             "results/tables/weak_labels/{dataset}.csv", dataset=STUDY["datasets"]
         ),
@@ -215,30 +193,10 @@ rule rank_models:
     input:
         "results/tables/weak_label_scores.csv",
     output:
-        ranks=report(
-            "results/tables/percentile_ranks.csv",
-            caption="../report/percentile_ranks.rst",
-            category="3 Weak labels",
-            labels={"table": "percentile ranks"},
-        ),
-        comparisons=report(
-            "results/tables/comparisons.csv",
-            caption="../report/comparisons.rst",
-            category="3 Weak labels",
-            labels={"table": "comparisons"},
-        ),
-        pairs=report(
-            "results/tables/pairs.csv",
-            caption="../report/pairs.rst",
-            category="3 Weak labels",
-            labels={"table": "pairs of models"},
-        ),
-        cliques=report(
-            "results/tables/cliques.csv",
-            caption="../report/cliques.rst",
-            category="3 Weak labels",
-            labels={"table": "cliques"},
-        ),
+        ranks="results/tables/percentile_ranks.csv",
+        comparisons="results/tables/comparisons.csv",
+        pairs="results/tables/pairs.csv",
+        cliques="results/tables/cliques.csv",
     log:
         "results/logs/rank_models.log",
     params:

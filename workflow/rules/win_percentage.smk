@@ -33,8 +33,12 @@ if FOREST_SETS["n_permutations"]:
 WIN_PERCENTAGE_RESULTS = [
     *expand(
         "results/tables/win_percentage/{table}.csv",
-        table=["draws_needed", "classifiers", "datasets", "best_pairs"],
+        table=[
+            *("draws_needed", "classifiers", "datasets", "best_pairs"),
+            *(table for _, tables in WIN_FIGURES.values() for table in tables),
+        ],
     ),
+    *expand("results/tables/win_percentage/table1_{dataset}.csv", dataset=PAIRS_OF),
     *expand(
         "results/figures/win_percentage_fig1_{dataset}.pdf",
         dataset=PAIRS_OF,
@@ -123,12 +127,7 @@ rule tabulate_win_percentages:
             ),
         ),
     output:
-        report(
-            "results/tables/win_percentage/win_percentages.csv",
-            caption="../report/win_percentage.rst",
-            category="5 Win percentage",
-            labels={"table": "win percentages"},
-        ),
+        "results/tables/win_percentage/win_percentages.csv",
     log:
         "results/logs/tabulate_win_percentages.log",
     params:
@@ -147,12 +146,7 @@ rule reevaluate_pairs:
         pairs="results/win_percentage/{dataset}/pairs.npz",
     output:
         table="results/win_percentage/{dataset}/best_pairs.csv",
-        printed=report(
-            "results/tables/win_percentage/table1_{dataset}.csv",
-            caption="../report/win_percentage.rst",
-            category="5 Win percentage",
-            labels={"table": "table 1, {dataset}"},
-        ),
+        printed="results/tables/win_percentage/table1_{dataset}.csv",
         maps="results/win_percentage/{dataset}/decision_maps.csv",
         points="results/win_percentage/{dataset}/samples.csv",
     log:
@@ -228,12 +222,7 @@ use rule gather_scores as gather_best_pairs with:
     input:
         expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
     output:
-        report(
-            "results/tables/win_percentage/best_pairs.csv",
-            caption="../report/win_percentage.rst",
-            category="5 Win percentage",
-            labels={"table": "best pairs"},
-        ),
+        "results/tables/win_percentage/best_pairs.csv",
     log:
         "results/logs/gather_best_pairs.log",
 
@@ -247,7 +236,7 @@ use rule plot_metric_behaviour as plot_win_percentage with:
     output:
         "results/figures/win_percentage_{figure,fig[2-8]}.pdf",
         report(
-            "results/figures/win_percentage_{figure}.png",
+            "results/figures/win_percentage_{figure,fig[2-8]}.png",
             caption="../report/win_percentage.rst",
             category="5 Win percentage",
             labels={"figure": "{figure}"},
@@ -376,15 +365,7 @@ rule tabulate_forest_wins:
             ),
         ),
     output:
-        **{
-            name: report(
-                path,
-                caption="../report/win_percentage_forests.rst",
-                category="5 Win percentage",
-                labels={"table": f"forests, {name}"},
-            )
-            for name, path in FOREST_WINS.items()
-        },
+        **FOREST_WINS,
     log:
         "results/logs/tabulate_forest_wins.log",
     params:

@@ -1,0 +1,78 @@
+"""Results of a study small enough to be written by hand."""
+
+import copy
+import struct
+import zlib
+
+import pandas as pd
+import pytest
+
+from fairfold.config import check
+
+CONFIG = {
+    "seed": 7,
+    "data": {},
+    "folds": {},
+    "weak_labels": {
+        "datasets": ["a", "b"],
+        "missing_rates": [0, 50],
+        "models": ["RF+ET", "SLCForest"],
+        "variant": "published",
+    },
+}
+
+
+def png(width, height):
+    """A white picture."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\xff" * width) * height)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.fixture
+def config():
+    """A configuration, with defaults, of a study of weak labels alone."""
+    filled = copy.deepcopy(CONFIG)
+    check(filled, "config.schema.yaml", "config")
+    return filled
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Folder of results, and the paths under it that belong to the configuration."""
+    for folder in ("figures", "tables", "benchmarks/train_model", "timings"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "figures/percentile_ranks.png").write_bytes(png(400, 100))
+    (tmp_path / "figures/percentile_ranks.pdf").write_bytes(b"%PDF-1.4")
+    pd.DataFrame({"dataset": ["<script>alert(1)</script>", "b"], "n_samples": [1500, 20]}).to_csv(
+        tmp_path / "tables/datasets.csv", index=False
+    )
+    (tmp_path / "tables/datasets.html").write_text("a page")
+    rows = [
+        ("a", rate, metric, model, rank, 5)
+        for rate in (0, 50)
+        for metric in ("average_precision", "mcc")
+        for model, rank in (("RF+ET", 0.75 if rate else 0.5), ("SLCForest", 0.75))
+    ]
+    columns = ["dataset", "missing_rate", "metric", "model", "percentile_rank", "n_repeats"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "tables/percentile_ranks.csv", index=False)
+    (tmp_path / "benchmarks/train_model/a.tsv").write_text("s\tcpu_time\tmax_rss\n12.5\t10\t300\n")
+    (tmp_path / "config.yaml").write_text("title: '</pre><b>'\n")
+    return tmp_path
+
+
+@pytest.fixture
+def files():
+    """The files of the results above."""
+    return [
+        "config.yaml",
+        "figures/percentile_ranks.pdf",
+        "figures/percentile_ranks.png",
+        "tables/datasets.csv",
+        "tables/datasets.html",
+        "tables/percentile_ranks.csv",
+    ]

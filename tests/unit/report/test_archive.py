@@ -1,0 +1,43 @@
+"""Figures and tables for a paper."""
+
+import os
+import zipfile
+
+import pytest
+
+from fairfold.report.archive import write_archive
+
+
+@pytest.fixture
+def packed(results, files, config, tmp_path):
+    (results / "timings/quality_against_seconds.pdf").write_bytes(b"%PDF-1.4")
+    wanted = [*(file for file in files if not file.endswith(".html")), "timings/quality_against_seconds.pdf"]
+    write_archive(results, wanted, config, tmp_path / "a.zip")
+    return wanted, tmp_path / "a.zip"
+
+
+def test_everything_is_in_its_folder(packed, results):
+    with zipfile.ZipFile(packed[1]) as archive:
+        assert archive.namelist() == [
+            "README.txt",
+            "config.yaml",
+            "figures/percentile_ranks.pdf",
+            "figures/percentile_ranks.png",
+            "figures/quality_against_seconds.pdf",
+            "tables/datasets.csv",
+            "tables/percentile_ranks.csv",
+        ]
+        assert archive.read("tables/datasets.csv") == (results / "tables/datasets.csv").read_bytes()
+        readme = archive.read("README.txt").decode()
+    assert "figures/percentile_ranks.pdf\nfigures/percentile_ranks.png\n\n3 Weak labels: Percentile ranks\n" in readme
+    assert "averaged over the\n5 folds" in readme
+
+
+def test_same_files_make_the_same_bytes(packed, results, config, tmp_path):
+    wanted, first = packed
+    for path in results.rglob("*"):
+        os.utime(path, (0, 10**9))
+    write_archive(results, reversed(wanted), config, tmp_path / "b.zip")
+    assert (tmp_path / "b.zip").read_bytes() == first.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}

@@ -1,0 +1,77 @@
+"""What stands in the report."""
+
+import pytest
+
+from fairfold.errors import ConfigError
+from fairfold.report.contents import FOLDER, caption_file, is_on, load_contents, owner, select
+
+
+def test_files_come_in_natural_order_with_what_the_star_stands_for():
+    files = [
+        "figures/fig10_b.png",
+        "figures/fig2_b.png",
+        "figures/fig2_b.pdf",
+        "other/fig1_b.png",
+        "figures/x/fig1.png",
+    ]
+    assert select("figures/fig*_*.png", files) == [("figures/fig2_b.png", "2 b"), ("figures/fig10_b.png", "10 b")]
+    assert select("figures/fig2_b.pdf", files) == [("figures/fig2_b.pdf", "")]
+
+
+def test_dots_of_a_pattern_are_dots():
+    assert select("figures/a.png", ["figures/axpng"]) == []
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [("ecoc.examples", True), ("ecoc.none", False), ("ecoc.missing", False), ("ecoc.examples.deeper", False)],
+)
+def test_entries_may_hang_on_the_configuration(when, expected):
+    assert is_on({"when": when}, {"ecoc": {"examples": ["linear"], "none": []}}) is expected
+
+
+def test_entries_without_a_condition_are_on():
+    assert is_on({}, {})
+
+
+def test_the_first_entry_that_fits_owns_a_file():
+    items = [{"title": "one", "table": "tables/a.csv"}, {"title": "all", "table": "tables/*.csv"}]
+    contents = [{"title": "S", "items": [{"title": "key", "key_figure": "tables/a.csv"}, *items]}]
+    assert owner("tables/a.csv", contents) == (contents[0], items[0])
+    assert owner("tables/b.csv", contents) == (contents[0], items[1])
+    assert owner("tables/b.png", contents) is None
+
+
+def test_captions_fall_back_on_the_section():
+    items = [{"table": "a", "caption": "own.rst"}, {"table": "b", "caption": "words"}]
+    contents = [{"title": "S", "intro": "section.rst", "items": items}]
+    assert caption_file("a", contents) == "own.rst"
+    assert caption_file("b", contents) == "section.rst"
+    assert caption_file("c", contents) is None
+
+
+def test_declared_contents_are_whole():
+    """Anchors are unique, and every caption that is a file is there."""
+    contents = load_contents()
+    ids = [section["id"] for section in contents]
+    assert len(ids) == len(set(ids)) > 5
+    texts = [section.get("intro", "") for section in contents]
+    texts += [item.get("caption", "") for section in contents for item in section["items"]]
+    named = [text for text in texts if text.endswith(".rst")]
+    assert named
+    assert all((FOLDER / name).is_file() for name in named)
+
+
+@pytest.mark.parametrize(
+    ("item", "told"),
+    [
+        ("{title: a, figur: x}", "did you mean 'figure'"),
+        ("{title: a}", "figure"),
+        ("{figure: x}", "title"),
+    ],
+)
+def test_mistakes_are_told(tmp_path, item, told):
+    path = tmp_path / "contents.yaml"
+    path.write_text(f"sections: [{{id: a, title: A, items: [{item}]}}]")
+    with pytest.raises(ConfigError, match=told):
+        load_contents(path)

@@ -1,0 +1,215 @@
+"""The page."""
+
+import base64
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+from fairfold.config import check, load_yaml
+from fairfold.report.contents import load_contents
+from fairfold.report.page import render_report
+from fairfold.report.templates import text_html
+
+VOID = {"meta", "link", "img", "br", "wbr", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes; refuses tags that are closed in another order than they were opened."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.open, self.texts = [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert len(dict(attrs)) == len(attrs), f"<{tag}> has an attribute twice"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, self.getpos()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+    def attributes(self, tag, name):
+        return [attributes[name] for each, attributes in self.elements if each == tag and name in attributes]
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture
+def page(results, files, config):
+    return Page(render_report(results, files, config))
+
+
+def test_anchors_are_unique_and_links_lead_to_them(page):
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert max(Counter(ids).values()) == 1
+    anchors = [href[1:] for href in page.attributes("a", "href") if href.startswith("#")]
+    assert len(anchors) > 10
+    assert set(anchors) <= set(ids)
+
+
+def test_the_page_needs_nothing_else(page):
+    assert page.attributes("script", "src") == []
+    assert page.attributes("link", "href") == ["data:,"]
+    assert all(source.startswith("data:image/png;base64,") for source in page.attributes("img", "src"))
+    assert not any(re.match(r"[a-z]+:|//", href) for href in page.attributes("a", "href"))
+    assert any("default-src 'none'" in content for content in page.attributes("meta", "content"))
+
+
+def test_figures_are_whole_and_described(page, results):
+    source = page.attributes("img", "src")[0].partition(",")[2]
+    assert base64.b64decode(source) == (results / "figures/percentile_ranks.png").read_bytes()
+    assert len(page.attributes("img", "alt")) == 2  # in the overview, and in its place
+    assert all(len(alternative) > 20 for alternative in page.attributes("img", "alt"))
+    assert page.attributes("img", "width")[0] == "192"
+    assert page.attributes("img", "height")[0] == "48"
+    assert page.attributes("a", "href").count("figures/percentile_ranks.pdf") == 2
+    assert "In its place: Figure 1" in page.text
+
+
+def test_what_users_name_is_escaped(page):
+    assert "<script>alert(1)</script>" in page.text
+    assert "</pre><b>" in page.text
+    assert page.attributes("b", "id") == []
+    assert len([tag for tag, _ in page.elements if tag == "script"]) == 1
+
+
+def test_sections_without_files_are_left_out(page):
+    headings = [
+        href for href in page.attributes("a", "href") if href in ("#data", "#ecoc", "#recommendation", "#folds")
+    ]
+    assert headings == ["#data"]
+
+
+def test_missing_results_are_named(results, files, config):
+    config["splitting"]["datasets"] = ["a"]
+    (results / "tables/split_summary.csv").write_text("dataset\na\n")
+    text = Page(render_report(results, [*files, "tables/split_summary.csv"], config)).text
+    assert re.search(r"Not made by this configuration: Behaviour of the measures; Label matrices; Deviation", text)
+    assert "What folds do to scores" not in text  # switched off, so nothing is missing
+
+
+def test_stale_files_are_left_alone(results, files, config):
+    kept = [file for file in files if "percentile_ranks" not in file]
+    text = Page(render_report(results, kept, config)).text
+    assert "Table 1 Datasets" in text
+    assert "RF+ET 0.5" not in text
+
+
+def test_files_that_no_entry_names_come_last(results, files, config):
+    (results / "tables/new_table.csv").write_text("x\n1\n")
+    text = Page(render_report(results, [*files, "tables/new_table.csv"], config)).text
+    assert "Other results Table 3 tables/new_table.csv" in text
+    assert "Other results" not in Page(render_report(results, files, config)).text
+
+
+def test_the_answer_comes_from_ranks(page):
+    assert "SLCForest with no label hidden (mean percentile rank 0.75)" in page.text
+    assert "RF+ET and SLCForest with 50 % of positives hidden" in page.text
+
+
+def recommend(results, datasets):
+    rows = [
+        f"{name},ranking,First of {name}.\n{name},ranking,Then {name}.\n{name},ranking,Last of {name}.\n"
+        for name in datasets
+    ]
+    (results / "timings/recommendation.csv").write_text("dataset,use,sentence\n" + "".join(rows))
+
+
+def test_the_answer_comes_from_recommendations_where_there_are_few(results, files, config):
+    recommend(results, ["a"])
+    text = Page(render_report(results, [*files, "timings/recommendation.csv"], config)).text
+    assert "mean percentile rank 0.75" not in text
+    assert text.count("First of a. Then a.") == 2
+    assert text.count("Last of a.") == 1
+
+
+def test_the_answer_is_short_where_there_are_many_recommendations(results, files, config):
+    recommend(results, "abcdefgh")
+    text = Page(render_report(results, [*files, "timings/recommendation.csv"], config)).text
+    assert "mean percentile rank 0.75" in text
+    assert text.count("First of h.") == 1
+
+
+def test_datasets_and_models_may_have_odd_names_and_no_rank(results, files, config):
+    table = results / "tables/percentile_ranks.csv"
+    table.write_text("dataset,missing_rate,metric,model,percentile_rank\nNA,0,mcc,X,\nNA,0,mcc,null,1\n")
+    assert "null with no label hidden" in Page(render_report(results, files, config)).text
+
+
+def test_costs_versions_and_configuration_are_told(page):
+    assert "train_model" in page.text
+    assert "300 MiB" in page.text
+    assert "snakemake" in page.text
+
+
+def test_tables_have_links_to_their_files(page):
+    hrefs = page.attributes("a", "href")
+    assert "tables/datasets.csv" in hrefs
+    assert "tables/datasets.html" in hrefs
+    assert "tables/percentile_ranks.html" not in hrefs  # not among the files
+
+
+PUBLISHED = "source,what,published,ours,standard_error,difference_in_se,note\n"
+
+
+def test_published_numbers_stand_beside_ours(results, files, config):
+    row = 'paper,"a, 50, mcc",0.25,0.3,0.1,0.5,other folds\n'
+    (results / "tables/published.csv").write_text(PUBLISHED + row)
+    text = Page(render_report(results, [*files, "tables/published.csv"], config)).text
+    assert "paper: 1 published number with a counterpart here" in text
+    assert "a, 50, mcc 0.2500 0.3000" in text
+
+
+def test_no_published_number_is_said(results, files, config):
+    (results / "tables/published.csv").write_text(PUBLISHED)
+    page = Page(render_report(results, [*files, "tables/published.csv"], config))
+    assert "None of this configuration's data are those of a publication" in page.text
+    assert "difference_ in_" not in page.text
+    assert "Other results" not in page.text
+
+
+def test_long_tables_are_cut_and_say_so(results, files, config):
+    (results / "tables/datasets.csv").write_text("dataset\n" + "a\n" * 1234)
+    text = Page(render_report(results, files, config)).text
+    assert "First 60 of 1,234 rows; all: CSV" in text
+
+
+def test_patterns_do_not_repeat_what_an_earlier_entry_shows(results, files, config):
+    items = [{"title": "One", "table": "tables/datasets.csv"}, {"title": "Rest", "table": "tables/*.csv"}]
+    page = Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}]))
+    assert page.attributes("a", "href").count("tables/datasets.csv") == 1
+    assert page.attributes("a", "href").count("tables/percentile_ranks.csv") == 1
+
+
+def test_tables_may_be_links_only(results, files, config):
+    items = [{"title": "Numbers", "table": "tables/datasets.csv", "embed": False}]
+    page = Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}]))
+    assert "More tables Numbers: CSV · sortable page" in page.text
+    assert "1,500" not in page.text
+
+
+def test_same_files_make_the_same_page(results, files, config):
+    assert render_report(results, files, config) == render_report(results, files[::-1], config)
+
+
+def test_every_caption_can_be_filled_in(root):
+    """With the whole configuration, every text of the declared contents gives HTML without complaint."""
+    whole = load_yaml(root / "config" / "config.yaml")
+    check(whole, "config.schema.yaml", "config")
+    for section in load_contents():
+        for text in [section.get("intro", ""), *(item.get("caption", "") for item in section["items"])]:
+            html = text_html(text, whole)
+            assert "problematic" not in html
+            assert "{{" not in html

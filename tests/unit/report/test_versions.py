@@ -1,0 +1,23 @@
+"""Versions."""
+
+import platform
+import re
+
+from fairfold.report import versions
+
+
+def test_every_direct_dependency_is_told(root):
+    wanted = re.findall(r'^  "([A-Za-z0-9-]+)>=.*#', (root / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(versions.PACKAGES) == set(wanted)
+
+
+def test_versions_are_those_that_run():
+    table = versions.gather_versions().set_index("software")["version"]
+    assert table["Python"] == platform.python_version()
+    assert re.fullmatch(r"\d+\.\d+.*", table["numpy"])
+    assert table["fairfold"]
+
+
+def test_what_is_not_installed_is_said(monkeypatch):
+    monkeypatch.setattr(versions, "PACKAGES", ("no-such-package",))
+    assert versions.gather_versions().set_index("software").loc["no-such-package", "version"] == "not installed"

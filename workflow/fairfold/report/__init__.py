@@ -1,0 +1,1 @@
+"""The report: tables and pictures in, self-contained HTML out."""

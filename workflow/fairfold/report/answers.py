@@ -1,0 +1,60 @@
+"""The study's answer, in sentences computed from its tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+# Use -> its heading
+_HEADINGS = {
+    "data": "The data",
+    "ranking": "To rank labels by their probability",
+    "threshold": "To decide which labels a sample has",
+}
+_METRICS = {"average_precision": ("ranking", "average precision"), "mcc": ("threshold", "MCC")}
+
+
+def group_sentences(recommendation: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
+    """Sentences by dataset and by what the reader wants to do, in the order of the table.
+
+    Parameters
+    ----------
+    recommendation : columns ``dataset, use, sentence``, in reading order; a use without a heading is its own.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for row in recommendation.itertuples(index=False):
+        groups.setdefault(row.dataset, {}).setdefault(_HEADINGS.get(row.use, row.use), []).append(row.sentence)
+    return groups
+
+
+def rank_sentences(ranks: pd.DataFrame) -> list[str]:
+    """Which model has the best mean percentile rank, for each use and missing rate.
+
+    Parameters
+    ----------
+    ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``.
+
+    Returns
+    -------
+    list of str
+        One sentence per use; the last says over how many datasets, and that a best mean is not yet a difference.
+    """
+    sentences = []
+    for metric, (use, name) in _METRICS.items():
+        of_metric = ranks[(ranks["metric"] == metric) & ranks["percentile_rank"].notna()]
+        means = of_metric.groupby(["missing_rate", "model"], sort=False)["percentile_rank"].mean()
+        leaders = [_leader(rate, part) for rate, part in means.groupby(level="missing_rate")]
+        if leaders:
+            sentences.append(f"{_HEADINGS[use]} ({name}), best on average: {'; '.join(leaders)}.")
+    if sentences:
+        n = ranks["dataset"].nunique()
+        sentences.append(
+            f"Rank 1 is the best; means are over {n} dataset{'s' * (n != 1)}. A model that follows closely may be as "
+            "good, and another dataset may have another order."
+        )
+    return sentences
+
+
+def _leader(rate: float, means: pd.Series) -> str:
+    models = means.index.get_level_values("model")[means == means.max()]
+    where = "with no label hidden" if rate == 0 else f"with {rate:g} % of positives hidden"
+    return f"{' and '.join(models)} {where} (mean percentile rank {means.max():.2f})"

@@ -1,0 +1,252 @@
+"""The report: one page that needs no other file and no network."""
+
+from __future__ import annotations
+
+import base64
+import os
+import struct
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from fairfold import __version__
+from fairfold.report.answers import group_sentences, rank_sentences
+from fairfold.report.contents import Item, Section, is_on, load_contents, owner, select
+from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
+from fairfold.report.published import published_sentences
+from fairfold.report.tables import read_table, table_html, table_of
+from fairfold.report.templates import render, text_html
+from fairfold.report.versions import gather_versions
+
+_MOST_DATASETS_IN_ANSWER = 4
+_LEADING = 2  # which model is best, and which cannot be told from it
+_SCALE = 96 / 200  # pixels per inch of a page and of a figure
+
+# What an entry may have, and most have not
+_EMPTY = {
+    "number": None,
+    "target": None,
+    "images": (),
+    "tables": (),
+    "sentences": (),
+    "groups": MappingProxyType({}),
+    "file": None,
+    "text": None,
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a report is made of.
+
+    Parameters
+    ----------
+    results : folder of results.
+    files : paths under it that this configuration makes; others that lie there are left alone.
+    config : the configuration, with defaults.
+    contents : the sections that are declared.
+    """
+
+    results: Path
+    files: Collection[str]
+    config: Mapping[str, Any]
+    contents: list[Section]
+
+    def own(self, pattern: str, entry: Item) -> list[tuple[str, str]]:
+        """Files of a pattern that no earlier entry shows."""
+        found = select(pattern, self.files)
+        return [(file, name) for file, name in found if owner(file, self.contents)[1] is entry]
+
+
+def render_report(
+    results: str | os.PathLike[str],
+    files: Collection[str],
+    config: Mapping[str, Any],
+    contents: list[Section] | None = None,
+) -> str:
+    """The report as HTML.
+
+    Parameters
+    ----------
+    results, files, config : see :class:`Study`.
+    contents : sections as of ``load_contents()``, the default.
+
+    Returns
+    -------
+    str
+        Sections in the order of ``contents``. Figures and tables that no entry names come last, so that nothing is
+        missing; entries without files are named at the end of their section, unless ``when`` says that they are off.
+    """
+    files = frozenset(files)
+    declared = load_contents() if contents is None else contents
+    declared = [*declared, _leftovers(files, declared)]
+    study = Study(Path(results), files, config, declared)
+    wanted = [section for section in declared if is_on(section, config)]
+    built = [_section(each, study) for each in wanted]
+    sections = [section for section in built if section["items"] or section["more"]]
+    _number(sections)
+    return render("report.html.jinja", sections=sections, version=__version__, seed=config["seed"])
+
+
+def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
+    shown = {".png": "figure", ".csv": "table"}
+    folders = ("figures/", "tables/")
+    files = [file for file in all_files if file.startswith(folders) and PurePosixPath(file).suffix in shown]
+    items = [
+        {shown[PurePosixPath(file).suffix]: file, "title": file} for file in sorted(files) if not owner(file, contents)
+    ]
+    return {"id": "other-results", "title": "Other results", "items": items}
+
+
+def _section(section: Section, study: Study) -> dict[str, Any]:
+    items, absent, more = [], [], []
+    for position, entry in enumerate(entry for entry in section["items"] if is_on(entry, study.config)):
+        kind = next(kind for kind in _BUILDERS if kind in entry)
+        content = _BUILDERS[kind](entry, study)
+        if content is None:
+            absent.append(entry["title"])
+            continue
+        if not entry.get("embed", True):
+            more += content["tables"]
+            continue
+        frame = {"kind": kind, "id": f"{section['id']}-{position + 1}", "title": entry["title"]}
+        caption = text_html(entry.get("caption", ""), study.config)
+        items.append({**_EMPTY, **frame, "caption": caption, **content})
+    intro = text_html(section.get("intro", ""), study.config)
+    return {
+        "id": section["id"],
+        "title": section["title"],
+        "intro": intro,
+        "items": items,
+        "absent": absent,
+        "more": more,
+    }
+
+
+def _number(sections: list[dict[str, Any]]) -> None:
+    """Give figures and tables numbers, and key figures the anchor of the figure that they show before its turn."""
+    counts = {"figure": 0, "table": 0}
+    shown_at = {}
+    for item in _items(sections):
+        if item["kind"] in counts:
+            counts[item["kind"]] += 1
+            item["number"] = counts[item["kind"]]
+            shown_at |= {image["file"]: item for image in item["images"]}
+    for item in _items(sections):
+        if item["kind"] == "key_figure":
+            item["target"] = shown_at.get(item["images"][0]["file"])
+
+
+def _items(sections: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for section in sections:
+        yield from section["items"]
+
+
+def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
+    found = study.own(entry["figure"], entry) if "figure" in entry else select(entry["key_figure"], study.files)
+    images = [_image(file, name, entry, study) for file, name in found]
+    return {"images": images} if images else None
+
+
+def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
+    data = (study.results / file).read_bytes()
+    width, height = struct.unpack(">II", data[16:24])  # of the PNG's header
+    vector = str(PurePosixPath(file).with_suffix(".pdf"))
+    alternative = entry.get("alt", entry["title"])
+    return {
+        "file": file,
+        "pdf": vector if vector in study.files else None,
+        "uri": f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}",
+        "width": round(width * _SCALE),
+        "height": round(height * _SCALE),
+        "name": name,
+        "alt": f"{alternative}: {name}" if name else alternative,
+    }
+
+
+def _table(entry: Item, study: Study) -> dict[str, Any] | None:
+    found = study.own(entry["table"], entry)
+    tables = [_embedded(file, name, entry, study) for file, name in found]
+    return {"tables": tables} if tables else None
+
+
+def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
+    page = str(PurePosixPath(file).with_suffix(".html"))
+    links = {"file": file, "page": page if page in study.files else None, "name": name, "title": entry["title"]}
+    if not entry.get("embed", True):
+        return {**links, "html": None}
+    table = read_table(study.results / file)
+    shown = len(table.rows)
+    return {**links, "html": table_html(table, entry["title"]), "n_rows": table.n_rows, "n_shown": shown}
+
+
+def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
+    """The recommendation's leading sentences where they are few, or else which models have the best ranks."""
+    groups = group_sentences(_read(entry["answer"], study)) if entry["answer"] in study.files else {}
+    if 0 < len(groups) <= _MOST_DATASETS_IN_ANSWER:
+        return {
+            "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
+        }
+    sentences = rank_sentences(_read(entry["ranks"], study)) if entry["ranks"] in study.files else []
+    return {"sentences": sentences} if sentences else None
+
+
+def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
+    if entry["sentences"] not in study.files:
+        return None
+    return {"groups": group_sentences(_read(entry["sentences"], study))}
+
+
+def _published(entry: Item, study: Study) -> dict[str, Any] | None:
+    if entry["published"] not in study.files:
+        return None
+    comparison = _read(entry["published"], study)
+    tables = [_embedded(entry["published"], "", entry, study)] if len(comparison) else []
+    return {"sentences": published_sentences(comparison), "tables": tables}
+
+
+def _costs(entry: Item, study: Study) -> dict[str, Any]:
+    costs = gather_costs(study.results / entry["costs"])
+    tables = {"Steps": costs, "Space on disk": gather_sizes(study.results)}
+    return {"sentences": [costs_sentence(costs)], "tables": _computed(tables)}
+
+
+def _versions(entry: Item, study: Study) -> dict[str, Any]:
+    return {"tables": _computed({"": gather_versions()})}
+
+
+def _computed(tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "html": table_html(table_of(table), name or "Versions"), "file": None}
+        for name, table in tables.items()
+    ]
+
+
+def _file(entry: Item, study: Study) -> dict[str, Any] | None:
+    if entry["file"] not in study.files:
+        return None
+    return {"file": entry["file"], "text": (study.results / entry["file"]).read_text(encoding="utf-8")}
+
+
+def _read(file: str, study: Study) -> pd.DataFrame:
+    """A table in which a dataset may be called ``NA``."""
+    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source"), str)
+    missing = {"difference_in_se": [""], "percentile_rank": [""]}
+    return pd.read_csv(study.results / file, dtype=texts, keep_default_na=False, na_values=missing)
+
+
+_BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
+    "key_figure": _figure,
+    "figure": _figure,
+    "table": _table,
+    "answer": _answer,
+    "sentences": _sentences,
+    "published": _published,
+    "costs": _costs,
+    "versions": _versions,
+    "file": _file,
+}

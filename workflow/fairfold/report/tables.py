@@ -1,0 +1,120 @@
+"""Tables as HTML: fragments for the report, and pages of their own."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from fairfold.files import atomic_open
+from fairfold.report.templates import render
+
+ROWS_IN_REPORT = 60
+ROWS_ON_PAGE = 5000  # what a browser still sorts at once
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is printed, and what is sorted by: all digits of the CSV."""
+
+    text: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """Name of a column, whether it holds numbers, and its cells."""
+
+    name: str
+    is_number: bool
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first rows of a CSV, ready to print; ``n_rows`` counts all."""
+
+    columns: list[Column]
+    n_rows: int
+
+    @property
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """Cells row by row."""
+        return list(zip(*(column.cells for column in self.columns), strict=True))
+
+
+def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
+    """Format the first rows of a table.
+
+    Parameters
+    ----------
+    data : any table; a column holds numbers if each of its cells that is not empty does.
+    most_rows : rows to format.
+    """
+    texts = data.map(lambda value: "" if pd.isna(value) else str(value))
+    columns = [_column(name, texts[name], most_rows) for name in texts]
+    return Table(columns, len(data))
+
+
+def read_table(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
+    """Like :func:`table_of`, of a CSV; text such as ``NA`` stays as it is."""
+    return table_of(pd.read_csv(path, dtype=str, keep_default_na=False), most_rows)
+
+
+def table_html(table: Table, title: str) -> Markup:
+    """A table that is sorted by a click on a heading; ``title`` is read out by screen readers."""
+    return Markup(render("table.html.jinja", table=table, title=title))
+
+
+def write_table_page(source: str | os.PathLike[str], target: str | os.PathLike[str], title: str) -> None:
+    """Write a CSV as a sortable page of its own, which needs no other file and no network."""
+    path = Path(source)
+    page = render("table_page.html.jinja", table=read_table(path, ROWS_ON_PAGE), title=title, csv=path.name)
+    with atomic_open(target, "w", encoding="utf-8") as stream:
+        stream.write(page)
+
+
+def _column(name: str, texts: pd.Series, most_rows: int) -> Column:
+    shown = texts.iloc[:most_rows].tolist()
+    numbers = pd.to_numeric(texts.where(texts != "", "nan"), errors="coerce")
+    is_number = bool((numbers.notna() | (texts == "")).all() and numbers.notna().any())
+    printed = format_numbers(numbers.to_numpy(float)[:most_rows]) if is_number else shown
+    return Column(str(name), is_number, [Cell(*pair) for pair in zip(printed, shown, strict=True)])
+
+
+def format_numbers(values: np.ndarray) -> list[str]:
+    """Numbers of one column as they are printed: integers whole, others with four digits of the largest.
+
+    Where the smallest would vanish beside the largest, each number has its own digits.
+
+    Parameters
+    ----------
+    values : (n,) float; NaN is printed as nothing.
+    """
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    if sizes.size == 0:
+        decimals: int | None = 0
+    elif sizes.max() < 1e7 and (sizes == np.round(sizes)).all():
+        decimals = 0
+    else:
+        decimals = max(0, _DIGITS - 1 - math.floor(math.log10(sizes.max())))
+        if decimals > 6 or sizes.max() >= 1e7 or sizes.min() < 10.0 ** (1 - decimals):
+            decimals = None
+    return [_format(value, decimals) for value in values.tolist()]
+
+
+def _format(value: float, decimals: int | None) -> str:
+    if math.isnan(value):
+        return ""
+    if value == 0:
+        return "0"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.3g}" if decimals is None else f"{value:,.{decimals}f}"
+    return text.replace("-", "−") if float(text.replace(",", "")) != 0 else text.removeprefix("-")

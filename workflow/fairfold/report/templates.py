@@ -1,0 +1,58 @@
+"""Templates, style and script of the report, and its texts in reStructuredText."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+from docutils.core import publish_parts
+from markupsafe import Markup
+
+from fairfold.report.contents import FOLDER
+
+_SETTINGS = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "math_output": "MathML"}
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill in a template of ``workflow/report``; values are escaped unless they are ``Markup``."""
+    return _pages().get_template(template).render(**values)
+
+
+def plain_text(text: str, config: Mapping[str, Any]) -> str:
+    """A text of the report as reStructuredText: the file of that name, or the text itself, with its values filled in.
+
+    Parameters
+    ----------
+    text : name of an ``.rst`` file in ``workflow/report``, or the text.
+    config : the study's configuration; texts read it as ``snakemake.config``, as those of Snakemake's own report do.
+    """
+    source = (FOLDER / text).read_text(encoding="utf-8") if text.endswith(".rst") else text
+    return _texts().from_string(source).render(snakemake=SimpleNamespace(config=config)).strip()
+
+
+def text_html(text: str, config: Mapping[str, Any]) -> Markup:
+    """Like :func:`plain_text`, as HTML."""
+    source = plain_text(text, config)
+    parts = publish_parts(source, writer="html5", settings_overrides=_SETTINGS | {"initial_header_level": 4})
+    return Markup(parts["fragment"])
+
+
+@functools.cache
+def _pages() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["asset"] = lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))
+    return environment
+
+
+@functools.cache
+def _texts() -> jinja2.Environment:
+    return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # docutils escapes
