@@ -238,8 +238,9 @@ class Problem(NamedTuple):
     """Data and candidates in the form that the kernels take.
 
     K : ndarray, shape (n_rows, n_rows); kernel matrix of the rows without preprocessing.
-    X : ndarray, shape (n_rows, n_features); rows for the principal components, without columns if no candidate asks.
-    G : ndarray, shape (n_rows, n_rows); inner products of these rows.
+    X : ndarray, shape (n_rows, n_features), or None; rows for the principal components, if a candidate asks for them.
+        Numba drops the code behind None, which is half of what there is to compile.
+    G : ndarray, shape (n_rows, n_rows), or None; inner products of these rows.
     y : ndarray of float64, shape (n_rows,); 1 or -1 at each *position*.
     C : ndarray of float64, shape (n_candidates,).
     kept_variance : ndarray of float64, shape (n_candidates,); share of the variance whose principal components are
@@ -249,8 +250,8 @@ class Problem(NamedTuple):
     """
 
     K: np.ndarray
-    X: np.ndarray
-    G: np.ndarray
+    X: np.ndarray | None
+    G: np.ndarray | None
     y: np.ndarray
     C: np.ndarray
     kept_variance: np.ndarray
@@ -323,12 +324,14 @@ def component_scores(
 
 @njit(cache=True, nogil=True)
 def _pca_kernel(
-    X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
+    X: np.ndarray | None, G: np.ndarray | None, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
 ) -> np.ndarray:
     """Kernel matrix after principal components of ``train``, samples in the order ``train``, ``test``.
 
     Rows are those of ``train``; valid where the row number is not above the column number.
     """
+    if X is None:
+        return np.empty((0, 0))  # never run
     scores = component_scores(X, G, train, test, kept_variance)
     if gamma == 0:
         gamma = 1 / scores.shape[1]
@@ -349,8 +352,8 @@ def _decide(
     problem: Problem,
     candidate: int,
     K: np.ndarray,
-    X: np.ndarray,
-    G: np.ndarray,
+    X: np.ndarray | None,
+    G: np.ndarray | None,
     train: np.ndarray,
     test: np.ndarray,
     values: np.ndarray,
@@ -368,7 +371,9 @@ def _decide(
 
 
 @njit(cache=True, nogil=True)
-def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray, G: np.ndarray) -> int:
+def _choose(
+    problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray | None, G: np.ndarray | None
+) -> int:
     """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best."""
     y = problem.y
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
@@ -411,11 +416,9 @@ def run_plan(
     n_folds = inner_fold.max() + 1
     chosen = np.empty((len(orders), len(inner_fold)), np.int64)
     correct = np.zeros((len(orders), len(role)))
-    values, K, G = np.empty(n), np.empty((n, n)), np.empty_like(problem.G)
+    values = np.empty(n)
     for o in range(len(orders)):
-        _reorder(problem.K, orders[o], K)
-        _reorder(problem.G, orders[o], G)
-        X = problem.X[orders[o]]
+        K, G, X = _reordered(problem.K, orders[o]), _reordered(problem.G, orders[o]), _taken(problem.X, orders[o])
         for c in range(len(inner_fold)):
             chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X, G)
         for s in range(len(role)):
@@ -434,10 +437,8 @@ def decision_values(
     """Decision value of each position in each test, shape (n_tests, n_samples), NaN where a test does not ask."""
     n = len(problem.y)
     result = np.full(role.shape, np.nan)
-    values, K, G = np.empty(n), np.empty((n, n)), np.empty_like(problem.G)
-    _reorder(problem.K, order, K)
-    _reorder(problem.G, order, G)
-    X = problem.X[order]
+    values = np.empty(n)
+    K, G, X = _reordered(problem.K, order), _reordered(problem.G, order), _taken(problem.X, order)
     for s in range(len(role)):
         train, test = _grouped(role[s] == TRAIN, problem.y), np.flatnonzero(role[s] == TEST)
         if len(test):
@@ -448,8 +449,18 @@ def decision_values(
 
 
 @njit(cache=True, nogil=True)
-def _reorder(K: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
+def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
+    """Rows and columns of a matrix in another order."""
+    if K is None:
+        return None
+    out = np.empty_like(K)
     for a in range(len(out)):
         row = K[order[a]]
         for b in range(len(out)):
             out[a, b] = row[order[b]]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _taken(X: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
+    return None if X is None else X[order]
