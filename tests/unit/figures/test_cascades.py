@@ -4,7 +4,7 @@ import pytest
 
 from fairfold.figures import save_figure
 from fairfold.figures.cascades import plot_imputation, plot_label_frequencies, plot_learning_curves
-from fairfold.figures.ranks import colours_of
+from fairfold.figures.models import colours_of
 
 MODELS = ["RF+ET", "SLCForest", "SLCForest+"]
 

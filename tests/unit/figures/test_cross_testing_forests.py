@@ -5,6 +5,7 @@ import pytest
 from fairfold.errors import DataError
 from fairfold.figures import save_figure
 from fairfold.figures.cross_testing_forests import PROCEDURES, plot_cross_testing_forests
+from fairfold.forests import MODEL_NAMES
 
 CANDIDATES = ["SLCForest", "FLAForest", "RF+ET"]
 SHARES = [0.5, 0.3, 0.2]
@@ -80,7 +81,7 @@ def test_significance_and_choices():
 
 def test_candidates_are_told_apart():
     points, runs = tables(("flags",))
-    names = [f"model {number}" for number in range(14)]
+    names = [name for name in MODEL_NAMES if name not in CANDIDATES]
     extra = [{**points.iloc[0].to_dict(), "metric": "chosen", "candidate": name, "value": 0.01} for name in names]
     figure = plot_cross_testing_forests(pd.concat([points, pd.DataFrame(extra)]), runs)
     (legend,) = figure.legends

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fairfold.figures import save_figure
-from fairfold.figures.ranks import colours_of, plot_percentile_ranks
+from fairfold.figures.ranks import plot_percentile_ranks
 
 
 @pytest.fixture
@@ -114,9 +114,3 @@ def test_each_panel_has_its_own_p(ranks):
     expected = comparisons.set_index(["metric", "missing_rate"])["friedman_p"]
     panels = [("mcc", 0), ("mcc", 50), ("roc_auc", 0), ("roc_auc", 50)]
     assert [float(axes.get_title().split("= ")[1]) for axes in figure.axes] == [expected[panel] for panel in panels]
-
-
-def test_colours_go_by_family():
-    colours = colours_of(["RF+ET", "CaFE-SLC", "CaFE-SLC+", "gcForest+"])
-    assert colours[1] == colours[2]
-    assert len(set(colours)) == 3

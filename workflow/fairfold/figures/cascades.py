@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fairfold.figures import PALETTE, STYLE
-from fairfold.figures.ranks import METRIC_LABELS, colours_of, families_of
+from fairfold.figures.models import MARKERS, colours_of, markers_of
+from fairfold.figures.ranks import METRIC_LABELS
 
 LOSSES = ("hamming_loss", "ranking_loss")
-MARKERS = "osD^vPX*h"
 
 
 def plot_learning_curves(curves: pd.DataFrame) -> Figure:
@@ -175,10 +175,8 @@ def _grid(
 
 def _lines_of(models: Sequence[str], shown: Sequence[str]) -> dict[str, dict]:
     """Look of each model's line: its colour in all figures, and a marker; dashed with a "+"."""
-    families = families_of(models)
     looks = {}
-    for model, colour in zip(models, colours_of(models), strict=True):
-        marker = MARKERS[families.index(model.removesuffix("+")) % len(MARKERS)]
+    for model, colour, marker in zip(models, colours_of(models), markers_of(models), strict=True):
         dashes = "--" if model.endswith("+") else "-"
         looks[model] = {"color": colour, "marker": marker, "linestyle": dashes, "label": model}
     return {model: looks[model] for model in shown}

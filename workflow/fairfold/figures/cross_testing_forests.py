@@ -12,7 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from fairfold.errors import DataError
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import STYLE
+from fairfold.figures.models import colours_of
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, place beside the procedure's line, colour, face of the marker. Colours stand for candidates.
@@ -27,9 +28,6 @@ SCORES = {
     "ranking_loss": "ranking loss",
     "mcc": "Matthews correlation",
 }
-# Bars of many candidates: colours repeat with another hatch.
-_COLOURS = (*PALETTE[:6], PALETTE[8])
-_HATCHES = ("", "////", "....")
 
 
 def plot_cross_testing_forests(points: pd.DataFrame, repetitions: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
@@ -121,19 +119,22 @@ def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
 def _draw_choices(axes: Axes, part: pd.DataFrame, candidates: list[str]) -> None:
     chosen = part[part["metric"] == "chosen"]
     left = np.zeros(len(PROCEDURES))
-    for number, candidate in enumerate(candidates):
+    for candidate, look in _looks(candidates).items():
         widths = chosen.loc[chosen["candidate"] == candidate, "value"].reindex(PROCEDURES).fillna(0).to_numpy()
-        axes.barh(range(len(widths)), widths, left=left, height=0.55, **_look(number))
+        axes.barh(range(len(widths)), widths, left=left, height=0.55, **look)
         left += widths
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.grid(visible=False)
 
 
-def _look(number: int) -> dict[str, object]:
-    """Colour and hatch of the bars of a candidate."""
-    hatch = _HATCHES[number // len(_COLOURS) % len(_HATCHES)]
-    return {"facecolor": _COLOURS[number % len(_COLOURS)], "edgecolor": "white", "linewidth": 0.6, "hatch": hatch}
+def _looks(candidates: list[str]) -> dict[str, dict[str, object]]:
+    """Colour of each candidate's bars, hatched with a "+"."""
+    edge = {"edgecolor": "white", "linewidth": 0.6}
+    return {
+        name: {"facecolor": colour, "hatch": "////" if name.endswith("+") else "", **edge}
+        for name, colour in zip(candidates, colours_of(candidates), strict=True)
+    }
 
 
 def _legend_handles(candidates: list[str]) -> list[Line2D | Patch]:
@@ -141,4 +142,4 @@ def _legend_handles(candidates: list[str]) -> list[Line2D | Patch]:
         Line2D([], [], color=colour, marker="o", markerfacecolor=face, markersize=5, linewidth=1.2, label=name)
         for name, _, colour, face in LABELS.values()
     ]
-    return scores + [Patch(label=name, **_look(number)) for number, name in enumerate(candidates)]
+    return scores + [Patch(label=name, **look) for name, look in _looks(candidates).items()]

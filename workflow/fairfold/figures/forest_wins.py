@@ -11,7 +11,8 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import STYLE
+from fairfold.figures.models import colours_of
 from fairfold.figures.ranks import METRIC_LABELS
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
@@ -68,11 +69,8 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
 
 
 def _looks(models: list[str]) -> dict[str, dict]:
-    """Colours as in the figure of percentile ranks."""
-    families = list(dict.fromkeys(model.removesuffix("+") for model in models))
     looks = {}
-    for model in models:
-        colour = PALETTE[families.index(model.removesuffix("+")) % len(PALETTE)]
+    for model, colour in zip(models, colours_of(models), strict=True):
         looks[model] = {"color": colour, "linestyle": "--" if model.endswith("+") else "-", "linewidth": 1.3}
         if colour == _TOO_LIGHT:
             looks[model]["path_effects"] = [Stroke(linewidth=2.1, foreground="#555555"), Normal()]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import STYLE
+from fairfold.figures.models import colours_of
 
 METRIC_LABELS = {
     "roc_auc": "micro AUROC",
@@ -67,17 +66,6 @@ def plot_percentile_ranks(ranks: pd.DataFrame, comparisons: pd.DataFrame, clique
             axes[row, 0].set_ylabel(METRIC_LABELS.get(metric, metric), y=0.5 / top)
         figure.supylabel("percentile rank (1 is best)", fontsize=STYLE["axes.labelsize"])
     return figure
-
-
-def colours_of(models: Sequence[str]) -> list[str]:
-    """A colour for each model; one with a "+" has that of the model without."""
-    families = families_of(models)
-    return [PALETTE[families.index(model.removesuffix("+")) % len(PALETTE)] for model in models]
-
-
-def families_of(models: Sequence[str]) -> list[str]:
-    """Names without "+", each once."""
-    return list(dict.fromkeys(model.removesuffix("+") for model in models))
 
 
 def _stack(cliques: pd.DataFrame, models: list[str]) -> list[tuple[int, list[int]]]:
