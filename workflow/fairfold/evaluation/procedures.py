@@ -84,10 +84,10 @@ class Outcome:
     accuracy: float
     score: float
     parameters: Any
-    tested: np.ndarray
-    predictions: np.ndarray
-    fold: np.ndarray
-    permutation_scores: np.ndarray | None
+    tested: np.ndarray = field(repr=False)
+    predictions: np.ndarray = field(repr=False)
+    fold: np.ndarray = field(repr=False)
+    permutation_scores: np.ndarray | None = field(repr=False)
     p_value: float | None
     p_values: dict[str, float]
     n_permutations: int
