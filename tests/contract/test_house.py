@@ -71,6 +71,13 @@ def test_logs_are_not_shared(root):
     assert len(logs) == len(set(logs)) > 5
 
 
+def test_every_rule_is_logged_and_measured(root):
+    for path in (root / "workflow" / "rules").glob("*.smk"):
+        for rule in re.split(r"^(?:use )?rule ", path.read_text(), flags=re.MULTILINE)[1:]:
+            log, measured = (re.search(rf'"results/{kind}/(.+)\.\w+"', rule) for kind in ("logs", "benchmarks"))
+            assert log and measured and log[1] == measured[1], f"{path.name}: {rule.splitlines()[0]}"
+
+
 def test_conda_and_lock_say_the_same(root):
     locked = dict(
         re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", (root / "envs/requirements.lock").read_text(), re.MULTILINE)

@@ -80,6 +80,8 @@ use rule gather_scores as gather_repetitions with:
         "results/cross_testing/repetitions.csv",
     log:
         "results/logs/gather_repetitions.log",
+    benchmark:
+        "results/benchmarks/gather_repetitions.tsv"
 
 
 rule summarise_cross_testing:
@@ -92,6 +94,8 @@ rule summarise_cross_testing:
         "results/tables/cross_testing_{figure}.csv",
     log:
         "results/logs/summarise_cross_testing/{figure}.log",
+    benchmark:
+        "results/benchmarks/summarise_cross_testing/{figure}.tsv"
     wildcard_constraints:
         figure=CROSS_TESTING_FIGURE,
     params:
@@ -114,6 +118,8 @@ use rule plot_metric_behaviour as plot_cross_testing with:
         ),
     log:
         "results/logs/plot_cross_testing/{figure}.log",
+    benchmark:
+        "results/benchmarks/plot_cross_testing/{figure}.tsv"
     wildcard_constraints:
         figure=CROSS_TESTING_FIGURE,
     params:
@@ -127,6 +133,8 @@ rule tabulate_interpretation:
         "results/tables/interpretation.csv",
     log:
         "results/logs/tabulate_interpretation.log",
+    benchmark:
+        "results/benchmarks/tabulate_interpretation.tsv"
     params:
         code=code_of("evaluation"),
     script:
@@ -170,6 +178,8 @@ use rule gather_scores as gather_judgements with:
         "results/cross_testing/forests.csv",
     log:
         "results/logs/gather_judgements.log",
+    benchmark:
+        "results/benchmarks/gather_judgements.tsv"
 
 
 use rule gather_scores as gather_seconds_of_judgements with:
@@ -183,6 +193,8 @@ use rule gather_scores as gather_seconds_of_judgements with:
         "results/timings/cross_testing_forests.csv",
     log:
         "results/logs/gather_seconds_of_judgements.log",
+    benchmark:
+        "results/benchmarks/gather_seconds_of_judgements.tsv"
 
 
 rule summarise_judgements:
@@ -192,6 +204,8 @@ rule summarise_judgements:
         "results/tables/cross_testing_forests.csv",
     log:
         "results/logs/summarise_judgements.log",
+    benchmark:
+        "results/benchmarks/summarise_judgements.tsv"
     params:
         candidates=FORESTS["candidates"],
         alpha=CROSS_TESTING["alpha"],
@@ -214,6 +228,8 @@ use rule plot_metric_behaviour as plot_cross_testing_forests with:
         ),
     log:
         "results/logs/plot_cross_testing_forests.log",
+    benchmark:
+        "results/benchmarks/plot_cross_testing_forests.tsv"
     params:
         draw="cross_testing_forests:plot_cross_testing_forests",
         options={"alpha": CROSS_TESTING["alpha"]},

@@ -32,6 +32,8 @@ rule describe_datasets:
         "results/tables/datasets.csv",
     log:
         "results/logs/describe_datasets.log",
+    benchmark:
+        "results/benchmarks/describe_datasets.tsv"
     params:
         code=code_of("datasets"),
     script:

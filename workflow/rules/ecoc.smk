@@ -68,6 +68,8 @@ rule map_posteriors:
         samples="results/ecoc/{example}/samples.csv",
     log:
         "results/logs/map_posteriors/{example}.log",
+    benchmark:
+        "results/benchmarks/map_posteriors/{example}.tsv"
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
@@ -83,6 +85,8 @@ use rule gather_scores as gather_ecoc_examples with:
         "results/tables/ecoc/examples.csv",
     log:
         "results/logs/gather_ecoc_examples.log",
+    benchmark:
+        "results/benchmarks/gather_ecoc_examples.tsv"
 
 
 rule compare_codes:
@@ -112,6 +116,8 @@ use rule gather_scores as gather_code_comparison with:
         "results/tables/ecoc/comparison.csv",
     log:
         "results/logs/gather_code_comparison.log",
+    benchmark:
+        "results/benchmarks/gather_code_comparison.tsv"
 
 
 use rule plot_metric_behaviour as plot_confusion with:
@@ -127,6 +133,8 @@ use rule plot_metric_behaviour as plot_confusion with:
         ),
     log:
         "results/logs/plot_confusion/{example}.log",
+    benchmark:
+        "results/benchmarks/plot_confusion/{example}.tsv"
     params:
         draw="ecoc:plot_confusion",
         code=code_of("figures"),
@@ -146,6 +154,8 @@ use rule plot_metric_behaviour as plot_posterior_regions with:
         ),
     log:
         "results/logs/plot_posterior_regions/{example}.log",
+    benchmark:
+        "results/benchmarks/plot_posterior_regions/{example}.tsv"
     params:
         draw="ecoc:plot_posterior_regions",
         code=code_of("figures"),
@@ -164,6 +174,8 @@ use rule plot_metric_behaviour as plot_posterior_histogram with:
         ),
     log:
         "results/logs/plot_posterior_histogram/{example}.log",
+    benchmark:
+        "results/benchmarks/plot_posterior_histogram/{example}.tsv"
     params:
         draw="ecoc:plot_posterior_histogram",
         options={"candidate": "1", "title": "P(no arrhythmia)"},
@@ -183,6 +195,8 @@ use rule plot_metric_behaviour as plot_code_comparison with:
         ),
     log:
         "results/logs/plot_code_comparison.log",
+    benchmark:
+        "results/benchmarks/plot_code_comparison.tsv"
     params:
         draw="ecoc:plot_code_comparison",
         code=code_of("figures"),

@@ -60,6 +60,8 @@ rule measure_rank_stability:
         "results/tables/rank_stability.csv",
     log:
         "results/logs/measure_rank_stability.log",
+    benchmark:
+        "results/benchmarks/measure_rank_stability.tsv"
     params:
         code=code_of("evaluation"),
     script:
@@ -79,6 +81,8 @@ use rule plot_metric_behaviour as plot_rank_stability with:
         ),
     log:
         "results/logs/plot_rank_stability.log",
+    benchmark:
+        "results/benchmarks/plot_rank_stability.tsv"
     params:
         draw="rank_stability:plot_rank_stability",
         code=code_of("figures"),

@@ -37,6 +37,8 @@ rule estimate_missing_rates:
         "results/tables/missing_rates.csv",
     log:
         "results/logs/estimate_missing_rates.log",
+    benchmark:
+        "results/benchmarks/estimate_missing_rates.tsv"
     params:
         rates=ESTIMATED_AT,
         code=code_of("weak_labels", "forests"),
@@ -58,6 +60,8 @@ rule recommend_models:
         sentences="results/timings/recommendation.csv",
     log:
         "results/logs/recommend_models.log",
+    benchmark:
+        "results/benchmarks/recommend_models.tsv"
     params:
         # read where they are, and no input: without them models would be trained anew
         benchmarks="results/benchmarks/train_model",

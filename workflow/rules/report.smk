@@ -50,6 +50,8 @@ rule write_config:
         "results/config.yaml",
     log:
         "results/logs/write_config.log",
+    benchmark:
+        "results/benchmarks/write_config.tsv"
     params:
         config=config,
     script:
@@ -72,6 +74,8 @@ rule compare_published:
         "results/tables/published.csv",
     log:
         "results/logs/compare_published.log",
+    benchmark:
+        "results/benchmarks/compare_published.tsv"
     params:
         code=code_of("report"),
     script:
@@ -85,6 +89,8 @@ rule render_tables:
         [page_of(table) for table in TABLES],
     log:
         "results/logs/render_tables.log",
+    benchmark:
+        "results/benchmarks/render_tables.tsv"
     params:
         pages=checksum_of_pages(),
         code=code_of("report"),
@@ -101,6 +107,8 @@ rule render_report:
         "results/report.html",
     log:
         "results/logs/render_report.log",
+    benchmark:
+        "results/benchmarks/render_report.tsv"
     params:
         pages=checksum_of_pages(),
         code=code_of("report"),
@@ -118,6 +126,8 @@ rule pack_figures:
         "results/paper_figures.zip",
     log:
         "results/logs/pack_figures.log",
+    benchmark:
+        "results/benchmarks/pack_figures.tsv"
     params:
         pages=checksum_of_pages(),
         code=code_of("report"),

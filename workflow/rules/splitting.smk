@@ -57,6 +57,8 @@ rule measure_split:
         labels="results/splitting/{dataset}_labels.csv",
     log:
         "results/logs/measure_split/{dataset}.log",
+    benchmark:
+        "results/benchmarks/measure_split/{dataset}.tsv"
     params:
         splitters=SPLITTING["methods"],
         code=code_of("splitting"),
@@ -71,6 +73,8 @@ rule gather_split_quality:
         "results/tables/split_quality.csv",
     log:
         "results/logs/gather_split_quality.log",
+    benchmark:
+        "results/benchmarks/gather_split_quality.tsv"
     script:
         "../scripts/gather_tables.py"
 
@@ -82,6 +86,8 @@ rule gather_label_deviations:
         "results/tables/label_deviations.csv",
     log:
         "results/logs/gather_label_deviations.log",
+    benchmark:
+        "results/benchmarks/gather_label_deviations.tsv"
     script:
         "../scripts/gather_tables.py"
 
@@ -94,6 +100,8 @@ rule summarise_splits:
         "results/tables/split_summary.csv",
     log:
         "results/logs/summarise_splits.log",
+    benchmark:
+        "results/benchmarks/summarise_splits.tsv"
     params:
         code=code_of("splitting"),
     script:
@@ -107,6 +115,8 @@ rule describe_labels:
         "results/tables/label_matrices.csv",
     log:
         "results/logs/describe_labels.log",
+    benchmark:
+        "results/benchmarks/describe_labels.tsv"
     params:
         code=code_of("splitting"),
     script:
@@ -118,6 +128,8 @@ rule measure_metric_behaviour:
         "results/tables/metric_behaviour.csv",
     log:
         "results/logs/measure_metric_behaviour.log",
+    benchmark:
+        "results/benchmarks/measure_metric_behaviour.tsv"
     params:
         code=code_of("splitting", "datasets"),
     script:
@@ -137,6 +149,8 @@ rule time_splits:
         "results/timings/quality_against_seconds.csv",
     log:
         "results/logs/time_splits.log",
+    benchmark:
+        "results/benchmarks/time_splits.tsv"
     script:
         "../scripts/time_splits.py"
 
@@ -154,6 +168,8 @@ rule plot_metric_behaviour:
         ),
     log:
         "results/logs/plot_metric_behaviour.log",
+    benchmark:
+        "results/benchmarks/plot_metric_behaviour.tsv"
     params:
         draw="splitting:plot_metric_behaviour",
         code=code_of("figures"),
@@ -174,6 +190,8 @@ use rule plot_metric_behaviour as plot_label_deviations with:
         ),
     log:
         "results/logs/plot_label_deviations.log",
+    benchmark:
+        "results/benchmarks/plot_label_deviations.tsv"
     params:
         draw="splitting:plot_label_deviations",
         code=code_of("figures"),
@@ -192,6 +210,8 @@ use rule plot_metric_behaviour as plot_quality_against_seconds with:
         ),
     log:
         "results/logs/plot_quality_against_seconds.log",
+    benchmark:
+        "results/benchmarks/plot_quality_against_seconds.tsv"
     params:
         draw="splitting:plot_quality_against_seconds",
         code=code_of("figures"),
@@ -227,6 +247,8 @@ rule gather_fold_effect:
         "results/tables/fold_effect.csv",
     log:
         "results/logs/gather_fold_effect.log",
+    benchmark:
+        "results/benchmarks/gather_fold_effect.tsv"
     script:
         "../scripts/gather_tables.py"
 
@@ -244,6 +266,8 @@ use rule plot_metric_behaviour as plot_fold_effect with:
         ),
     log:
         "results/logs/plot_fold_effect.log",
+    benchmark:
+        "results/benchmarks/plot_fold_effect.tsv"
     params:
         draw="fold_effect:plot_fold_effect",
         options={"n_halvings": FOLD_EFFECT["n_halvings"]},

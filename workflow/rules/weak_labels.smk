@@ -57,6 +57,8 @@ rule mask_labels:
         "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     log:
         "results/logs/mask_labels/{dataset}_{rate}.log",
+    benchmark:
+        "results/benchmarks/mask_labels/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
         code=code_of("weak_labels"),
@@ -120,6 +122,8 @@ rule gather_scores:
         "results/tables/weak_label_scores.csv",
     log:
         "results/logs/gather_scores.log",
+    benchmark:
+        "results/benchmarks/gather_scores.tsv"
     script:
         "../scripts/gather_tables.py"
 
@@ -136,6 +140,8 @@ use rule gather_scores as gather_seconds with:
         "results/timings/models.csv",
     log:
         "results/logs/gather_seconds.log",
+    benchmark:
+        "results/benchmarks/gather_seconds.tsv"
 
 
 rule summarise_imputation:
@@ -152,6 +158,8 @@ rule summarise_imputation:
         errors="results/tables/label_frequency_errors.csv",
     log:
         "results/logs/summarise_imputation.log",
+    benchmark:
+        "results/benchmarks/summarise_imputation.tsv"
     params:
         code=code_of("forests"),
     script:
@@ -163,6 +171,8 @@ rule describe_models:
         "results/tables/models.csv",
     log:
         "results/logs/describe_models.log",
+    benchmark:
+        "results/benchmarks/describe_models.tsv"
     params:
         models=STUDY["models"],
         variant=STUDY["variant"],
@@ -182,6 +192,8 @@ rule tabulate_scores:
         ),
     log:
         "results/logs/tabulate_scores.log",
+    benchmark:
+        "results/benchmarks/tabulate_scores.tsv"
     params:
         datasets=STUDY["datasets"],
         code=code_of("evaluation"),
@@ -199,6 +211,8 @@ rule rank_models:
         cliques="results/tables/cliques.csv",
     log:
         "results/logs/rank_models.log",
+    benchmark:
+        "results/benchmarks/rank_models.tsv"
     params:
         alpha=STUDY["alpha"],
         code=code_of("evaluation"),
@@ -221,6 +235,8 @@ use rule plot_metric_behaviour as plot_percentile_ranks with:
         ),
     log:
         "results/logs/plot_percentile_ranks.log",
+    benchmark:
+        "results/benchmarks/plot_percentile_ranks.tsv"
     params:
         draw="ranks:plot_percentile_ranks",
         code=code_of("figures"),
@@ -239,6 +255,8 @@ use rule plot_metric_behaviour as plot_learning_curves with:
         ),
     log:
         "results/logs/plot_learning_curves.log",
+    benchmark:
+        "results/benchmarks/plot_learning_curves.tsv"
     params:
         draw="cascades:plot_learning_curves",
         code=code_of("figures"),
@@ -270,6 +288,8 @@ rule plot_imputation:
         ],
     log:
         "results/logs/plot_imputation.log",
+    benchmark:
+        "results/benchmarks/plot_imputation.tsv"
     params:
         models=STUDY["models"],
         code=code_of("figures"),

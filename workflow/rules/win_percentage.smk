@@ -83,6 +83,8 @@ rule gather_pairs:
         "results/win_percentage/{dataset}/pairs.npz",
     log:
         "results/logs/gather_pairs/{dataset}.log",
+    benchmark:
+        "results/benchmarks/gather_pairs/{dataset}.tsv"
     params:
         code=code_of("win_percentage"),
     script:
@@ -130,6 +132,8 @@ rule tabulate_win_percentages:
         "results/tables/win_percentage/win_percentages.csv",
     log:
         "results/logs/tabulate_win_percentages.log",
+    benchmark:
+        "results/benchmarks/tabulate_win_percentages.tsv"
     params:
         **{
             name: WIN_PERCENTAGE[name]
@@ -193,6 +197,8 @@ rule illustrate_win_percentage:
         weights="results/tables/win_percentage/rank_weights.csv",
     log:
         "results/logs/illustrate_win_percentage.log",
+    benchmark:
+        "results/benchmarks/illustrate_win_percentage.tsv"
     params:
         seed=config["seed"],
         n_sampled=WIN_SAMPLING["n_sampled"],
@@ -210,6 +216,8 @@ rule describe_pairs:
         datasets="results/tables/win_percentage/datasets.csv",
     log:
         "results/logs/describe_pairs.log",
+    benchmark:
+        "results/benchmarks/describe_pairs.tsv"
     params:
         titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
         kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
@@ -225,6 +233,8 @@ use rule gather_scores as gather_best_pairs with:
         "results/tables/win_percentage/best_pairs.csv",
     log:
         "results/logs/gather_best_pairs.log",
+    benchmark:
+        "results/benchmarks/gather_best_pairs.tsv"
 
 
 use rule plot_metric_behaviour as plot_win_percentage with:
@@ -243,6 +253,8 @@ use rule plot_metric_behaviour as plot_win_percentage with:
         ),
     log:
         "results/logs/plot_win_percentage/{figure}.log",
+    benchmark:
+        "results/benchmarks/plot_win_percentage/{figure}.tsv"
     params:
         draw=lambda wildcards: f"win_percentage:{WIN_FIGURES[wildcards.figure][0]}",
         code=code_of("figures"),
@@ -262,6 +274,8 @@ use rule plot_metric_behaviour as plot_decision_maps with:
         ),
     log:
         "results/logs/plot_decision_maps/{dataset}.log",
+    benchmark:
+        "results/benchmarks/plot_decision_maps/{dataset}.tsv"
     params:
         draw="win_percentage:plot_decision_maps",
         code=code_of("figures"),
@@ -289,6 +303,8 @@ use rule mask_labels as mask_labels_for_feature_sets with:
         f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
     log:
         "results/logs/mask_labels_for_feature_sets/{dataset}_{rate}.log",
+    benchmark:
+        "results/benchmarks/mask_labels_for_feature_sets/{dataset}_{rate}.tsv"
 
 
 def sets_of_job(wildcards):
@@ -368,6 +384,8 @@ rule tabulate_forest_wins:
         **FOREST_WINS,
     log:
         "results/logs/tabulate_forest_wins.log",
+    benchmark:
+        "results/benchmarks/tabulate_forest_wins.tsv"
     params:
         alpha=WIN_PERCENTAGE["alpha"],
         code=code_of("win_percentage"),
@@ -388,6 +406,8 @@ use rule plot_metric_behaviour as plot_forest_win_percentages with:
         ),
     log:
         "results/logs/plot_forest_win_percentages.log",
+    benchmark:
+        "results/benchmarks/plot_forest_win_percentages.tsv"
     params:
         draw="forest_wins:plot_forest_win_percentages",
         code=code_of("figures"),
