@@ -34,8 +34,8 @@ def test_the_worked_example(root, study):
     assert set(recommended["dataset"]) == {"my-plants"}
     assert list(recommended["use"].unique()) == ["data", "ranking", "threshold"]
     assert recommended["sentence"][0].startswith("About ")
-    table = pd.read_csv(mine.folder / "results/tables/recommendation.csv").query("difference == 0")
-    best = table.drop_duplicates("metric").set_index("metric")["model"]
+    numbers = pd.read_csv(mine.folder / "results/tables/recommendation.csv").query("difference == 0")
+    best = numbers.drop_duplicates("metric").set_index("metric")["model"]
     for use, metric in (("ranking", "average_precision"), ("threshold", "mcc")):
         first = recommended.loc[recommended["use"] == use, "sentence"].iloc[0]
         assert f"the best of 7 models is {best[metric]}: " in first
