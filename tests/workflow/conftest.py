@@ -105,7 +105,7 @@ class Study:
 
     def run(self, *arguments: str, cores: int = 2) -> tuple[int, str]:
         process = self.start(*arguments, cores=cores)
-        output, _ = process.communicate(timeout=600)
+        output, _ = process.communicate(timeout=1500)
         return process.returncode, output
 
     def results(self) -> dict[str, str]:
