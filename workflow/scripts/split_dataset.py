@@ -1,4 +1,4 @@
-"""Deal the samples of a dataset to folds by one method, several times; write how long that took where it is asked for."""
+"""Deal the samples of a dataset to folds by one method, several times; note the seconds where they are asked for."""
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,6 @@ with logged(snakemake.log):
         method, data.Y, snakemake.params.n_splits, n_repeats, seed=snakemake.params.seed, names=("folds", data.id)
     )
     write_arrays(snakemake.output.folds, fold_of=folds)
-    if "seconds" in snakemake.output.keys():
+    if snakemake.output.get("seconds"):
         timing = {"dataset": data.id, "splitter": method, "repeat": np.arange(n_repeats), "seconds": seconds}
         write_table(pd.DataFrame(timing), snakemake.output.seconds)
