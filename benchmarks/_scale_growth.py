@@ -2,8 +2,8 @@
 
     python benchmarks/_scale_growth.py CaFE-FLA samples 400 800 1600
 
-Prints a line of JSON for each size: CPU seconds of one thread, the least of two runs, and the largest resident memory so
-far less that of the process once it is warm. Sizes grow, so that the largest so far is that of the size at hand.
+Prints a line of JSON for each size: CPU seconds of one thread, the least of two runs, and the largest resident memory
+so far less that of the process once it is warm. Sizes grow, so that the largest so far is that of the size at hand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CARDINALITY = 4  # labels of a sample, on average
 
 
 def draw_labels(samples: int, labels: int, rng: np.random.Generator) -> sp.csr_array:
-    """Labels by Zipf's law: the k-th is 1/k as frequent as the first; their number does not change that of positives."""
+    """Labels by Zipf's law: the k-th is 1/k as frequent as the first; more labels, about as many positives."""
     frequency = 1 / np.arange(1, labels + 1)
     drawn = rng.choice(labels, (samples, CARDINALITY), p=frequency / frequency.sum())
     rows = np.repeat(np.arange(samples), CARDINALITY)

@@ -1,8 +1,8 @@
-"""What config/paper.yaml takes: jobs by part, seconds of each from measured parts, and wall time on some numbers of cores.
+"""What config/paper.yaml takes: jobs by part, their seconds from measured parts, wall time on some numbers of cores.
 
-- Weak labels, rank stability: one fit and its predictions of six models on each dataset, one fold of five at rate 50 with a
-  tenth of the trees, times ten, times folds and trainings; other models take what their likes take (``LIKE``), datasets
-  that cannot be had the mean of the others.
+- Weak labels, rank stability: one fit and its predictions of six models on each dataset, one fold of five at rate 50
+  with a tenth of the trees, times ten, times folds and trainings; other models take what their likes take (``LIKE``),
+  datasets that cannot be had the mean of the others.
 - Cross-testing: a few permutations of each point, times 1,000 of them in 1,000 repetitions, without the early stop.
 - Cross-testing of forests, forests on feature sets: one fit of each candidate on half the rows, times the fits.
 - Pairs: some pairs at each number of samples, times the pairs; those of the eight endpoints as their paper counts them.
@@ -174,7 +174,7 @@ def splitting_jobs(study: dict) -> dict[str, list[float]]:
 
 
 def labels_and_positives(name: str) -> tuple[int, float]:
-    """Of a dataset, by the catalog where it tells; the Gene Ontology's that it does not know are taken for the largest."""
+    """Of a dataset, by the catalog where it tells; the Gene Ontology's are all taken for the largest of them."""
     expected = load_catalog()["GO-BP" if name.startswith("GO-") else name].expected
     if not expected:
         Y = prepare(name).Y

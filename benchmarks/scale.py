@@ -2,10 +2,11 @@
 
     python benchmarks/scale.py [--only growth planning projection]
 
-`growth`: each step at doubling sizes, one process for each line; the exponent e of seconds ~ size^e is fitted to the last
-three sizes. Features, labels and classes are drawn, so that nothing is downloaded.
+`growth`: each step at doubling sizes, one process for each line; the exponent e of seconds ~ size^e is fitted to the
+last three sizes. Features, labels and classes are drawn, so that nothing is downloaded.
 
-`planning`: dry runs of config/paper.yaml with more and more jobs (shorter chunks of cross-testing), and of the quick study.
+`planning`: dry runs of the quick study, and of config/paper.yaml with more and more jobs (shorter chunks of
+cross-testing).
 
 `projection`: jobs and CPU seconds of config/paper.yaml by part, and the wall time on 2, 16 and 1,000 cores
 (_scale_projection.py says from what). Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
