@@ -10,6 +10,7 @@ from pathlib import Path
 LIBRARY = (
     Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "fairfold"
 )
+ENVIRONMENT = str(LIBRARY.parents[1] / "envs" / "environment.yaml")
 
 # Scripts import the library from here, whether or not it is installed in the environment that runs them.
 sys.path.insert(0, str(LIBRARY.parent))

@@ -284,12 +284,11 @@ use rule plot_metric_behaviour as plot_decision_maps with:
 use rule split_dataset as split_for_feature_sets with:
     output:
         folds=f"{FOREST_SETS_FOLDER}/folds/{{splitter}}/repeats-{{repeats}}.npz",
-        seconds="results/timings/folds_for_sets/{dataset}_{splitter}_{repeats}.csv",
     log:
         "results/logs/split_for_feature_sets/{dataset}_{splitter}_{repeats}.log",
-    benchmark:
-        "results/benchmarks/split_for_feature_sets/{dataset}_{splitter}_{repeats}.tsv"
     params:
+        splitter="{splitter}",
+        repeats="{repeats}",
         seed=config["seed"],
         n_splits=FOREST_SETS["n_splits"],
         code=code_of("splitting"),

@@ -1,0 +1,214 @@
+"""What config/paper.yaml takes: jobs by part, their seconds from measured parts, wall time on some numbers of cores.
+
+- Weak labels, rank stability: one fit and its predictions of six models on each dataset, one fold of five at rate 50
+  with a tenth of the trees, times ten, times folds and trainings; other models take what their likes take (``LIKE``),
+  datasets that cannot be had the mean of the others. An upper bound: part of the time does not grow with trees.
+- Cross-testing: a few permutations of each point, times 1,000 of them in 1,000 repetitions, without the early stop.
+- Cross-testing of forests, forests on feature sets: one fit of each candidate on half the rows, times the fits.
+- Pairs: some pairs at each number of samples, times the pairs; those of the eight endpoints as their paper counts them.
+- Splitters: one split of ``SPLIT_LIKE``, times the ratio of positives, or of squared labels for OptiSplit where that is
+  more; the three matrices of the Gene Ontology all as large as the largest.
+
+To each job its start is added: a process that imports what most scripts do. Jobs go, longest first, to the core that is
+free first; dependencies between them, Snakemake's own time and waiting in a queue are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from cross_testing import plans_of
+from forests import load, time_model
+
+from fairfold.datasets import load_catalog, prepare
+from fairfold.errors import DataError
+from fairfold.evaluation.cross_testing import draw_rows, published_candidates
+from fairfold.evaluation.plans import draw_orders
+from fairfold.evaluation.svm_engine import SVMEngine
+from fairfold.forests import MODEL_NAMES, make_model
+from fairfold.splitting.methods import METHOD_NAMES, make_splitter
+from fairfold.weak_labels import mask_positives
+from fairfold.win_percentage import evaluate_all_pairs
+
+FEW_TREES, FOLDS, CORES = 15, 5, (2, 16, 1000)
+LIKE = {
+    **dict.fromkeys(("LCForest", "FLAForest"), "SLCForest"),
+    **dict.fromkeys(("CaFE", "CaFE-OS", "CaFE-SLC"), "CaFE-FLA"),
+    **dict.fromkeys(("gcForest+", "FLAForest+"), "SLCForest+"),
+    "CaFE-SLC+": "CaFE-FLA+",
+}
+SPLIT_LIKE = "delicious"
+ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.3e8
+CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.forests
+FITS_OF_FORESTS = 16_261  # of a repetition, as config/README.md counts them
+FEW_PERMUTATIONS = 5
+SOME_PAIRS = 200_000
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def start_seconds() -> float:
+    """CPU seconds of a process that does nothing but import."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", "import pandas, fairfold.forests, fairfold.evaluation.scores"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def seconds_per_fold(datasets: list[str], n_trees: int) -> pd.DataFrame:
+    """Dataset by model: seconds to train and apply each model once at the published settings."""
+    options, found = argparse.Namespace(n_trees=FEW_TREES), {}
+    for model in MODEL_NAMES:
+        make_model(model, n_trees=2, max_levels=1, random_state=0).fit(*load("simulated-multilabel"))  # compiles
+    for name in datasets:
+        try:
+            measured = {
+                model: time_model(name, model, options)["cpu_seconds"] for model in MODEL_NAMES if model not in LIKE
+            }
+        except DataError:
+            measured = {}
+        found[name] = {model: measured.get(LIKE.get(model, model), np.nan) for model in MODEL_NAMES}
+    table = pd.DataFrame(found).T * (n_trees / FEW_TREES)
+    return table.fillna(table.mean())
+
+
+def fit_seconds(name: str, models: tuple[str, ...], forest: dict, n_features: int | None = None) -> float:
+    """Mean seconds to fit one of the models on half the rows of a dataset, with all features or some."""
+    X, Y = load(name)
+    rows = np.random.default_rng(0).permutation(len(Y))[: len(Y) // 2]
+    X, Y = np.asarray(X[rows])[:, :n_features], mask_positives(Y[rows], 0.5, random_state=0)
+    measured = {LIKE.get(model, model) for model in models}
+    for model in measured:
+        make_model(model, **{**forest, "n_trees": 2}, random_state=0).fit(X, Y)  # compiles
+    fits = {m: cpu_seconds(lambda m=m: make_model(m, **forest, random_state=0).fit(X, Y)) for m in measured}
+    return float(np.mean([fits[LIKE.get(model, model)] for model in models]))
+
+
+def weak_label_jobs(study: dict) -> dict[str, list[float]]:
+    per_fold = seconds_per_fold(study["datasets"], study["forest"]["n_trees"])
+    trained = [
+        FOLDS * per_fold.loc[dataset, model] for dataset in study["datasets"] for model in study["models"]
+    ] * len(study["missing_rates"])
+    first = [FOLDS * per_fold.loc[dataset, "RF+ET"] for dataset in study["datasets"]] * len(study["missing_rates"])
+    stability = study["rank_stability"]
+    repeated = [2 * FOLDS * per_fold.loc[dataset, stability["models"]].sum() for dataset in stability["datasets"]]
+    return {"weak labels": trained + first, "rank stability": repeated * 3 * 5}  # three splitters, five repeats
+
+
+def seconds_of_permutation(dataset: str, n: int, share: float, with_nested: bool, parameters: str) -> float:
+    rng = np.random.default_rng(n)
+    data = prepare(dataset)
+    X = np.asarray(data.X[draw_rows(data.Y, n, rng)], dtype=float)
+    engine = SVMEngine.for_candidates(published_candidates(parameters), X, np.arange(n) % 2)
+    plans = plans_of(n, share, with_nested, rng)
+    engine.run(plans[0], np.arange(n)[None])  # compiles
+    orders = [draw_orders(plan.part, FEW_PERMUTATIONS, rng) for plan in plans]
+    run = cpu_seconds(lambda: [engine.run(*pair) for pair in zip(plans, orders, strict=True)])
+    return run / FEW_PERMUTATIONS
+
+
+def cross_testing_jobs(study: dict) -> dict[str, list[float]]:
+    per_job, jobs = 20, []
+    for experiment in study["experiments"].values():
+        shares = experiment.get("test_fractions", [0.5])
+        seconds = sum(
+            seconds_of_permutation(experiment["dataset"], n, share, len(shares) == 1, study["parameters"])
+            for n in experiment["data_sizes"]
+            for share in shares
+        )
+        jobs += [per_job * study["n_permutations"] * seconds] * (study["repetitions"] // per_job)
+    forests = study["forests"]
+    fits = [FITS_OF_FORESTS * fit_seconds(name, CANDIDATES, forests["forest"]) for name in forests["datasets"]]
+    return {"cross-testing": jobs, "cross-testing of forests": fits * forests["repetitions"]}
+
+
+def pair_jobs(study: dict) -> dict[str, list[float]]:
+    catalog, jobs = load_catalog(), []
+    n_endpoints = sum(name.startswith(ENDPOINTS) for name in study["datasets"])
+    for name in study["datasets"]:
+        n = catalog[name].expected["n_samples"]
+        if name.startswith(ENDPOINTS):
+            n_pairs = ENDPOINT_PAIRS / n_endpoints
+        else:
+            n_pairs = catalog[name].expected["n_features"] ** 2 / 2
+        X, y = np.random.default_rng(0).normal(size=(n, 1000)), np.arange(n) % 2
+        evaluate_all_pairs(X, y, stop=1)
+        seconds = cpu_seconds(lambda X=X, y=y: evaluate_all_pairs(X, y, stop=SOME_PAIRS)) / SOME_PAIRS
+        jobs += [n_pairs * seconds / study["jobs_per_dataset"]] * study["jobs_per_dataset"]
+    return {"pairs": jobs}
+
+
+def feature_set_jobs(study: dict, models: list[str]) -> dict[str, list[float]]:
+    jobs = []
+    for name in study["datasets"]:
+        one_set = 3 * len(models) * fit_seconds(name, tuple(models), study["forest"], study["set_size"])
+        jobs += [one_set * study["sets_per_job"]] * (study["n_sets"] // study["sets_per_job"])
+        jobs += [one_set * study["n_permuted_sets"]] * study["n_permutations"]
+    return {"forests on feature sets": jobs}
+
+
+def splitting_jobs(study: dict) -> dict[str, list[float]]:
+    jobs = []
+    sizes = {name: labels_and_positives(name) for name in study["datasets"]}
+    Y = prepare(SPLIT_LIKE).Y
+    labels, positives = Y.shape[1], Y.sum()
+    for method in METHOD_NAMES:
+        make_splitter(method, 2, random_state=0).assign(np.eye(4, dtype=np.int8))
+        seconds = cpu_seconds(lambda method=method: make_splitter(method, 5, random_state=0).assign(Y))
+        for name in study["datasets"]:
+            ratio = sizes[name][1] / positives
+            if method.startswith("OptiSplit"):
+                ratio = max(ratio, (sizes[name][0] / labels) ** 2)
+            jobs.append(10 * ratio * seconds)  # ten splits in a job
+    return {"splitters": jobs}
+
+
+def labels_and_positives(name: str) -> tuple[int, float]:
+    """Of a dataset, by the catalog where it tells; the Gene Ontology's are all taken for the largest of them."""
+    expected = load_catalog()["GO-BP" if name.startswith("GO-") else name].expected
+    if not expected:
+        Y = prepare(name).Y
+        return Y.shape[1], Y.sum()
+    return expected["n_labels"], expected["n_samples"] * expected["n_labels"] * expected["label_density"]
+
+
+def hours(seconds: list[float], n_cores: int) -> float:
+    """Wall time when each job, longest first, goes to the core that is free first."""
+    free = [0.0] * n_cores
+    for each in sorted(seconds, reverse=True):
+        heapq.heapreplace(free, free[0] + each)
+    return max(free) / 3600
+
+
+def project(paper: dict, dry_run: Callable[[dict], tuple]) -> pd.DataFrame:
+    """A line per part and one of all: jobs, CPU hours, minutes of the longest job, hours on each number of cores."""
+    start = start_seconds()
+    parts = {
+        **splitting_jobs(paper["splitting"]),
+        **weak_label_jobs(paper["weak_labels"]),
+        **cross_testing_jobs(paper["cross_testing"]),
+        **pair_jobs(paper["win_percentage"]),
+        **feature_set_jobs(paper["win_percentage"]["forests"], paper["weak_labels"]["models"]),
+    }
+    n_jobs = dry_run(paper)[0]["total"]
+    parts["all other jobs"] = [0.0] * (n_jobs - sum(map(len, parts.values())))
+    parts = {name: [start + each for each in jobs] for name, jobs in parts.items()}
+    parts["whole study"] = [each for jobs in parts.values() for each in jobs]
+    lines = [
+        {"part": name, "jobs": len(jobs), "cpu_hours": sum(jobs) / 3600, "longest_job_minutes": max(jobs) / 60}
+        | {f"hours_on_{n}_cores": hours(jobs, n) for n in CORES}
+        for name, jobs in parts.items()
+    ]
+    return pd.DataFrame(lines)

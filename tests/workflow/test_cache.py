@@ -1,0 +1,79 @@
+"""A cache between checkouts: what one has prepared and dealt to folds, another takes from there."""
+
+import re
+import shutil
+
+import pytest
+
+DATASET = "results/datasets/simulated-multilabel.npz"
+FOLDS = "results/folds/simulated-multilabel/{}/repeats-{}.npz"
+WANTED = [DATASET, FOLDS.format("random", 1), FOLDS.format("OptiSplit-rLD", 1), FOLDS.format("random", 2)]
+TIMED = "results/timings/folds/simulated-multilabel_random_2.csv"
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setenv("SNAKEMAKE_OUTPUT_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path, root):
+    """Copy of what a clone has that the workflow needs."""
+    folder = tmp_path / "checkout"
+    for part in ("workflow", "resources"):
+        shutil.copytree(root / part, folder / part)
+    shutil.copy(root / "Snakefile", folder)
+    return folder
+
+
+def run(study, *targets):
+    """What was made anew and is now in the cache; a job that finds its output there says otherwise."""
+    code, output = study.run(*targets, "--cache")
+    assert code == 0, output
+    assert len(re.findall("Symlinking output file", output)) == len(set(targets) - {TIMED})
+    return set(re.findall(r"Moving output file (\S+) to cache", output))
+
+
+def files(cache):
+    """Each file of the cache; one written again has another inode and time."""
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.iterdir()}
+
+
+def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, checkout):
+    first = study(name="first")
+    assert run(first, *WANTED, TIMED) == set(WANTED)
+    made = files(cache)
+    assert len(made) == len(WANTED)  # so no two share one
+
+    second = study(name="second")
+    second.snakefile = checkout / "Snakefile"
+    assert run(second, *WANTED, TIMED) == set()
+    assert files(cache) == made
+    assert first.results() == second.results()
+    assert all((second.folder / path).resolve().parent == cache for path in WANTED)
+    # seconds are of this machine and of now
+    assert not (second.folder / TIMED).is_symlink()
+
+    code, output = second.run(*WANTED, TIMED, "--cache")
+    assert code == 0, output
+    assert "Nothing to be done" in output
+
+    # what differs is not taken from there: another seed, and an update of the library
+    other = study({**tiny, "seed": 2}, "seed")
+    assert run(other, DATASET, WANTED[1]) == {WANTED[1]}
+    with (checkout / "workflow/fairfold/splitting/measures.py").open("a") as stream:
+        stream.write("# edited\n")
+    edited = study(name="edited")
+    edited.snakefile = checkout / "Snakefile"
+    assert run(edited, DATASET, WANTED[1]) == {WANTED[1]}
+
+
+def test_nothing_is_cached_unless_asked_for(study, cache):
+    mine = study()
+    code, output = mine.run(DATASET)
+    assert code == 0, output
+    assert not any(cache.iterdir())
+    assert not (mine.folder / DATASET).is_symlink()

@@ -1,0 +1,84 @@
+"""Software from a container or from conda: what Snakemake asks of either command, answered by a stand-in of it.
+
+Neither the image nor the environment is built here: only that all jobs run in them, and find the library there.
+"""
+
+import os
+import re
+import sys
+
+import pytest
+
+TABLE = "results/tables/datasets.csv"  # two jobs: the dataset is prepared, then described
+
+CONDA = """#!/bin/sh
+case "$1" in
+  info) echo '{{"conda_prefix": "{folder}", "platform": "linux-64"}}' ;;
+  config) echo '{{"get": {{"channel_priority": "strict"}}}}' ;;
+  --version) echo "conda 24.7.1" ;;
+  env) for last; do :; done; mkdir -p "$last/bin"; cp "{folder}/python" "$last/bin/python" ;;
+esac
+"""
+ACTIVATE = 'export PATH="$1/bin:$PATH"\n'
+PYTHON = """#!/bin/sh
+echo "$0 PYTHONPATH=$PYTHONPATH" >> "{folder}/calls"
+exec "{python}" "$@"
+"""
+# apptainer exec <options> image shell -c command
+APPTAINER = """#!/bin/sh
+if [ "$1" = --version ]; then echo "apptainer version 1.3.4"; exit; fi
+echo "$@" >> "{folder}/calls"
+while [ "$2" != -c ]; do shift; done
+PATH="{folder}:$PATH" exec "$@"
+"""
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """Maker of a folder of commands that come first in PATH; ``calls`` in it lists how they were called."""
+
+    def make(**scripts):
+        folder = tmp_path / "tools"
+        (folder / "bin").mkdir(parents=True)
+        for name, text in {"python": PYTHON, **scripts}.items():
+            path = folder / name.replace("bin_", "bin/")
+            path.write_text(text.format(folder=folder, python=sys.executable))
+            path.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        return folder
+
+    return make
+
+
+def test_all_jobs_run_in_the_image(study, tools, root):
+    folder = tools(apptainer=APPTAINER)
+    mine = study()
+    code, output = mine.run(TABLE, "--sdm", "apptainer")
+    assert code == 0, output
+    calls = (folder / "calls").read_text().splitlines()
+    entered = [line for line in calls if line.startswith("exec")]
+    assert len(entered) == 2
+    assert all(f"--home {mine.folder} " in line and " fairfold.sif bash -c " in line for line in entered)
+    # the library is mounted, and named by PYTHONPATH, which goes before
+    assert all(f" --bind {root / 'workflow'}:/mnt/snakemake_searchpaths/item_" in line for line in entered)
+    assert [line.split("PYTHONPATH=")[1] for line in calls if "PYTHONPATH=" in line] == [str(root / "workflow")] * 2
+
+
+def test_all_jobs_run_in_the_environment(study, tools):
+    folder = tools(conda=CONDA, bin_activate=ACTIVATE)
+    mine = study()
+    code, output = mine.run(TABLE, "--sdm", "conda")
+    assert code == 0, output
+    calls = (folder / "calls").read_text().splitlines()
+    ran = [line for line in calls if ".snakemake/conda/" in line]
+    assert len(ran) == 4  # each job asks for the version of this Python, then runs by it
+    # Snakemake hides PYTHONPATH from these jobs; they have its own search path, the library's folder included
+    assert all(line.endswith("PYTHONPATH=") for line in ran)
+
+
+@pytest.mark.parametrize(("method", "command"), [("conda", CONDA), ("apptainer", APPTAINER)])
+def test_the_whole_study_is_planned(study, tools, method, command):
+    tools(**{method: command})
+    code, output = study().run("--dry-run", "--sdm", method)
+    assert code == 0, output
+    assert re.search(r"^render_report +1$", output, re.MULTILINE)
