@@ -7,6 +7,7 @@ def own_file(wildcards):
 
 
 rule prepare_dataset:
+    localrule: True  # downloads, for which a cluster's nodes often have no network
     input:
         own_file,
     output:

@@ -14,7 +14,8 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
-    name, settings, seed = snakemake.wildcards.model, snakemake.params.settings, snakemake.params.seed
+    name, seed = snakemake.wildcards.model, snakemake.params.seed
+    settings = {**snakemake.params.settings, "n_jobs": snakemake.threads}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     tables = score_on_folds(
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
