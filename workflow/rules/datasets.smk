@@ -7,7 +7,6 @@ def own_file(wildcards):
 
 
 rule prepare_dataset:
-    localrule: True  # downloads, for which a cluster's nodes often have no network
     input:
         own_file,
     output:
@@ -16,6 +15,7 @@ rule prepare_dataset:
         "results/logs/prepare_dataset/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    localrule: True  # downloads, for which a cluster's nodes often have no network
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
