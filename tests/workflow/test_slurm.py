@@ -125,7 +125,7 @@ def test_a_run_on_slurm_gives_the_same_bytes(study, finished, root):
     assert {path for path in made if path.startswith("figures/")}
     assert "weak_labels/simulated-multilabel/rate-50/FLAForest+.csv" in made
     assert made == {path: expected[path] for path in made}
-    # Snakemake's own count, less the datasets; the jobs of groups went together.
+    # Short jobs went together.
     jobs = int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1])
     assert 0 < output.count("has been submitted with SLURM jobid") < jobs / 2
 
