@@ -1,9 +1,10 @@
-# study   run the quick study and make results/report.html
-# paper   run the study at the published scale (downloads data, hours)
-# test    run all tests
-# bench   run the benchmarks, side by side with other packages
-# lint    check style of Python and Snakemake code
-# lock    pin the newest versions of all dependencies anew
+# study       run the quick study and make results/report.html
+# paper       run the study at the published scale (downloads data, hours)
+# test        run all tests
+# slurm-test  run the quick study on a Slurm of its own and compare (Debian; installs Slurm where it may)
+# bench       run the benchmarks, side by side with other packages
+# lint        check style of Python and Snakemake code
+# lock        pin the newest versions of all dependencies anew
 #
 # Each makes its environment, .venv, when that is missing or outdated. Needs Python 3.11 to 3.13, git and make.
 
@@ -12,7 +13,7 @@ BIN := .venv/bin
 ENVIRONMENT := .venv/installed
 SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
 
-.PHONY: study paper test bench lint lock
+.PHONY: study paper test slurm-test bench lint lock
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
@@ -25,6 +26,10 @@ paper: $(ENVIRONMENT)
 
 test: $(ENVIRONMENT)
 	@$(BIN)/python -m pytest $(ARGS)
+
+slurm-test: $(ENVIRONMENT)
+	@sh tests/cluster/install.sh
+	@FAIRFOLD_SLURM_STUDY=config/config.yaml $(BIN)/python -m pytest tests/workflow/test_slurm.py $(ARGS)
 
 bench: $(ENVIRONMENT)
 	@for benchmark in benchmarks/[a-z]*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done

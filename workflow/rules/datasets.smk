@@ -14,6 +14,7 @@ rule prepare_dataset:
     log:
         "results/logs/prepare_dataset/{dataset}.log",
     cache: "omit-software"  # and so not measured: Snakemake has no benchmark of what it takes from a cache
+    localrule: True  # downloads, for which a cluster's nodes often have no network
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,

@@ -14,11 +14,11 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
-    name, settings, seed = snakemake.wildcards.model, snakemake.params.settings, snakemake.params.seed
+    name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     tables = score_on_folds(
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
-        lambda fold: make_model(name, **settings, random_state=seed_for(seed, *unit.values(), fold)),
+        lambda fold: make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold)),
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
         threshold=settings["threshold"],

@@ -1,0 +1,144 @@
+"""The profile for Slurm names what exists and asks for what grows; a run on a real Slurm gives the same bytes."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+import yte
+
+PROFILE = "workflow/profiles/slurm"
+# Targets of the tiny study that take few submissions, and rules of every kind: in groups, by themselves, with threads.
+TARGETS = ["splitting", "results/weak_labels/simulated-multilabel/rate-50/FLAForest+.csv"]
+# Waits for a Slurm on this machine that keeps no accounts; a site's own needs none of them.
+FOR_THIS_SLURM = [
+    *("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "5"),
+    *("--seconds-between-status-checks", "3", "--latency-wait", "10"),
+]
+
+
+def load_profile(root):
+    return yte.process_yaml((root / PROFILE / "config.yaml").read_text(), require_use_yte=True)
+
+
+def rules(root):
+    """Every rule of the workflow that runs a script, and whether it runs where snakemake does."""
+    text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
+    parts = re.split(r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:$", text, flags=re.MULTILINE)
+    return {name: "localrule: True" in body for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def evaluate(expression, **names):
+    return eval(str(expression), {"input": SimpleNamespace(size_mb=0), "attempt": 1, **names})
+
+
+def test_each_rule_is_in_a_group_or_has_resources_of_its_own(root):
+    profile, known = load_profile(root), rules(root)
+    named = {*profile["groups"], *profile["set-resources"]}
+    assert {*named, *profile["set-threads"]} <= {*known}
+    assert {name for name, is_local in known.items() if not is_local} == named
+
+
+def test_a_rule_is_in_one_group(root):
+    profile = load_profile(root)
+    text = (root / PROFILE / "config.yaml").read_text()
+    short = yaml.safe_load(text)["__variables__"]["short"]
+    assert max(Counter(rule for members in short.values() for rule in members).values()) == 1
+    assert {*profile["group-components"]} == {*short}
+
+
+def test_members_of_a_group_are_not_sized_by_what_the_group_itself_makes(root):
+    profile = load_profile(root)
+    assert {profile["groups"].get(name) for name in profile["set-resources"]} == {None, "splits", "masks"}
+
+
+@pytest.mark.parametrize("resource", ["mem_mb", "runtime"])
+def test_resources_grow_with_the_dataset_and_with_each_attempt(root, resource):
+    profile = load_profile(root)
+    large = SimpleNamespace(size_mb=10.5)
+    for wanted in [profile["default-resources"], *profile["set-resources"].values()]:
+        first = evaluate(wanted[resource])
+        assert isinstance(first, int)
+        assert evaluate(wanted[resource], attempt=2) == 2 * first
+    for wanted in profile["set-resources"].values():
+        assert evaluate(wanted[resource], input=large) > evaluate(wanted[resource])
+
+
+def test_threads_grow_up_to_the_cap(root):
+    profile = load_profile(root)
+    for expression in profile["set-threads"].values():
+        threads = expression.split(" if ")[0]
+        sizes = [evaluate(threads, input=SimpleNamespace(size_mb=size)) for size in (0.1, 3.5, 1000)]
+        assert sizes == [1, 4, profile["cores"]]
+        assert evaluate(threads, attempt=2) == 2
+
+
+def test_partition_and_account_are_those_of_the_user(root, monkeypatch):
+    monkeypatch.delenv("SBATCH_PARTITION", raising=False)
+    monkeypatch.delenv("SBATCH_ACCOUNT", raising=False)
+    assert {*load_profile(root)["default-resources"]} == {"mem_mb", "runtime"}
+    monkeypatch.setenv("SBATCH_PARTITION", "short")
+    monkeypatch.setenv("SBATCH_ACCOUNT", "me")
+    asked = load_profile(root)["default-resources"]
+    assert (asked["slurm_partition"], asked["slurm_account"]) == ("short", "me")
+
+
+def test_the_profile_has_what_the_default_profile_has(root):
+    default = yaml.safe_load((root / "workflow/profiles/default/config.yaml").read_text())
+    assert default.items() <= load_profile(root).items()
+
+
+def run_on_slurm(study, root, *targets):
+    """Run the study beside a Slurm of its own; the output. Skips where none can be started."""
+    # A group that asked for more cores than the one node has would be pending for ever.
+    cores = min(2, os.cpu_count())
+    command = study.command(*targets, "--workflow-profile", str(root / PROFILE), *FOR_THIS_SLURM, cores=cores)
+    with (study.folder / "slurm.txt").open("w+") as stream:
+        process = subprocess.Popen(
+            ["sh", str(root / "tests/cluster/with_slurm.sh"), *command],
+            cwd=study.folder,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            process.wait()
+        finally:  # also when pytest stops a test that takes too long
+            process.terminate()
+            process.wait()
+        output = Path(stream.name).read_text()
+    if process.returncode == 77:
+        pytest.skip(output.strip())
+    assert process.returncode == 0, output
+    return output
+
+
+@pytest.mark.timeout(3600)
+def test_a_run_on_slurm_gives_the_same_bytes(study, finished, root):
+    mine = study(name="on-slurm")
+    output = run_on_slurm(mine, root, *TARGETS)
+    made, expected = mine.results(), finished[0].results()
+    assert {path for path in made if path.startswith("figures/")}
+    assert "weak_labels/simulated-multilabel/rate-50/FLAForest+.csv" in made
+    assert made == {path: expected[path] for path in made}
+    # Short jobs went together.
+    jobs = int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1])
+    assert 0 < output.count("has been submitted with SLURM jobid") < jobs / 2
+
+
+@pytest.mark.timeout(3 * 3600)
+def test_the_study_on_slurm_is_that_of_this_machine(study, root):
+    """Only on demand, by `make slurm-test`: it runs the quick study twice."""
+    config = os.environ.get("FAIRFOLD_SLURM_STUDY")
+    if not config:
+        pytest.skip("takes two runs of the quick study; `make slurm-test` runs it")
+    config = yaml.safe_load((root / config).read_text())
+    mine, here = study(config, "on-slurm"), study(config, "here")
+    run_on_slurm(mine, root)
+    code = subprocess.run(here.command(), cwd=here.folder, stdout=sys.stderr).returncode
+    assert code == 0
+    assert mine.results() == here.results()
