@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pandas as pd
+
+from fairfold.errors import DataError
 
 
 @contextlib.contextmanager
@@ -59,6 +62,30 @@ def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arr
             raise TypeError(f"array {name!r} holds Python objects, which an .npz without pickle cannot keep")
     with atomic_open(path) as stream:
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+
+
+def read_arrays(path: str | os.PathLike[str], kind: str, prefix: str = "") -> dict[str, np.ndarray]:
+    """The arrays of an ``.npz`` whose names begin with ``prefix``; nothing is unpickled.
+
+    Parameters
+    ----------
+    path : the file.
+    kind : what it should be, for messages, such as ``"a dataset"``.
+    prefix : beginning of the names wanted.
+
+    Raises
+    ------
+    DataError
+        When the file is missing, damaged, or holds anything but plain arrays.
+    """
+    try:
+        # zipfile first: of a file that is no archive NumPy says that it could be unpickled
+        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files if name.startswith(prefix)}
+    except Exception as error:  # on damaged files zipfile, zlib and NumPy fail in every way
+        raise DataError(
+            f"{path} is not {kind} ({type(error).__name__}: {error}); delete it and make it anew."
+        ) from None
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -40,10 +40,10 @@ def rewritten(saved, tmp_path, change):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda arrays: arrays.pop("description"), "is no saved cascade"),
+        (lambda arrays: arrays.pop("description"), "is not a saved cascade"),
         (lambda arrays: arrays.pop("level0/predictor/extra_trees/left"), "saved forest lacks left"),
-        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "has format 99, not 1"),
-        (lambda arrays: arrays.update(description=np.array("{")), "is no saved cascade"),
+        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "its format is 99, not 1"),
+        (lambda arrays: arrays.update(description=np.array("{")), "is not a saved cascade"),
     ],
 )
 def test_incomplete_files(saved, tmp_path, change, sentence):
@@ -52,14 +52,14 @@ def test_incomplete_files(saved, tmp_path, change, sentence):
 
 
 def test_files_that_are_no_models(saved, tmp_path):
-    with pytest.raises(ModelError, match=r"missing\.npz is no saved cascade"):
+    with pytest.raises(ModelError, match=r"missing\.npz is not a saved cascade"):
         load_model(tmp_path / "missing.npz")
     torn = tmp_path / "torn.npz"
     torn.write_bytes(saved.read_bytes()[:1000])
     text = tmp_path / "text.npz"
     text.write_text("no model")
     for path in (torn, text):
-        with pytest.raises(ModelError, match="is no saved cascade"):
+        with pytest.raises(ModelError, match="is not a saved cascade"):
             load_model(path)
 
 
@@ -76,5 +76,5 @@ def test_first_levels_of_folds(tmp_path):
             assert ours.training_proba_.tobytes() == theirs.training_proba_.tobytes()
     assert load_first_level(path, 1) is None  # not that of fold 10
     for missing in (tmp_path / "missing.npz", tmp_path):
-        with pytest.raises(ModelError, match="holds no first levels"):
+        with pytest.raises(ModelError, match="is not a file of first levels"):
             load_first_level(missing, 0)

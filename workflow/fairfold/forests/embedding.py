@@ -175,6 +175,7 @@ class TreeEmbedding(BaseEstimator):
             When the arrays belong to another forest.
         """
         embedding = cls(**{name: np.asarray(arrays[name]).item() for name in PARAMETERS})
+        embedding._check_parameters()
         for name in FITTED:
             setattr(embedding, name, arrays[name])
         embedding._trees = _read_trees(forest, embedding.max_share, embedding.weighting)
