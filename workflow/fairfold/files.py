@@ -83,9 +83,7 @@ def read_arrays(path: str | os.PathLike[str], kind: str, prefix: str = "") -> di
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files if name.startswith(prefix)}
     except Exception as error:  # on damaged files zipfile, zlib and NumPy fail in every way
-        raise DataError(
-            f"{path} is not {kind} ({type(error).__name__}: {error}); delete it and make it anew."
-        ) from None
+        raise DataError(f"{path} is not {kind} ({error!r}); delete it and make it anew.") from None
 
 
 def _flush_to_disk(path: Path) -> None:
