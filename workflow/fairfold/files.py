@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import zipfile
@@ -14,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+
+_BLOCK = 4096  # bytes, which the smallest file takes on a disk
 
 
 @contextlib.contextmanager
@@ -31,6 +34,46 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def disk_faults() -> Iterator[None]:
+    """Turn the error of a full or read-only disk, or of a used-up quota, into one sentence.
+
+    Raises
+    ------
+    DataError
+        In place of such an ``OSError``; others pass.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise
+        raise _unwritable(error.filename or "the folder of results", error) from None
+
+
+def check_writable(folder: str | os.PathLike[str]) -> None:
+    """Make ``folder`` if it is not there, and see whether a file can be written to it.
+
+    Raises
+    ------
+    DataError
+        When it cannot: the disk is full or read-only, or the folder is another user's.
+    """
+    try:
+        with atomic_open(probe := Path(folder) / ".probe") as stream:
+            stream.write(bytes(_BLOCK))
+        probe.unlink()
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
+def _unwritable(place: str | os.PathLike[str], error: OSError) -> DataError:
+    return DataError(
+        f"{place} cannot be written to: {error.strerror}. Free space or make it writable, then run again; what is "
+        "finished is kept."
+    )
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:
