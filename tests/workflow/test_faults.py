@@ -1,16 +1,20 @@
 """Faults, each injected for real: kills, a full disk, a read-only one, a broken download, NaN inside a model.
 
-After each, no file in the place of a result is anything but whole, and a rerun ends with the bytes of a run that nothing
-disturbed.
+After each, no file in the place of a result is anything but whole, and a rerun ends with the bytes of an undisturbed
+run.
 """
 
 import contextlib
 import functools
+import hashlib
 import http.server
 import os
 import random
+import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import threading
 import time
@@ -20,6 +24,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+import yaml
 
 KILLS = 20
 TARGET = "results/tables/split_quality.csv"
@@ -175,3 +180,165 @@ def test_read_only_results(toy, undisturbed):
 
 
 # --- a broken download ------------------------------------------------------------------------------------------------
+
+
+CSV = toy_table().to_csv(index=False).encode()
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """What stands under each path, in turn, the last for ever: content to send, or a function of the handler."""
+
+    def __init__(self, answers, *arguments):
+        self.answers = answers
+        super().__init__(*arguments)
+
+    def do_GET(self):
+        turns = self.answers[self.path]
+        answer = turns.pop(0) if len(turns) > 1 else turns[0]
+        answer(self) if callable(answer) else self.send(200, answer, len(answer))
+
+    def send(self, status, content, length):
+        self.send_response(status)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, *_):
+        pass
+
+
+def broken(handler):
+    handler.send(500, b"", 0)
+
+
+def reset(handler):
+    """Half of the file, then a TCP reset."""
+    handler.send(200, CSV[: len(CSV) // 2], len(CSV))
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    os.close(handler.connection.detach())
+
+
+def stall(handler):
+    handler.send(200, CSV[:100], len(CSV))
+    time.sleep(5)
+
+
+@pytest.fixture
+def serve():
+    """Starter of a local server of answers by path; gives its address."""
+    with contextlib.ExitStack() as stack:
+
+        def start(answers):
+            handler = functools.partial(Answers, answers)
+            server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            server.daemon_threads, server.handle_error = True, lambda *_: None  # clients that hang up are meant
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}"
+
+        yield start
+
+
+@pytest.fixture
+def copy_of_project(root, tmp_path):
+    """A copy of the project to be broken; compiled kernels come along, so that they need not be compiled again."""
+    target = tmp_path / "project"
+    for part in ("workflow", "resources", "config"):
+        shutil.copytree(root / part, target / part)
+    shutil.copy2(root / "Snakefile", target)
+    return target
+
+
+def replaced(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1, old
+    path.write_text(text.replace(old, new))
+
+
+def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkeypatch):
+    """Every address gives something else, so nothing is used; when one is mended, the dataset is whole."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    other = CSV.replace(b"0", b"1")  # of the same size
+    answers = {
+        "/corrupted": [CSV[:-9] + b"x" + CSV[-8:]],
+        "/swapped": [other],
+        "/oversized": [CSV + b"1,1,1,1,1\n"],
+        "/short": [CSV[:-20]],
+        "/broken": [broken],
+    }
+    address = serve(answers)
+    entry = {
+        "id": "toy-2",
+        "title": "Toy",
+        "task": "multilabel",
+        "format": "csv",
+        "labels": {"last": 3},
+        "files": [
+            {
+                "name": "toy.csv",
+                "urls": [address + path for path in answers],
+                "size": len(CSV),
+                "sha256": hashlib.sha256(CSV).hexdigest(),
+            }
+        ],
+        "citation": "none",
+        "licence": "none",
+        "used_by": [],
+    }
+    catalog = copy_of_project / "resources/datasets.yaml"
+    catalog.write_text(catalog.read_text() + "\n" + yaml.safe_dump([entry]))
+    fetch = copy_of_project / "workflow/fairfold/datasets/fetch.py"
+    replaced(fetch, "READ_TIMEOUT = 30.0", "READ_TIMEOUT = 1.0")
+    replaced(fetch, "BACKOFF = 0.5", "BACKOFF = 0.0")
+    config = {**SMALL, "data": {"cache": str(tmp_path / "cache")}, "weak_labels": {"datasets": ["toy-2"]}}
+    study = study_class(tmp_path / "study", copy_of_project, {**config, "splitting": {}})
+    target = "results/datasets/toy-2.npz"
+    code, output = study.run(target)
+    assert code != 0
+    told(output, "DataError: toy-2/toy.csv is missing")
+    for path, reason in (("corrupted", "SHA-256"), ("swapped", "SHA-256"), ("oversized", "goes on"), ("short", "size")):
+        (line,) = told(output, f"/{path}: ")
+        assert reason in line
+    told(output, "/broken: HTTP 500")
+    assert study.results() == {}
+    assert not list((tmp_path / "cache").rglob("toy.csv"))
+    answers["/short"] = [broken, reset, stall, CSV]
+    code, output = study.run(target)
+    assert code == 0, output
+    assert (tmp_path / "cache/toy-2/toy.csv").read_bytes() == CSV
+    with np.load(study.folder / target) as data:
+        np.testing.assert_array_equal(np.hstack([data["X"], data["Y"]]), toy_table())
+
+
+# --- NaN inside a model -----------------------------------------------------------------------------------------------
+
+
+def test_nan_inside_a_model(toy, study_class, copy_of_project):
+    """One model computes NaN: it has rows with the reason, the report a red line, and the others are not touched."""
+    whole = toy("whole")
+    scores = "results/weak_labels/toy/rate-50/{}.csv".format
+    code, output = whole.run(scores("RF+ET"), scores("CaFE-SLC"))
+    assert code == 0, output
+    embedding = copy_of_project / "workflow/fairfold/forests/embedding.py"
+    line = "self.scores_ = np.ascontiguousarray(vectors * np.sign(largest))"
+    replaced(embedding, line, f"{line} * np.nan")
+    config = {**SMALL, "splitting": {}}
+    sick = study_class(whole.folder.parent / "sick", copy_of_project, config)
+    shutil.copy(whole.folder / "toy.csv", sick.folder)
+    code, output = sick.run()
+    assert code == 0, output
+    table = pd.read_csv(sick.folder / "results/tables/weak_label_scores.csv", keep_default_na=False)
+    failed = table[table["model"] == "CaFE-SLC"]
+    assert len(failed) == 2 * 5
+    assert (failed["value"] == "").all() and failed["reason"].str.contains("finite").all()
+    page = (sick.folder / "results/report.html").read_text()
+    assert '<span class="alarm">2 not computed</span>' in page
+    (box,) = re.findall(r'<div class="item failures">.*?</div>\s*</div>', page, flags=re.DOTALL)
+    assert "CaFE-SLC" in box and "finite" in box and "RF+ET" not in box
+    assert (sick.folder / scores("RF+ET")).read_bytes() == (whole.folder / scores("RF+ET")).read_bytes()
+    replaced(embedding, f"{line} * np.nan", line)
+    code, output = sick.run(scores("RF+ET"), scores("CaFE-SLC"))
+    assert code == 0, output
+    for model in ("RF+ET", "CaFE-SLC"):
+        assert (sick.folder / scores(model)).read_bytes() == (whole.folder / scores(model)).read_bytes()
