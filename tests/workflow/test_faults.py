@@ -91,7 +91,7 @@ def finish(study, undisturbed):
 
 def kill_the_run(process, moments):
     """SIGKILL of everything at a random moment; whether it was still running."""
-    time.sleep(moments.uniform(0.5, 6))
+    time.sleep(moments.uniform(0.5, 4))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     return process.returncode == -signal.SIGKILL
@@ -107,8 +107,8 @@ def kill_a_job(process, moments):
                 moments.choice(jobs).kill()
                 break
         time.sleep(0.01)
-    output, _ = process.communicate(timeout=300)
-    return process.returncode != 0 or "Nothing to be done" not in output
+    process.communicate(timeout=300)
+    return process.returncode != 0
 
 
 def test_kills_at_random_moments(toy, undisturbed):

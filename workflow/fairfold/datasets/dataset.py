@@ -406,6 +406,8 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
     matrix = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
     matrix.check_format(full_check=True)  # indices out of range would crash compiled code
+    if not matrix.has_canonical_format:
+        raise ValueError(f"indices of {name} are not in order, or repeat")
     return matrix
 
 
