@@ -22,7 +22,7 @@ from fairfold.forests import load_model, make_model
 from fairfold.forests.storage import load_first_level, save_first_levels
 
 bounded = settings(
-    max_examples=20,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,
@@ -367,7 +367,7 @@ def changed(data, document):
     return document[0]
 
 
-@settings(bounded, max_examples=100)
+@settings(bounded, max_examples=60)
 @given(data=st.data())
 def test_configurations(data):
     """What passes the check is what the workflow expects: whole numbers, plain names, numbers within their range."""
@@ -384,7 +384,7 @@ def test_configurations(data):
         assert not any({*name} & {*"/\\\n\0 "} or name.startswith((".", "-")) for name in names)
 
 
-@settings(bounded, max_examples=100)
+@settings(bounded, max_examples=60)
 @given(data=st.data())
 def test_catalogs(data, tmp_path):
     path = tmp_path / "catalog.yaml"
