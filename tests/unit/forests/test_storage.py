@@ -78,3 +78,25 @@ def test_first_levels_of_folds(tmp_path):
     for missing in (tmp_path / "missing.npz", tmp_path):
         with pytest.raises(ModelError, match="is not a file of first levels"):
             load_first_level(missing, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("leaf_of", lambda leaves: leaves + np.int32(10**6)),
+        ("leaf_of", lambda leaves: leaves[:-1]),
+        ("oob_proba", lambda proba: proba[:, :1]),
+        ("label_means", lambda means: means[:1]),
+        ("left", lambda nodes: np.where(nodes >= 0, np.int32(0), nodes)),  # a walk without an end
+        ("tree_starts", lambda starts: starts + 1),
+    ],
+)
+def test_what_would_lead_compiled_code_astray(tmp_path, name, change):
+    path = tmp_path / "first_levels.npz"
+    X = np.random.default_rng(0).random((60, 4))
+    model = make_model("RF+ET", n_trees=4, random_state=0).fit(X, (X[:, :2] > 0.5).astype(int))
+    save_first_levels({0: model.levels_[0]}, path)
+    key = f"fold0/extra_trees/{name}"
+    strange = rewritten(path, tmp_path, lambda arrays: arrays.update({key: change(arrays[key])}))
+    with pytest.raises(ModelError, match=r"changed\.npz is not a file of first levels .*do not fit together"):
+        load_first_level(strange, 0)
