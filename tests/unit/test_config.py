@@ -84,6 +84,9 @@ def test_the_schema_knows_models_and_splitters(root):
         ({"weak_labels__models": ["SLCForrest"]}, "unknown value 'SLCForrest': did you mean 'SLCForest'?"),
         ({"weak_labels__variant": "publish"}, "unknown value 'publish': did you mean 'published'?"),
         ({"weak_labels__forest": {"threshold": 1}}, "must be at most 1 (excluded)"),
+        ({"weak_labels__forest": {"threshold": float("nan")}}, "found nan, but a value of type number is needed"),
+        ({"folds__n_splits": 5.0}, "found 5.0, but a value of type integer is needed"),
+        ({"weak_labels__datasets": ["flags\n"]}, "which is not allowed here (a plain name"),
         ({"data__own": {"a/b": {}}}, "'a/b'"),
         ({"data__own": {"mine": {"path": "x.csv", "format": "csv"}}}, "config.data.own.mine: missing 'labels'"),
         (
@@ -110,9 +113,12 @@ def test_a_config_that_is_no_mapping():
         check([], "config.schema.yaml", "config")
 
 
-def test_broken_yaml_names_the_file(tmp_path):
+@pytest.mark.parametrize(
+    "text", ["a: [1, 2", "a: 2001-13-45", "!!bool x", "!!int ''", "!!timestamp x", "[" * 3000, "\0"]
+)
+def test_broken_yaml_names_the_file(tmp_path, text):
     path = tmp_path / "broken.yaml"
-    path.write_text("a: [1, 2")
+    path.write_text(text)
     with pytest.raises(ConfigError, match=r"broken\.yaml is not valid YAML"):
         load_yaml(path)
 

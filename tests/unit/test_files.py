@@ -1,8 +1,21 @@
+import errno
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.files import atomic_open, atomic_path, remove_leftovers, write_arrays, write_table
+from fairfold.errors import DataError
+from fairfold.files import (
+    atomic_open,
+    atomic_path,
+    check_writable,
+    disk_faults,
+    read_arrays,
+    remove_leftovers,
+    write_arrays,
+    write_table,
+)
 
 
 def names(folder):
@@ -65,3 +78,38 @@ def test_objects_are_refused(tmp_path):
     with pytest.raises(TypeError, match="'x'"):
         write_arrays(tmp_path / "a.npz", x=np.array([{}], dtype=object))
     assert names(tmp_path) == []
+
+
+def test_arrays_come_back_by_prefix(tmp_path):
+    write_arrays(tmp_path / "a.npz", **{"one/x": np.arange(2), "two/x": np.arange(3)})
+    assert list(read_arrays(tmp_path / "a.npz", "a model")) == ["one/x", "two/x"]
+    assert read_arrays(tmp_path / "a.npz", "a model", prefix="two/")["two/x"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[:-30], lambda whole: whole[:70] + b"\xff\xff" + whole[72:], len]
+)
+def test_damaged_archives_are_refused_in_one_sentence(tmp_path, damage):
+    path = tmp_path / "a.npz"
+    write_arrays(path, x=np.arange(500))
+    path.write_bytes(bytes(damage(path.read_bytes())))
+    with pytest.raises(DataError, match=r"a\.npz is not a model \(.*delete it and make it anew") as caught:
+        read_arrays(path, "a model")
+    assert "allow_pickle" not in str(caught.value)
+
+
+def test_a_folder_is_tried_and_left_as_it_was(tmp_path):
+    check_writable(tmp_path / "results")
+    assert names(tmp_path / "results") == []
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(DataError, match=r"results cannot be written to: File exists\. Free space or make it writable"):
+        check_writable(tmp_path / "results")
+
+
+def test_faults_of_the_disk_are_told_and_others_pass():
+    for number, told in ((errno.ENOSPC, True), (errno.EROFS, True), (errno.EDQUOT, True), (errno.ENOENT, False)):
+        with pytest.raises(DataError if told else FileNotFoundError, match=os.strerror(number)), disk_faults():
+            raise OSError(number, os.strerror(number), "x.csv")

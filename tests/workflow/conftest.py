@@ -133,6 +133,12 @@ def study(tmp_path, root):
 
 
 @pytest.fixture(scope="session")
+def study_class():
+    """What :func:`study` makes, for fixtures of a wider scope."""
+    return Study
+
+
+@pytest.fixture(scope="session")
 def finished(tmp_path_factory, root):
     """The tiny study, run once on one core, and what it printed."""
     study = Study(tmp_path_factory.mktemp("finished") / "study", root, TINY)

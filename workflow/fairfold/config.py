@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator, ValidationError, validators
+from jsonschema import Draft202012Validator, TypeChecker, ValidationError, validators
 
 from fairfold.errors import ConfigError, unknown_name
 
@@ -26,7 +27,7 @@ def load_yaml(path: Path) -> Any:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except Exception as error:  # of odd values PyYAML raises ValueError, KeyError, RecursionError and others
         raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
@@ -60,7 +61,21 @@ def _set_defaults(
     yield from Draft202012Validator.VALIDATORS["properties"](validator, properties, instance, schema)
 
 
-_DefaultingValidator = validators.extend(Draft202012Validator, {"properties": _set_defaults})
+def _is_integer(_: TypeChecker, value: Any) -> bool:
+    """Whether it is a whole number as Python's ``range`` takes it: not 5.0, which JSON Schema counts as one, too."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(checker: TypeChecker, value: Any) -> bool:
+    """Whether it is a number; NaN, which is called none, would pass every check of a range."""
+    return _is_integer(checker, value) or (isinstance(value, float) and not math.isnan(value))
+
+
+_DefaultingValidator = validators.extend(
+    Draft202012Validator,
+    {"properties": _set_defaults},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
+)
 
 
 def _copy(value: Any) -> Any:

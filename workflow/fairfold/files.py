@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pandas as pd
+
+from fairfold.errors import DataError
+
+_BLOCK = 4096  # bytes, which the smallest file takes on a disk
 
 
 @contextlib.contextmanager
@@ -28,6 +34,46 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def disk_faults() -> Iterator[None]:
+    """Turn the error of a full or read-only disk, or of a used-up quota, into one sentence.
+
+    Raises
+    ------
+    DataError
+        In place of such an ``OSError``; others pass.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise
+        raise _unwritable(error.filename or "the folder of results", error) from None
+
+
+def check_writable(folder: str | os.PathLike[str]) -> None:
+    """Make ``folder`` if it is not there, and see whether a file can be written to it.
+
+    Raises
+    ------
+    DataError
+        When it cannot: the disk is full or read-only, or the folder is another user's.
+    """
+    try:
+        with atomic_open(probe := Path(folder) / ".probe") as stream:
+            stream.write(bytes(_BLOCK))
+        probe.unlink()
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
+def _unwritable(place: str | os.PathLike[str], error: OSError) -> DataError:
+    return DataError(
+        f"{place} cannot be written to: {error.strerror}. Free space or make it writable, then run again; what is "
+        "finished is kept."
+    )
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:
@@ -59,6 +105,28 @@ def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arr
             raise TypeError(f"array {name!r} holds Python objects, which an .npz without pickle cannot keep")
     with atomic_open(path) as stream:
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+
+
+def read_arrays(path: str | os.PathLike[str], kind: str, prefix: str = "") -> dict[str, np.ndarray]:
+    """The arrays of an ``.npz`` whose names begin with ``prefix``; nothing is unpickled.
+
+    Parameters
+    ----------
+    path : the file.
+    kind : what it should be, for messages, such as ``"a dataset"``.
+    prefix : beginning of the names wanted.
+
+    Raises
+    ------
+    DataError
+        When the file is missing, damaged, or holds anything but plain arrays.
+    """
+    try:
+        # zipfile first: of a file that is no archive NumPy says that it could be unpickled
+        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files if name.startswith(prefix)}
+    except Exception as error:  # on damaged files zipfile, zlib and NumPy fail in every way
+        raise DataError(f"{path} is not {kind} ({error!r}); delete it and make it anew.") from None
 
 
 def _flush_to_disk(path: Path) -> None:

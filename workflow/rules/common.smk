@@ -21,7 +21,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 from fairfold.config import check  # noqa: E402
 from fairfold.datasets import load_catalog  # noqa: E402
 from fairfold.errors import ConfigError, StudyError  # noqa: E402
-from fairfold.files import remove_leftovers  # noqa: E402
+from fairfold.files import check_writable, remove_leftovers  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 try:
@@ -90,3 +90,11 @@ def allow_one_run_only():
     except BlockingIOError:
         sys.exit("Another run is working in this directory; wait for it or stop it.")
     globals()["_lock_of_this_run"] = stream  # kept open until this process ends
+
+
+def refuse_unwritable(folder):
+    """End in one sentence before the first job, and not in a traceback of each, when there is no place for results."""
+    try:
+        check_writable(folder)
+    except StudyError as error:
+        sys.exit(str(error))

@@ -20,6 +20,7 @@ CROSS_TESTING_RESULTS = (
         "results/tables/cross_testing_forests.csv",
         "results/figures/cross_testing_forests.pdf",
         "results/timings/cross_testing_forests.csv",
+        "results/cross_testing/forests.csv",
     ]
     * bool(FORESTS["datasets"])
     + ["results/tables/interpretation.csv"] * bool(EXPERIMENTS or FORESTS["datasets"])

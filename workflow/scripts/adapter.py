@@ -8,19 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fairfold.errors import StudyError
+from fairfold.files import disk_faults
 
 
 @contextlib.contextmanager
 def logged(log: list[str]) -> Iterator[None]:
     """Send messages, progress bars and errors of the block to the rule's log file; errors to the screen, too."""
-    with Path(log[0]).open("w", encoding="utf-8", buffering=1) as stream, contextlib.redirect_stderr(stream):
-        logging.basicConfig(stream=stream, level=logging.INFO, format="%(message)s", force=True)
-        logging.captureWarnings(True)
-        try:
-            yield
-        except StudyError as error:
-            stream.write(f"{type(error).__name__}: {error}\n")
-            sys.exit(f"{type(error).__name__}: {error}")
-        except Exception:
-            traceback.print_exc(file=stream)
-            raise
+    try:  # around all else: a full disk does not take a message into the log either
+        with disk_faults(), Path(log[0]).open("w", encoding="utf-8", buffering=1) as stream:
+            logging.basicConfig(stream=stream, level=logging.INFO, format="%(message)s", force=True)
+            logging.captureWarnings(True)
+            try:
+                with contextlib.redirect_stderr(stream):
+                    yield
+            except Exception as error:
+                known = isinstance(error, StudyError)
+                stream.write(f"{type(error).__name__}: {error}\n" if known else traceback.format_exc())
+                raise
+    except StudyError as error:
+        sys.exit(f"{type(error).__name__}: {error}")

@@ -180,3 +180,9 @@ def test_own_ids_must_be_new_and_files_must_exist(own_file):
 def test_wrong_task():
     with pytest.raises(ConfigError, match="dataset 'iris' is a multiclass task; a multilabel one is needed here"):
         load_catalog()["iris"].require("multilabel")
+
+
+def test_a_path_that_no_file_can_have():
+    own = {"x": {"path": "x" * 5000, "format": "csv", "labels": {"last": 1}}}
+    with pytest.raises(ConfigError, match=r"config\.data\.own\.x: there is no file xxx"):
+        load_catalog().with_own(own)

@@ -40,10 +40,10 @@ def rewritten(saved, tmp_path, change):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda arrays: arrays.pop("description"), "is no saved cascade"),
+        (lambda arrays: arrays.pop("description"), "is not a saved cascade"),
         (lambda arrays: arrays.pop("level0/predictor/extra_trees/left"), "saved forest lacks left"),
-        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "has format 99, not 1"),
-        (lambda arrays: arrays.update(description=np.array("{")), "is no saved cascade"),
+        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "its format is 99, not 1"),
+        (lambda arrays: arrays.update(description=np.array("{")), "is not a saved cascade"),
     ],
 )
 def test_incomplete_files(saved, tmp_path, change, sentence):
@@ -52,14 +52,14 @@ def test_incomplete_files(saved, tmp_path, change, sentence):
 
 
 def test_files_that_are_no_models(saved, tmp_path):
-    with pytest.raises(ModelError, match=r"missing\.npz is no saved cascade"):
+    with pytest.raises(ModelError, match=r"missing\.npz is not a saved cascade"):
         load_model(tmp_path / "missing.npz")
     torn = tmp_path / "torn.npz"
     torn.write_bytes(saved.read_bytes()[:1000])
     text = tmp_path / "text.npz"
     text.write_text("no model")
     for path in (torn, text):
-        with pytest.raises(ModelError, match="is no saved cascade"):
+        with pytest.raises(ModelError, match="is not a saved cascade"):
             load_model(path)
 
 
@@ -76,5 +76,27 @@ def test_first_levels_of_folds(tmp_path):
             assert ours.training_proba_.tobytes() == theirs.training_proba_.tobytes()
     assert load_first_level(path, 1) is None  # not that of fold 10
     for missing in (tmp_path / "missing.npz", tmp_path):
-        with pytest.raises(ModelError, match="holds no first levels"):
+        with pytest.raises(ModelError, match="is not a file of first levels"):
             load_first_level(missing, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("leaf_of", lambda leaves: leaves + np.int32(10**6)),
+        ("leaf_of", lambda leaves: leaves[:-1]),
+        ("oob_proba", lambda proba: proba[:, :1]),
+        ("label_means", lambda means: means[:1]),
+        ("left", lambda nodes: np.where(nodes >= 0, np.int32(0), nodes)),  # a walk without an end
+        ("tree_starts", lambda starts: starts + 1),
+    ],
+)
+def test_what_would_lead_compiled_code_astray(tmp_path, name, change):
+    path = tmp_path / "first_levels.npz"
+    X = np.random.default_rng(0).random((60, 4))
+    model = make_model("RF+ET", n_trees=4, random_state=0).fit(X, (X[:, :2] > 0.5).astype(int))
+    save_first_levels({0: model.levels_[0]}, path)
+    key = f"fold0/extra_trees/{name}"
+    strange = rewritten(path, tmp_path, lambda arrays: arrays.update({key: change(arrays[key])}))
+    with pytest.raises(ModelError, match=r"changed\.npz is not a file of first levels .*do not fit together"):
+        load_first_level(strange, 0)

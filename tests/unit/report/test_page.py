@@ -213,3 +213,25 @@ def test_every_caption_can_be_filled_in(root):
             html = text_html(text, whole)
             assert "problematic" not in html
             assert "{{" not in html
+
+
+SCORES = "dataset,missing_rate,model,fold,metric,value,reason\n"
+
+
+def test_what_failed_is_told_first_with_its_reason(results, files, config):
+    failed = "NA,50,SLCForest,0,mcc,,level 1 is <not> finite.\nNA,50,SLCForest,1,mcc,,level 1 is <not> finite.\n"
+    (results / "tables/weak_label_scores.csv").write_text(f"{SCORES}NA,0,RF+ET,0,mcc,0.5,\n{failed}")
+    page = Page(render_report(results, [*files, "tables/weak_label_scores.csv"], config))
+    (box,) = [attributes for _, attributes in page.elements if "failures" in attributes.get("class", "")]
+    assert box["class"] == "item failures"
+    assert "NA 50 SLCForest 2 level 1 is <not> finite." in page.text
+    links = [attributes for tag, attributes in page.elements if tag == "a"]
+    assert [link["href"] for link in links if link.get("class") == "alarm"] == ["#overview-1"]
+    assert "Overview 2 not computed Not computed (2) The answer" in page.text  # in the table of contents
+
+
+def test_nothing_is_told_where_nothing_failed(results, files, config):
+    (results / "tables/weak_label_scores.csv").write_text(f"{SCORES}a,0,RF+ET,0,mcc,0.5,\n")
+    html = render_report(results, [*files, "tables/weak_label_scores.csv"], config)
+    assert "ot computed" not in html
+    assert 'class="alarm"' not in html

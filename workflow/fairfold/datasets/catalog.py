@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -116,8 +117,10 @@ class Catalog(Mapping[str, Entry]):
             if dataset in self._entries:
                 raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
             for path in entry.own_files:
-                if not path.is_file():
-                    raise ConfigError(f"config.data.own.{dataset}: there is no file {path} (seen from {Path.cwd()}).")
+                with contextlib.suppress(OSError):  # of a name that is too long, say
+                    if path.is_file():
+                        continue
+                raise ConfigError(f"config.data.own.{dataset}: there is no file {path} (seen from {Path.cwd()}).")
         return Catalog({**self._entries, **entries})
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +16,7 @@ from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, Task, load_catalog
 from fairfold.datasets.fetch import fetch
 from fairfold.errors import ConfigError, DataError
-from fairfold.files import write_arrays
+from fairfold.files import read_arrays, write_arrays
 
 logger = logging.getLogger(__name__)
 
@@ -83,13 +82,15 @@ class Dataset:
         DataError
             When the file is missing, damaged, or not a dataset.
         """
+        arrays = read_arrays(path, "a dataset written by fairfold")
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                names = {key: tuple(map(str, arrays[key])) for key in ("feature_names", "label_names")}
-                X, Y = _unpack("X", arrays), _unpack("Y", arrays)
-                return cls(id=str(arrays["id"]), task=str(arrays["task"]), X=X, Y=Y, **names)
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            names = {key: tuple(map(str, arrays[key])) for key in ("feature_names", "label_names")}
+            X, Y = _unpack("X", arrays), _unpack("Y", arrays)
+            data = cls(id=str(arrays["id"]), task=str(arrays["task"]), X=X, Y=Y, **names)
+            _check_parts(data)
+        except Exception as error:  # arrays of somebody else may be of any type and shape
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
+        return data
 
 
 def environment_mirrors() -> list[str]:
@@ -403,4 +404,24 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     if name in arrays:
         return arrays[name]
     parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
-    return sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
+    matrix = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
+    matrix.check_format(full_check=True)  # indices out of range would crash compiled code
+    if not matrix.has_canonical_format:
+        raise ValueError(f"indices of {name} are not in order, or repeat")
+    return matrix
+
+
+def _check_parts(data: Dataset) -> None:
+    """Raise ``ValueError`` when the parts of a dataset are not what :class:`Dataset` says, or do not fit together."""
+    n_samples, n_features, n_labels = data.shape
+    multilabel = data.task == "multilabel"
+    most = 1 if multilabel else n_labels - 1
+    codes = data.Y.data if sparse.issparse(data.Y) else data.Y
+    if data.task not in get_args(Task):
+        raise ValueError(f"task {data.task!r}")
+    if data.X.dtype != np.float64 or data.X.ndim != 2 or len(data.feature_names) != n_features:
+        raise ValueError(f"features are {data.X.dtype} of {data.X.shape}, with {len(data.feature_names)} names")
+    if data.Y.dtype.kind != "i" or data.Y.shape != ((n_samples, n_labels) if multilabel else (n_samples,)):
+        raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
+    if codes.size and not 0 <= codes.min() <= codes.max() <= most:
+        raise ValueError(f"labels are not all from 0 to {most}")

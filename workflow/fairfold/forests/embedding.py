@@ -172,13 +172,19 @@ class TreeEmbedding(BaseEstimator):
         Raises
         ------
         ModelError
-            When the arrays belong to another forest.
+            When the arrays belong to another forest, or do not fit together.
         """
         embedding = cls(**{name: np.asarray(arrays[name]).item() for name in PARAMETERS})
+        embedding._check_parameters()
         for name in FITTED:
             setattr(embedding, name, arrays[name])
         embedding._trees = _read_trees(forest, embedding.max_share, embedding.weighting)
-        _check_leaves(embedding.leaf_of_, embedding._trees)
+        n_samples, n_components = len(_check_leaves(embedding.leaf_of_, embedding._trees)), embedding.n_components_
+        shapes = ((n_samples, n_components), (n_components,), (n_components,), (n_samples,))
+        for name, shape in zip(FITTED, shapes, strict=False):
+            array = arrays[name]
+            if array.dtype != np.float64 or array.shape != shape:
+                raise ModelError(f"saved embedding has {name} of {array.dtype} and shape {array.shape}, not {shape}.")
         return embedding
 
     def _check_parameters(self) -> None:

@@ -6,15 +6,14 @@ Each forest is stored once: an encoder whose forest is a predictor of the level 
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairfold.errors import ModelError
-from fairfold.files import write_arrays
+from fairfold.errors import DataError, ModelError
+from fairfold.files import read_arrays, write_arrays
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
 from fairfold.forests.trees import MultilabelForest
@@ -76,26 +75,23 @@ def load_model(path: str | Path) -> BaseCascade:
     from fairfold.forests.honest import HonestCascade
 
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
+        arrays = read_arrays(path, "a saved cascade")
         description = json.loads(str(arrays.pop("description")))
         if description["format"] != FORMAT:
-            raise ModelError(f"{path} has format {description['format']!r}, not {FORMAT}; fit and save it again.")
+            raise ValueError(f"its format is {description['format']!r}, not {FORMAT}")
         classes = {cls.__name__: cls for cls in (CascadeForest, HonestCascade)}
         parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in description["parameters"].items()}
         model = classes[description["class"]](**parameters)
-        for name, value in description["fitted"].items():
-            setattr(model, name, value)
+        for name in set(_PLAIN) & set(description["fitted"]):
+            setattr(model, name, description["fitted"][name])
         for name in _STACKED:
             if name in arrays:
                 setattr(model, name, list(arrays[name]))
         model.levels_ = _read_levels(model, arrays, description["n_levels"])
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(
-            f"{path} is no saved cascade ({type(error).__name__}: {error}); fit and save it again."
-        ) from None
+    except DataError as error:
+        raise ModelError(str(error)) from None
+    except Exception as error:  # arrays and JSON of somebody else may hold anything
+        raise ModelError(f"{path} is not a saved cascade ({error!r}); fit and save it again.") from None
     return model
 
 
@@ -123,13 +119,14 @@ def load_first_level(path: str | Path, fold: int) -> Level | None:
         When the file is missing or incomplete.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name.startswith(f"fold{fold}/")}
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise ModelError(f"{path} holds no first levels ({type(error).__name__}: {error}); write it again.") from None
-    if not arrays:
-        return None
-    return Level([], [MultilabelForest.from_arrays(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
+        arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
+        if not arrays:
+            return None
+        return Level([], [MultilabelForest.from_arrays(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
+    except DataError as error:
+        raise ModelError(str(error)) from None
+    except Exception as error:  # as above
+        raise ModelError(f"{path} is not a file of first levels ({error}); delete it and make it anew.") from None
 
 
 def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> dict[str, np.ndarray]:

@@ -33,8 +33,23 @@ KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
-_ARRAYS = ("tree_starts_", "feature_", "threshold_", "left_", "right_", "value_", "weight_")
-_SAMPLE_ARRAYS = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
+# Attributes that are stored, with type and number of dimensions.
+_ARRAYS = {
+    "tree_starts_": (np.int64, 1),
+    "feature_": (np.int32, 1),
+    "threshold_": (np.float64, 1),
+    "left_": (np.int32, 1),
+    "right_": (np.int32, 1),
+    "value_": (np.float32, 2),
+    "weight_": (np.int32, 1),
+}
+_SAMPLE_ARRAYS = {
+    "oob_proba_": (np.float64, 2),
+    "training_proba_": (np.float64, 2),
+    "leaf_of_": (np.int32, 2),
+    "in_bag_": (np.bool_, 2),
+    "label_means_": (np.float64, 1),
+}
 
 
 class MultilabelForest:
@@ -193,17 +208,51 @@ class MultilabelForest:
         Raises
         ------
         ModelError
-            When an array is missing.
+            When an array is missing, or they are not those of one forest.
         """
         missing = {"kind", "n_features", *(name.rstrip("_") for name in _ARRAYS)} - set(arrays)
         if missing:
             raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
-        forest = cls(str(arrays["kind"]), n_trees=len(arrays["tree_starts"]) - 1, random_state=0)
-        for name in (*_ARRAYS, *_SAMPLE_ARRAYS):
-            if name.rstrip("_") in arrays:
-                setattr(forest, name, arrays[name.rstrip("_")])
+        forest = cls(str(arrays["kind"]), n_trees=arrays["tree_starts"].size - 1, random_state=0)
+        forest._check_parameters()
+        with_samples = any(name.rstrip("_") in arrays for name in _SAMPLE_ARRAYS)
+        for name, (dtype, ndim) in (_ARRAYS | (_SAMPLE_ARRAYS if with_samples else {})).items():
+            array = arrays.get(name.rstrip("_"), np.array(None))
+            if array.dtype != dtype or array.ndim != ndim:
+                raise ModelError(f"saved forest has {name.rstrip('_')} of {array.dtype} and shape {array.shape}.")
+            setattr(forest, name, array)
         forest.n_features_in_ = int(arrays["n_features"])
+        if not forest._are_trees() or (with_samples and not forest._knows_samples()):
+            raise ModelError("saved forest has arrays that do not fit together; save it again with to_arrays.")
         return forest
+
+    def _are_trees(self) -> bool:
+        """Whether walks from the roots stay within their trees and end; compiled code relies on that."""
+        starts, n_nodes = self.tree_starts_, len(self.weight_)
+        if starts[0] != 0 or starts[-1] != n_nodes or (np.diff(starts) < 1).any():
+            return False
+        if any(len(getattr(self, name)) != n_nodes for name in _ARRAYS if name != "tree_starts_"):
+            return False
+        node, end = np.arange(n_nodes), np.repeat(starts[1:], np.diff(starts))
+        is_split = self.feature_ >= 0
+        return bool(
+            (self.feature_ < self.n_features_in_).all()
+            and (self.weight_ >= 1).all()
+            and all(
+                np.where(is_split, (child > node) & (child < end), child == -1).all()
+                for child in (self.left_, self.right_)
+            )
+        )
+
+    def _knows_samples(self) -> bool:
+        """Whether what is stored of training samples is of the same ones, and their leaves are nodes."""
+        n_samples, n_labels = len(self.leaf_of_), self.value_.shape[1]
+        return (
+            self.leaf_of_.shape == self.in_bag_.shape == (n_samples, self.n_trees)
+            and self.oob_proba_.shape == self.training_proba_.shape == (n_samples, n_labels)
+            and self.label_means_.shape == (n_labels,)
+            and bool(((self.leaf_of_ >= self.tree_starts_[:-1]) & (self.leaf_of_ < self.tree_starts_[1:])).all())
+        )
 
     def _map(self, function: Callable, tasks: Iterable) -> list:
         n_threads = effective_n_jobs(self.n_jobs)

@@ -17,6 +17,7 @@ from fairfold import __version__
 from fairfold.report.answers import group_sentences, rank_sentences
 from fairfold.report.contents import Item, Section, is_on, load_contents, owner, select
 from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
+from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
 from fairfold.report.tables import read_table, table_html, table_of
 from fairfold.report.templates import render, text_html
@@ -36,6 +37,7 @@ _EMPTY = {
     "groups": MappingProxyType({}),
     "file": None,
     "text": None,
+    "n_failed": 0,
 }
 
 
@@ -110,6 +112,8 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         if content is None:
             absent.append(entry["title"])
             continue
+        if not content:
+            continue  # nothing went wrong
         if not entry.get("embed", True):
             more += content["tables"]
             continue
@@ -122,6 +126,7 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         "title": section["title"],
         "intro": intro,
         "items": items,
+        "n_failed": sum(item["n_failed"] for item in items),
         "absent": absent,
         "more": more,
     }
@@ -232,14 +237,33 @@ def _file(entry: Item, study: Study) -> dict[str, Any] | None:
     return {"file": entry["file"], "text": (study.results / entry["file"]).read_text(encoding="utf-8")}
 
 
+def _failures(entry: Item, study: Study) -> dict[str, Any]:
+    """Tables of what has a reason in place of numbers; empty when nothing has."""
+    counts = {file: failures_of(_read(file, study)) for file in entry["failures"] if file in study.files}
+    counts = {file: table for file, table in counts.items() if len(table)}
+    if not counts:
+        return {}
+    n_failed = sum(int(table["times"].sum()) for table in counts.values())
+    tables = [
+        {
+            **{"name": file, "file": file, "page": None, "n_rows": len(table), "n_shown": len(table)},
+            "html": table_html(table_of(table, len(table)), entry["title"]),
+        }
+        for file, table in counts.items()
+    ]
+    return {"title": f"{entry['title']} ({n_failed})", "n_failed": n_failed, "tables": tables}
+
+
 def _read(file: str, study: Study) -> pd.DataFrame:
     """A table in which a dataset may be called ``NA``."""
-    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source"), str)
+    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source", "procedure", "reason"), str)
     missing = {"difference_in_se": [""], "percentile_rank": [""]}
     return pd.read_csv(study.results / file, dtype=texts, keep_default_na=False, na_values=missing)
 
 
+# Entry and study -> content; None where files are missing.
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
+    "failures": _failures,
     "key_figure": _figure,
     "figure": _figure,
     "table": _table,

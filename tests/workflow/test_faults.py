@@ -1,0 +1,343 @@
+"""Faults, each injected for real: kills, a full disk, a read-only one, a broken download, NaN inside a model.
+
+After each, no file in the place of a result is anything but whole, and a rerun ends with the bytes of an undisturbed
+run.
+"""
+
+import contextlib
+import functools
+import hashlib
+import http.server
+import os
+import random
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+import yaml
+
+KILLS = 20
+TARGET = "results/tables/split_quality.csv"
+
+
+def toy_table():
+    """60 samples of two features and three labels, the last with few positives."""
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2)).round(3)
+    labels = {f"y{j}": (X[:, j % 2] > 0.5 + 0.15 * j).astype(int) for j in range(3)}
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], **labels})
+
+
+SMALL = {
+    "seed": 1,
+    "data": {"own": {"toy": {"path": "toy.csv", "format": "csv", "labels": {"last": 3}}}},
+    "folds": {"n_splits": 2},
+    "splitting": {"datasets": ["toy"], "methods": ["random", "SOIS", "OptiSplit-rLD"], "repeats": 2},
+    "weak_labels": {
+        "datasets": ["toy"],
+        "missing_rates": [50],
+        "models": ["RF+ET", "CaFE-SLC"],
+        "forest": {"n_trees": 2, "max_levels": 1},
+    },
+}
+
+
+@pytest.fixture
+def toy(study):
+    """Maker of small studies of a small dataset, each job of which takes about a second."""
+
+    def make(name="study"):
+        made = study(SMALL, name)
+        toy_table().to_csv(made.folder / "toy.csv", index=False)
+        return made
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, root, study_class):
+    """Checksums of the results of the small study's target."""
+    whole = study_class(tmp_path_factory.mktemp("undisturbed") / "study", root, SMALL)
+    toy_table().to_csv(whole.folder / "toy.csv", index=False)
+    code, output = whole.run(TARGET)
+    assert code == 0, output
+    return whole.results()
+
+
+def assert_whole(study, undisturbed):
+    """Whatever lies in the place of a result is that result; temporary files begin with a dot."""
+    found = {name: digest for name, digest in study.results().items() if not Path(name).name.startswith(".")}
+    assert found == {name: undisturbed.get(name) for name in found}
+
+
+def finish(study, undisturbed):
+    code, output = study.run(TARGET)
+    assert code == 0, output
+    assert study.results() == undisturbed
+
+
+# --- kills ------------------------------------------------------------------------------------------------------------
+
+
+def kill_the_run(process, moments):
+    """SIGKILL of everything at a random moment; whether it was still running."""
+    time.sleep(moments.uniform(0.5, 4))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def kill_a_job(process, moments):
+    """SIGKILL of one job's process at a random moment after its start; the run goes on without it, and must say so."""
+    while process.poll() is None:
+        with contextlib.suppress(psutil.Error):
+            jobs = psutil.Process(process.pid).children(recursive=True)
+            if jobs:
+                time.sleep(moments.uniform(0, 1))
+                moments.choice(jobs).kill()
+                break
+        time.sleep(0.01)
+    process.communicate(timeout=300)
+    return process.returncode != 0
+
+
+def test_kills_at_random_moments(toy, undisturbed):
+    killed, hits = toy(), 0
+    for seed in range(KILLS):
+        moments = random.Random(seed)
+        done = sorted(killed.folder.glob("results/*/**/*.*"))
+        for path in moments.sample(done, len(done) // 2):  # so that there is always something left to do
+            path.unlink()
+        kill = kill_the_run if seed % 4 else kill_a_job
+        hits += kill(killed.start(TARGET), moments)
+        assert_whole(killed, undisturbed)
+    assert hits > KILLS // 2
+    finish(killed, undisturbed)
+
+
+# --- disks ------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def mounted(folder, *arguments):
+    """A file system mounted on a folder; the test is skipped where that is not allowed."""
+    folder.mkdir(exist_ok=True)
+    mount = shutil.which("mount")
+    done = mount and subprocess.run([mount, *arguments, folder], capture_output=True, text=True, check=False)
+    if not done or done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip() if done else 'there is no mount'}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def told(output, sentence):
+    """The line with the sentence, without a traceback anywhere."""
+    assert "Traceback" not in output
+    lines = [line for line in output.splitlines() if sentence in line]
+    assert lines, output
+    return lines
+
+
+def test_a_full_disk(toy, undisturbed):
+    full = toy()
+    results = full.folder / "results"
+    with mounted(results, "-t", "tmpfs", "-o", "size=256k", "tmpfs"):
+        ballast = results / "ballast"
+        for free in (0, 12, 40):  # KiB: too little for anything, for the first results, for the last ones
+            ballast.write_bytes(b"")
+            space = shutil.disk_usage(results).free - free * 1024
+            ballast.write_bytes(bytes(space))
+            code, output = full.run(TARGET)
+            assert code != 0, f"{free} KiB were enough"
+            told(output, "cannot be written to: No space left on device. Free space")
+            ballast.unlink()
+            assert_whole(full, undisturbed)
+        finish(full, undisturbed)
+
+
+def test_read_only_results(toy, undisturbed):
+    protected = toy()
+    (protected.folder / "results").mkdir()
+    with mounted(protected.folder / "results", "-t", "tmpfs", "-o", "ro", "tmpfs"):
+        code, output = protected.run(TARGET)
+        assert code != 0
+        (line,) = told(output, "results cannot be written to: Read-only file system.")
+        assert line == output.strip().splitlines()[-1]
+        assert list((protected.folder / "results").iterdir()) == []
+    finish(protected, undisturbed)
+
+
+# --- a broken download ------------------------------------------------------------------------------------------------
+
+
+CSV = toy_table().to_csv(index=False).encode()
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """What stands under each path, in turn, the last for ever: content to send, or a function of the handler."""
+
+    def __init__(self, answers, *arguments):
+        self.answers = answers
+        super().__init__(*arguments)
+
+    def do_GET(self):
+        turns = self.answers[self.path]
+        answer = turns.pop(0) if len(turns) > 1 else turns[0]
+        answer(self) if callable(answer) else self.send(200, answer, len(answer))
+
+    def send(self, status, content, length):
+        self.send_response(status)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, *_):
+        pass
+
+
+def broken(handler):
+    handler.send(500, b"", 0)
+
+
+def reset(handler):
+    """Half of the file, then a TCP reset."""
+    handler.send(200, CSV[: len(CSV) // 2], len(CSV))
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    os.close(handler.connection.detach())
+
+
+def stall(handler):
+    handler.send(200, CSV[:100], len(CSV))
+    time.sleep(5)
+
+
+@pytest.fixture
+def serve():
+    """Starter of a local server of answers by path; gives its address."""
+    with contextlib.ExitStack() as stack:
+
+        def start(answers):
+            handler = functools.partial(Answers, answers)
+            server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            server.daemon_threads, server.handle_error = True, lambda *_: None  # clients that hang up are meant
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}"
+
+        yield start
+
+
+@pytest.fixture
+def copy_of_project(root, tmp_path):
+    """A copy of the project to be broken; compiled kernels come along, so that they need not be compiled again."""
+    target = tmp_path / "project"
+    for part in ("workflow", "resources", "config"):
+        shutil.copytree(root / part, target / part)
+    shutil.copy2(root / "Snakefile", target)
+    return target
+
+
+def replaced(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1, old
+    path.write_text(text.replace(old, new))
+
+
+def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkeypatch):
+    """Every address gives something else, so nothing is used; when one is mended, the dataset is whole."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    other = CSV.replace(b"0", b"1")  # of the same size
+    answers = {
+        "/corrupted": [CSV[:-9] + b"x" + CSV[-8:]],
+        "/swapped": [other],
+        "/oversized": [CSV + b"1,1,1,1,1\n"],
+        "/short": [CSV[:-20]],
+        "/broken": [broken],
+    }
+    address = serve(answers)
+    entry = {
+        "id": "toy-2",
+        "title": "Toy",
+        "task": "multilabel",
+        "format": "csv",
+        "labels": {"last": 3},
+        "files": [
+            {
+                "name": "toy.csv",
+                "urls": [address + path for path in answers],
+                "size": len(CSV),
+                "sha256": hashlib.sha256(CSV).hexdigest(),
+            }
+        ],
+        "citation": "none",
+        "licence": "none",
+        "used_by": [],
+    }
+    catalog = copy_of_project / "resources/datasets.yaml"
+    catalog.write_text(catalog.read_text() + "\n" + yaml.safe_dump([entry]))
+    fetch = copy_of_project / "workflow/fairfold/datasets/fetch.py"
+    replaced(fetch, "READ_TIMEOUT = 30.0", "READ_TIMEOUT = 1.0")
+    replaced(fetch, "BACKOFF = 0.5", "BACKOFF = 0.0")
+    config = {**SMALL, "data": {"cache": str(tmp_path / "cache")}, "weak_labels": {"datasets": ["toy-2"]}}
+    study = study_class(tmp_path / "study", copy_of_project, {**config, "splitting": {}})
+    target = "results/datasets/toy-2.npz"
+    code, output = study.run(target)
+    assert code != 0
+    told(output, "DataError: toy-2/toy.csv is missing")
+    for path, reason in (("corrupted", "SHA-256"), ("swapped", "SHA-256"), ("oversized", "goes on"), ("short", "size")):
+        (line,) = told(output, f"/{path}: ")
+        assert reason in line
+    told(output, "/broken: HTTP 500")
+    assert study.results() == {}
+    assert not list((tmp_path / "cache").rglob("toy.csv"))
+    answers["/short"] = [broken, reset, stall, CSV]
+    code, output = study.run(target)
+    assert code == 0, output
+    assert (tmp_path / "cache/toy-2/toy.csv").read_bytes() == CSV
+    with np.load(study.folder / target) as data:
+        np.testing.assert_array_equal(np.hstack([data["X"], data["Y"]]), toy_table())
+
+
+# --- NaN inside a model -----------------------------------------------------------------------------------------------
+
+
+def test_nan_inside_a_model(toy, study_class, copy_of_project):
+    """One model computes NaN: it has rows with the reason, the report a red line, and the others are not touched."""
+    whole = toy("whole")
+    scores = "results/weak_labels/toy/rate-50/{}.csv".format
+    code, output = whole.run(scores("RF+ET"), scores("CaFE-SLC"))
+    assert code == 0, output
+    embedding = copy_of_project / "workflow/fairfold/forests/embedding.py"
+    line = "self.scores_ = np.ascontiguousarray(vectors * np.sign(largest))"
+    replaced(embedding, line, f"{line} * np.nan")
+    config = {**SMALL, "splitting": {}}
+    sick = study_class(whole.folder.parent / "sick", copy_of_project, config)
+    shutil.copy(whole.folder / "toy.csv", sick.folder)
+    code, output = sick.run()
+    assert code == 0, output
+    table = pd.read_csv(sick.folder / "results/tables/weak_label_scores.csv", keep_default_na=False)
+    failed = table[table["model"] == "CaFE-SLC"]
+    assert len(failed) == 2 * 5
+    assert (failed["value"] == "").all() and failed["reason"].str.contains("finite").all()
+    page = (sick.folder / "results/report.html").read_text()
+    assert '<span class="alarm">2 not computed</span>' in page
+    table = page.partition('<div class="item failures">')[2].partition("</table>")[0]
+    assert "CaFE-SLC" in table and "finite" in table and "RF+ET" not in table
+    assert (sick.folder / scores("RF+ET")).read_bytes() == (whole.folder / scores("RF+ET")).read_bytes()
+    replaced(embedding, f"{line} * np.nan", line)
+    code, output = sick.run(scores("RF+ET"), scores("CaFE-SLC"))
+    assert code == 0, output
+    for model in ("RF+ET", "CaFE-SLC"):
+        assert (sick.folder / scores(model)).read_bytes() == (whole.folder / scores(model)).read_bytes()
