@@ -243,7 +243,7 @@ def serve():
 def copy_of_project(root, tmp_path):
     """A copy of the project to be broken; compiled kernels come along, so that they need not be compiled again."""
     target = tmp_path / "project"
-    for part in ("workflow", "resources", "config"):
+    for part in ("workflow", "resources", "config", "envs"):
         shutil.copytree(root / part, target / part)
     shutil.copy2(root / "Snakefile", target)
     return target
