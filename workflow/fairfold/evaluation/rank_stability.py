@@ -20,7 +20,8 @@ are estimated without bias, so the share can come out negative where the split a
 independent: intervals come from leaving out one at a time (the jackknife for means over pairs, Arvesen 1969), with
 Student's t with one degree of freedom less than there are splits. In simulations with 3, 5 and 10 splits of 7 methods
 they held the true value in 89 to 99 % of cases. The exception is a tau near 1, of methods that are easy to order: the
-fewer the splits, the likelier all pairs agree wholly; the interval then has no width. So it has, by chance, where no
+fewer the splits, the likelier all pairs agree wholly; the interval then has no width, and held tau in as few as 64 %
+and what the split takes away in as few as 13 % of cases. So it has, by chance, where no
 split stands out from the few others. Intervals are symmetric, and not cut off at 1. They are for the samples at hand,
 and say nothing about other samples of the same population.
 
