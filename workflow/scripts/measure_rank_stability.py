@@ -7,5 +7,5 @@ from fairfold.evaluation.rank_stability import rank_stability
 from fairfold.files import write_table
 
 with logged(snakemake.log):
-    scores = pd.concat(map(pd.read_csv, snakemake.input), ignore_index=True)
+    scores = pd.concat(map(pd.read_csv, snakemake.input), ignore_index=True).fillna({"reason": ""})
     write_table(rank_stability(scores), snakemake.output[0])

@@ -7,6 +7,6 @@ from fairfold.files import write_table
 from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
 
 with logged(snakemake.log):
-    evaluated = pd.concat(map(pd.read_csv, snakemake.input))
+    evaluated = pd.concat(map(pd.read_csv, snakemake.input)).fillna({"reason": ""})
     for name, table in multilabel_win_tables(evaluated, alpha=snakemake.params.alpha).items():
         write_table(table, snakemake.output[name])

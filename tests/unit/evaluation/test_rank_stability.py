@@ -36,7 +36,7 @@ def table_of(values, *, dataset="flags", splitter="random", metrics=METRICS):
         for metric in metrics
     ]
     columns = ["dataset", "missing_rate", "splitter", "repeat", "training", "model", "fold", "metric", "value"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).assign(reason="")
 
 
 def draw(rng, n_repeats, n_trainings=2, n_models=6, split=0.0, rest=1.0):
@@ -161,6 +161,7 @@ def test_a_row_per_cell_with_ranks_within_folds():
         *("dataset", "missing_rate", "metric", "splitter", "n_repeats", "n_trainings", "n_models"),
         *("kendall_tau", "tau_low", "tau_high", "tau_same_folds", "same_folds_low", "same_folds_high"),
         *("tau_lost", "lost_low", "lost_high", "rank_sd", "share_split", "best_agreement", "best_same_folds"),
+        *("n_failed", "reason"),
     ]
     assert list(found["dataset"].unique()) == ["yeast", "flags"]
     assert (found[["missing_rate", "n_repeats", "n_trainings", "n_models"]] == [50, 3, 2, 4]).all(axis=None)
@@ -195,6 +196,18 @@ def test_a_split_without_all_ranks_is_left_out():
     others = table[table["repeat"] != 1]
     pd.testing.assert_frame_equal(rank_stability(table), rank_stability(others))
     assert (rank_stability(table)["n_repeats"] == 3).all()
+
+
+def test_what_failed_is_counted_with_its_reason():
+    table = pd.concat([table_of(np.random.default_rng(7).random((4, 2, 3, 2)), splitter=name) for name in ("IS", "SS")])
+    gone = (table["splitter"] == "SS") & (table["repeat"] == 1) & (table["model"] == "b")
+    table.loc[gone, ["value", "reason"]] = [np.nan, "NaN in level 1."]
+    found = rank_stability(table).set_index(["splitter", "metric"])
+    assert found[["n_failed", "reason"]].to_dict("index") == {
+        (name, metric): {"n_failed": n_failed, "reason": reason}
+        for name, n_failed, reason in (("IS", 0, ""), ("SS", 4, "NaN in level 1."))
+        for metric in METRICS
+    }
 
 
 def test_a_method_that_never_ran_leaves_no_values():

@@ -17,7 +17,7 @@ def evaluated(*performances, dataset="plants", metric="mcc"):
         models = MODELS[: np.shape(values)[1]]
         rows = pd.MultiIndex.from_product([range(len(values)), models], names=["set", "model"]).to_frame(index=False)
         tables.append(rows.assign(permutation=permutation, performance=np.ravel(values)))
-    return pd.concat(tables).assign(dataset=dataset, metric=metric, missing_rate=50)
+    return pd.concat(tables).assign(dataset=dataset, metric=metric, missing_rate=50, reason="")
 
 
 def of_winners(performances, draws):
@@ -160,3 +160,33 @@ def test_gaps_are_refused(rng, drop, sentence):
     table = evaluated(*rng.random((3, 7, 3)))
     with pytest.raises(DataError, match=sentence):
         multilabel_win_tables(table.query(f"not ({drop})"))
+
+
+def test_a_model_that_fails_on_a_set_has_lost_there(rng):
+    """Its other sets count as they are; where all fail, they share the set."""
+    own, permuted = rng.random((8, 3)), rng.random((8, 3))
+    table = evaluated(own, permuted)
+    failed = np.zeros((2, 8, 3), dtype=bool)
+    failed[0, 2, 1] = failed[0, 5] = failed[1, 4, 1] = True
+    table.loc[failed.ravel(), ["performance", "reason"]] = np.nan, "NaN."
+    lost = np.where(failed, -9, [own, permuted])
+    tables = multilabel_win_tables(table)
+    np.testing.assert_array_equal(tables["wins"]["win_percentage"], of_winners(lost[0], draws_grid(8)).ravel())
+    np.testing.assert_array_equal(tables["permutations"]["permuted_lower"], of_winners(lost[1], draws_grid(8)).ravel())
+    sets = tables["sets"].set_index("model").loc[MODELS]
+    left = pd.DataFrame(np.where(failed[0], np.nan, own), columns=MODELS)
+    for name, expected in {"mean": left.mean(), "standard_deviation": left.std(), "best": left.max()}.items():
+        np.testing.assert_array_equal(sets[name], expected)
+    np.testing.assert_array_equal(sets["n_failed"], [1, 3, 1])
+    assert (sets["reason"] == "NaN.").all()
+
+
+def test_a_model_that_always_fails_never_wins(rng):
+    table = evaluated(rng.random((8, 3)))
+    table.loc[table["model"] == "gcForest", ["performance", "reason"]] = np.nan, "NaN."
+    tables = multilabel_win_tables(table)
+    never = tables["wins"].query("model == 'gcForest'")
+    assert len(never) and (never["win_percentage"] == 0).all()
+    row = tables["sets"].set_index("model").loc["gcForest"]
+    assert row[["mean", "standard_deviation", "best"]].isna().all()
+    assert (row["share_of_wins"], row["n_failed"]) == (0, 8)

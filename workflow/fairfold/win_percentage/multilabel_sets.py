@@ -11,6 +11,9 @@ the weak-label study.
 on how sets are dealt to jobs, more sets leave the earlier ones as they are, and models can share what they have in
 common.
 
+*Failures.* A model that cannot be fitted on a training part, or predicts what is no probability, has no performance on
+the set and a reason instead; the other models and sets go on.
+
 *Permuted labels.* Whole label rows, true and observed together, change places among the samples: whatever labels have
 to do with each other stays, what they have to do with features goes. It is the rows of features that are moved, which
 is the same thing, and leaves folds as balanced as they are and the same labels hidden. All models see the same
@@ -31,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.errors import DataError, ModelError, SplitError, unknown_name
+from fairfold.errors import DataError, ModelError, SplitError, StudyError, unknown_name
 from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
@@ -55,7 +58,7 @@ def evaluate_multilabel_sets(
     metrics: Sequence[str] = METRICS,
     threshold: float = 0.5,
     fit_options: FitOptions | None = None,
-) -> dict[str, NDArray[np.float64]]:
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.object_]]:
     """Performance of each model on each set of features.
 
     Parameters
@@ -75,8 +78,10 @@ def evaluate_multilabel_sets(
 
     Returns
     -------
-    dict from metric to (n_sets, n_models) performance; models in their order. Models of equal predictions have exactly
-    equal performance.
+    performance : dict from metric to (n_sets, n_models)
+        Models in their order; NaN where a model fails. Models of equal predictions have exactly equal performance.
+    reason : (n_sets, n_models) of str
+        Why a model has no performance on a set; empty where it has.
 
     Raises
     ------
@@ -85,7 +90,7 @@ def evaluate_multilabel_sets(
     SplitError
         Folds do not fit the samples.
     ModelError
-        There are fewer than two models, a metric is not among them, or a model cannot be fitted.
+        There are fewer than two models, or a metric is not among those.
     """
     X, Y = finite_matrix(_dense(X)), _dense(Y)
     fold_of = _checked_folds(fold_of, len(X))
@@ -96,17 +101,27 @@ def evaluate_multilabel_sets(
     if len(seeds) != len(sets):
         raise DataError(f"There are {len(seeds)} seeds for {len(sets)} feature sets: give one for each.")
     training_labels = [_dense(observed(fold)) for fold in range(fold_of.max() + 1)]
-    found = np.empty((len(metrics), len(sets), len(models)))
+    found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
+    reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
         pooled = np.empty((len(models), len(metrics), *Y.shape))
         for fold, labels in enumerate(training_labels):
             is_test = fold_of == fold
             train, test = (X[~is_test][:, chosen], labels[~is_test]), X[is_test][:, chosen]
-            fitted = _fit_all(models, *train, seed_for(seed, fold), fit_options)
-            pooled[:, :, is_test] = [_probabilities(each, test, metrics, Y.shape[1]) for each in fitted.values()]
-        for (place, metric), (column, of_model) in product(enumerate(metrics), enumerate(pooled)):
-            found[place, number, column] = multilabel_scores(Y, of_model[place], threshold)[metric]
-    return dict(zip(metrics, found, strict=True))
+            fitted: dict[str, BaseEstimator] = {}
+            for column, (name, model) in enumerate(models.items()):
+                if reason[number, column]:
+                    continue
+                try:
+                    fresh = _fresh(model, seed_for(seed, fold))
+                    options = {} if fit_options is None else fit_options(fresh, fitted)
+                    fitted[name] = fresh.fit(*train, **options)
+                    pooled[column, :, is_test] = _probabilities(fresh, test, metrics, Y.shape[1]).swapaxes(0, 1)
+                except (StudyError, ValueError) as error:
+                    reason[number, column] = f"fold {fold}: {error}"
+        for (place, metric), column in product(enumerate(metrics), np.flatnonzero(reason[number] == "")):
+            found[metric][number, column] = multilabel_scores(Y, pooled[column, place], threshold)[metric]
+    return found, reason
 
 
 def evaluate_numbered_sets(
@@ -137,8 +152,9 @@ def evaluate_numbered_sets(
 
     Returns
     -------
-    DataFrame with the columns ``permutation, set, features, metric, model, performance``
-        ``features`` are the indices of the set's features, separated by spaces.
+    DataFrame with the columns ``permutation, set, features, metric, model, performance, reason``
+        ``features`` are the indices of the set's features, separated by spaces. ``reason`` is empty where there is a
+        performance.
 
     Raises
     ------
@@ -159,12 +175,13 @@ def evaluate_numbered_sets(
     for permutation in permutations:
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
         moved = X[_row_order(len(X), permutation, seed, dataset)]
-        found = evaluate_multilabel_sets(models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options)
+        found, reason = evaluate_multilabel_sets(models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options)
         for metric, performances in found.items():
             rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
             rows["features"] = np.repeat([" ".join(map(str, each)) for each in chosen], len(models))
-            tables.append(rows.assign(permutation=permutation, metric=metric, performance=performances.ravel()))
-    return pd.concat(tables)[["permutation", "set", "features", "metric", "model", "performance"]]
+            rows["performance"], rows["reason"] = performances.ravel(), reason.ravel()
+            tables.append(rows.assign(permutation=permutation, metric=metric))
+    return pd.concat(tables)[["permutation", "set", "features", "metric", "model", "performance", "reason"]]
 
 
 def _row_order(n_samples: int, permutation: int, seed: int, dataset: str) -> NDArray[np.intp]:
@@ -175,20 +192,9 @@ def _row_order(n_samples: int, permutation: int, seed: int, dataset: str) -> NDA
     )
 
 
-def _fit_all(
-    models: Mapping[str, BaseEstimator], X: np.ndarray, Y: np.ndarray, seed: int, fit_options: FitOptions | None
-) -> dict[str, BaseEstimator]:
-    fitted: dict[str, BaseEstimator] = {}
-    for name, model in models.items():
-        fresh = clone(model)
-        if "random_state" in fresh.get_params():
-            fresh.set_params(random_state=seed)
-        options = {} if fit_options is None else fit_options(fresh, fitted)
-        try:
-            fitted[name] = fresh.fit(X, Y, **options)
-        except ValueError as error:
-            raise ModelError(f"{name} cannot be fitted on a training part: {error}") from error
-    return fitted
+def _fresh(model: BaseEstimator, seed: int) -> BaseEstimator:
+    fresh = clone(model)
+    return fresh.set_params(random_state=seed) if "random_state" in fresh.get_params() else fresh
 
 
 def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], n_labels: int) -> np.ndarray:
@@ -203,6 +209,8 @@ def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], 
             f"{type(model).__name__} predicts probabilities of shape {found.shape[1:]}; they must be "
             f"{(len(X), n_labels)}, one of each label. OneVsRestClassifier turns other classifiers into such ones."
         )
+    if not np.isfinite(found).all():
+        raise ModelError(f"{type(model).__name__} predicts probabilities that are not finite.")
     return found
 
 

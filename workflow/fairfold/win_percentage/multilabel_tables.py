@@ -16,6 +16,9 @@ sets, not even a wider one, since what permuted labels favour changes with N. So
 percentage from the same sets: of all M where all were permuted too, and otherwise, in a table of its own, of the first
 M'. There the order of the data is one more order like the permuted ones, and the test is exact for any M', N and number
 of permutations. N goes up to M; beyond, the best set alone would decide.
+
+*Failures.* A model that has no performance on a set, but a reason, has lost there: a random search would have met it,
+too. Where no model has one, all have lost alike, and share the set as in any tie.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from fairfold.win_percentage.significance import null_interval, permutation_inte
 from fairfold.win_percentage.win import draws_grid, win_percentage
 
 _UNIT = ["dataset", "metric", "missing_rate"]
+_LOST = -2.0  # below every score
 
 
 def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:
@@ -38,7 +42,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
 
     Parameters
     ----------
-    evaluated : columns ``dataset, missing_rate, permutation, set, metric, model, performance``, as
+    evaluated : columns ``dataset, missing_rate, permutation, set, metric, model, performance, reason``, as
         :func:`~fairfold.win_percentage.multilabel_sets.evaluate_numbered_sets` gives them; permutation 0 is the order
         of the data. All permutations of a dataset have the same sets, the first ones of permutation 0.
     alpha : level of the intervals, for all models together.
@@ -50,8 +54,10 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     ``wins`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         permuted_lower, permuted_upper, n_sets, n_permutations``; from all sets. Where permutations have fewer
         sets, the permuted interval is NaN and their number 0.
-    ``sets`` : columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins, n_sets``;
-        performance over all sets, and the share of sets where a model is best, models that tie sharing a set.
+    ``sets`` : columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins, n_sets,
+        n_failed, reason``; performance over the sets where the model has one, and the share of all sets where a model
+        is best, models that tie sharing a set. ``n_failed`` counts evaluations without performance, those with
+        permuted labels included, and ``reason`` is that of the first.
     ``permutations`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
         permuted_upper, p_value, n_sets, n_permutations``; from the sets that the permutations have. Absent without any.
 
@@ -63,7 +69,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     Raises
     ------
     DataError
-        When performances are missing, or the sets of permutations are not those of the data.
+        When performances are missing without a reason, or the sets of permutations are not those of the data.
     """
     parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
     for unit, rows in evaluated.groupby(_UNIT, sort=False):
@@ -71,7 +77,13 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
         by_order = dict(_by_order(rows, models, unit))
         own = by_order.pop(0)
         permuted = np.stack(list(by_order.values())) if by_order else np.empty((0, *own.shape))
-        tables = {"wins": _wins(own, permuted, models, alpha), "sets": _summary(own, models)}
+        failed = rows[rows["reason"] != ""].groupby("model")["reason"].agg(["size", "first"]).reindex(models)
+        tables = {
+            "wins": _wins(own, permuted, models, alpha),
+            "sets": _summary(own, models).assign(
+                n_failed=failed["size"].fillna(0).to_numpy(int), reason=failed["first"].fillna("").to_numpy()
+            ),
+        }
         if len(permuted):
             tables["permutations"] = _against_permutations(own[: permuted.shape[1]], permuted, models, alpha)
         for name, table in tables.items():
@@ -80,24 +92,30 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
 
 
 def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tuple[int, np.ndarray]]:
-    """Each permutation's number with its (n_sets, n_models) performances, sets in the order of their numbers."""
-    table = rows.pivot(index=["permutation", "set"], columns="model", values="performance")[models]
+    """Each permutation's number with its (n_sets, n_models) performances, sets in the order of their numbers.
+
+    NaN is what failed.
+    """
+    wide = rows.pivot(index=["permutation", "set"], columns="model", values=["performance", "reason"])
+    table, is_known = wide["performance"][models].astype(float), wide["reason"][models].fillna("") != ""
+    is_known |= table.notna()
     numbers = {order: part.index.get_level_values("set") for order, part in table.groupby(level="permutation")}
     if 0 not in numbers:
         raise DataError(f"{unit[0]} has no performances of the order of the data, permutation 0; evaluate it, too.")
     n_permuted = max((len(sets) for order, sets in numbers.items() if order), default=0)
     for order, sets in numbers.items():
-        performances = table.loc[order].to_numpy()
-        if np.isnan(performances).any() or not np.array_equal(sets, np.arange(n_permuted if order else len(sets))):
+        is_first = np.array_equal(sets, np.arange(n_permuted if order else len(sets)))
+        if not is_first or not is_known.loc[order].all(axis=None):
             raise DataError(
                 f"{unit[0]}, {unit[1]}: permutation {order} lacks a performance, or its sets are not the first ones; "
                 "evaluate all sets with all models."
             )
-        yield order, performances
+        yield order, table.loc[order].to_numpy()
 
 
 def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(n_draws, n_models) win percentages from (n_sets, n_models) performances."""
+    """(n_draws, n_models) win percentages from (n_sets, n_models) performances, NaN where a model failed."""
+    performances = np.nan_to_num(performances, nan=_LOST)
     top = performances.max(axis=1)
     return win_percentage(top, performances == top[:, None], draws)
 
@@ -143,11 +161,7 @@ def _curves(models: list[str], draws: np.ndarray, **columns: np.ndarray) -> pd.D
 
 
 def _summary(own: np.ndarray, models: list[str]) -> pd.DataFrame:
-    columns = {
-        "model": models,
-        "mean": own.mean(axis=0),
-        "standard_deviation": own.std(axis=0, ddof=1) if len(own) > 1 else np.nan,
-        "best": own.max(axis=0),
-        "share_of_wins": _win_percentages(own, np.array([1.0]))[0],
-    }
-    return pd.DataFrame(columns).assign(n_sets=len(own))
+    by_model = pd.DataFrame(own, columns=models)  # whose statistics leave NaN out
+    columns = {"mean": by_model.mean(), "standard_deviation": by_model.std(), "best": by_model.max()}
+    table = pd.DataFrame(columns).rename_axis("model").reset_index()
+    return table.assign(share_of_wins=_win_percentages(own, np.array([1.0]))[0], n_sets=len(own))
