@@ -56,7 +56,8 @@ node=$(hostname -s) user=$(id -un) memory=$(awk '/^MemTotal/ {print int($2 / 102
 port=$((20000 + $$ % 10000 * 2)) # two runs at once seldom meet
 mkdir "$folder/munge" "$folder/state" "$folder/spool" "$folder/bin"
 
-# JobAcctGatherType, AccountingStorageType and JobCompType: none of the data bases behind sacct.
+# AccountingStorageType and JobCompType: none of the data bases behind sacct.
+# JobAcctGather: every second, ends jobs that use more memory than they asked for, without control groups.
 # MinJobAge: the plugin reads the end of a job from squeue, so squeue must remember jobs.
 # DefMemPerCPU: without it, a job that names no memory takes the whole node, also that of an inner srun.
 cat > "$folder/slurm.conf" << END
@@ -77,7 +78,9 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill,UsePss
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 SelectType=select/cons_tres

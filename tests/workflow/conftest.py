@@ -81,7 +81,7 @@ TINY = {
 class Study:
     """A working directory with a configuration, and the command that runs the workflow in it."""
 
-    def __init__(self, folder: Path, root: Path, config: dict) -> None:
+    def __init__(self, folder: Path, root: Path, config: dict = TINY) -> None:
         self.folder = folder
         self.snakefile = root / "Snakefile"
         folder.mkdir(exist_ok=True)
@@ -141,7 +141,7 @@ def study_class():
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, root):
     """The tiny study, run once on one core, and what it printed."""
-    study = Study(tmp_path_factory.mktemp("finished") / "study", root, TINY)
+    study = Study(tmp_path_factory.mktemp("finished") / "study", root)
     code, output = study.run(cores=1)
     assert code == 0, output
     return study, output

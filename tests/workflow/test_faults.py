@@ -313,6 +313,15 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
 # --- NaN inside a model -----------------------------------------------------------------------------------------------
 
 
+ALSO = {  # what else trains the models
+    "weak_labels": {
+        **SMALL["weak_labels"],
+        "rank_stability": {"datasets": ["toy"], "splitters": ["random"], "repeats": 2, "trainings": 2},
+    },
+    "win_percentage": {"forests": {"datasets": ["toy"], "set_size": 2, "n_sets": 3, "n_splits": 2}},
+}
+
+
 def test_nan_inside_a_model(toy, study_class, copy_of_project):
     """One model computes NaN: it has rows with the reason, the report a red line, and the others are not touched."""
     whole = toy("whole")
@@ -322,8 +331,7 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
     embedding = copy_of_project / "workflow/fairfold/forests/embedding.py"
     line = "self.scores_ = np.ascontiguousarray(vectors * np.sign(largest))"
     replaced(embedding, line, f"{line} * np.nan")
-    config = {**SMALL, "splitting": {}}
-    sick = study_class(whole.folder.parent / "sick", copy_of_project, config)
+    sick = study_class(whole.folder.parent / "sick", copy_of_project, {**SMALL, "splitting": {}, **ALSO})
     shutil.copy(whole.folder / "toy.csv", sick.folder)
     code, output = sick.run()
     assert code == 0, output
@@ -332,9 +340,12 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
     assert len(failed) == 2 * 5
     assert (failed["value"] == "").all() and failed["reason"].str.contains("finite").all()
     page = (sick.folder / "results/report.html").read_text()
-    assert '<span class="alarm">2 not computed</span>' in page
-    table = page.partition('<div class="item failures">')[2].partition("</table>")[0]
-    assert "CaFE-SLC" in table and "finite" in table and "RF+ET" not in table
+    # 2 folds, 2 folds of 4 repetitions, 3 feature sets
+    assert '<span class="alarm">13 not computed</span>' in page
+    box = page.partition('<div class="item failures">')[2].partition('<div class="item')[0]
+    for file in ("tables/weak_label_scores.csv", "tables/rank_stability.csv", "tables/win_percentage/forest_sets.csv"):
+        assert file in box
+    assert "CaFE-SLC" in box and "finite" in box and "RF+ET" not in box
     assert (sick.folder / scores("RF+ET")).read_bytes() == (whole.folder / scores("RF+ET")).read_bytes()
     replaced(embedding, f"{line} * np.nan", line)
     code, output = sick.run(scores("RF+ET"), scores("CaFE-SLC"))

@@ -1,5 +1,6 @@
 """The profile for Slurm names what exists and asks for what grows; a run on a real Slurm gives the same bytes."""
 
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,9 @@ import yte
 
 PROFILE = "workflow/profiles/slurm"
 # Targets of the tiny study that take few submissions, and rules of every kind: in groups, by themselves, with threads.
-TARGETS = ["splitting", "results/weak_labels/simulated-multilabel/rate-50/FLAForest+.csv"]
+MODEL = "weak_labels/simulated-multilabel/rate-50/FLAForest+.csv"
+TARGETS = ["splitting", f"results/{MODEL}"]
+TOO_LITTLE = 100  # MiB; Snakemake alone takes as much in the job
 # Waits for a Slurm on this machine that keeps no accounts; a site's own needs none of them.
 FOR_THIS_SLURM = [
     *("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "5"),
@@ -93,11 +96,12 @@ def test_the_profile_has_what_the_default_profile_has(root):
     assert default.items() <= load_profile(root).items()
 
 
-def run_on_slurm(study, root, *targets):
+def run_on_slurm(study, root, *targets, profile=None):
     """Run the study beside a Slurm of its own; the output. Skips where none can be started."""
     # A group that asked for more cores than the one node has would be pending for ever.
     cores = min(2, os.cpu_count())
-    command = study.command(*targets, "--workflow-profile", str(root / PROFILE), *FOR_THIS_SLURM, cores=cores)
+    profile = str(profile or root / PROFILE)
+    command = study.command(*targets, "--workflow-profile", profile, *FOR_THIS_SLURM, cores=cores)
     with (study.folder / "slurm.txt").open("w+") as stream:
         process = subprocess.Popen(
             ["sh", str(root / "tests/cluster/with_slurm.sh"), *command],
@@ -117,17 +121,36 @@ def run_on_slurm(study, root, *targets):
     return output
 
 
+@pytest.fixture(scope="module")
+def on_slurm(tmp_path_factory, study_class, root):
+    """A study that ran on Slurm, and its output; its training job asks for too little memory at first."""
+    folder = tmp_path_factory.mktemp("on-slurm")
+    profile = json.loads(json.dumps(load_profile(root)))  # a copy without aliases
+    profile["set-resources"]["train_model"]["mem_mb"] = f"{TOO_LITTLE} if attempt == 1 else 2000"
+    (folder / "profile").mkdir()
+    (folder / "profile/config.yaml").write_text(yaml.safe_dump(profile))
+    study = study_class(folder / "study", root)
+    return study, run_on_slurm(study, root, *TARGETS, profile=folder / "profile")
+
+
 @pytest.mark.timeout(3600)
-def test_a_run_on_slurm_gives_the_same_bytes(study, finished, root):
-    mine = study(name="on-slurm")
-    output = run_on_slurm(mine, root, *TARGETS)
-    made, expected = mine.results(), finished[0].results()
+def test_a_run_on_slurm_gives_the_same_bytes(on_slurm, finished):
+    made, expected = on_slurm[0].results(), finished[0].results()
     assert {path for path in made if path.startswith("figures/")}
-    assert "weak_labels/simulated-multilabel/rate-50/FLAForest+.csv" in made
+    assert MODEL in made
     assert made == {path: expected[path] for path in made}
-    # Short jobs went together.
-    jobs = int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1])
-    assert 0 < output.count("has been submitted with SLURM jobid") < jobs / 2
+
+
+def test_short_jobs_went_together(on_slurm):
+    jobs = int(re.search(r"^total +(\d+)$", on_slurm[1], re.MULTILINE)[1])
+    assert 0 < on_slurm[1].count("has been submitted with SLURM jobid") < jobs / 2
+
+
+def test_a_job_out_of_memory_was_made_again_with_more(on_slurm):
+    study, output = on_slurm
+    assert output.count("Trying to restart job") == 1
+    (log,) = study.folder.glob(".snakemake/slurm_logs/rule_train_model/**/*.log")  # of those that failed
+    assert re.search(rf"exceeded memory limit \(\d+ > {TOO_LITTLE * 2**20}\), being killed", log.read_text())
 
 
 @pytest.mark.timeout(3 * 3600)

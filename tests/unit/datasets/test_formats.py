@@ -322,6 +322,15 @@ class TestMat:
         scipy.io.savemat(tmp_path / "a.mat", {"a": np.eye(2)})
         assert "No such file" in message_of(formats.read_mat, tmp_path / "a", ["a"])
 
+    def test_damage_that_crashes_scipy(self, tmp_path):
+        path = tmp_path / "a.mat"
+        scipy.io.savemat(path, {"a": np.eye(3)})
+        content = bytearray(path.read_bytes())
+        assert content[176] == 9  # the type code of double
+        content[176] = 255
+        path.write_bytes(content)
+        assert "is damaged: it crashes SciPy" in message_of(formats.read_mat, path, ["a"])
+
     def test_missing_variable(self, tmp_path):
         path = tmp_path / "a.mat"
         scipy.io.savemat(path, {"data_class0": np.eye(2), "other": np.eye(2)})

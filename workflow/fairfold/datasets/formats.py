@@ -12,16 +12,20 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import faulthandler
 import functools
 import io
 import itertools
 import math
+import multiprocessing
 import os
 import re
 import textwrap
 import warnings
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -414,8 +418,7 @@ _MATLAB_NUMBERS = frozenset(
 def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     """Read matrices from a MATLAB file (up to version 7).
 
-    Check an uncompressed file by its checksum first, as :mod:`fairfold.datasets.fetch` does: damage to a type code in
-    it can crash the compiled reader of SciPy.
+    It is read in a process of its own: damage to a type code can crash the compiled reader of SciPy.
 
     Parameters
     ----------
@@ -432,9 +435,17 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     DataError
         When the file is not of this kind, a variable is absent, or one is not a full real matrix of finite numbers.
     """
+    # told by one sentence, and not by a dump of the crash
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=faulthandler.disable) as process:
+        try:
+            return process.submit(_read_mat, Path(path), variables).result()
+        except BrokenProcessPool as error:
+            raise DataError(f"{path} is damaged: it crashes SciPy's reader of MATLAB files; get it anew.") from error
+
+
+def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:
     from scipy import io as scipy_io
 
-    path = Path(path)
     with opened(path, "a MATLAB file (if it is of version 7.3, save it with -v7)") as stream:
         kinds = {name: kind for name, _, kind in scipy_io.whosmat(stream)}
         for name in variables:
