@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +137,16 @@ def study(tmp_path, root):
 def study_class():
     """What :func:`study` makes, for fixtures of a wider scope."""
     return Study
+
+
+@pytest.fixture
+def copy_of_project(root, tmp_path):
+    """A copy of the project to be broken; compiled kernels come along, so that they need not be compiled again."""
+    target = tmp_path / "project"
+    for part in ("workflow", "resources", "config", "envs"):
+        shutil.copytree(root / part, target / part)
+    shutil.copy2(root / "Snakefile", target)
+    return target
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """A cache between checkouts: what one has prepared and dealt to folds, another takes from there."""
 
 import re
-import shutil
 
 import pytest
 
@@ -19,16 +18,6 @@ def cache(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.fixture
-def checkout(tmp_path, root):
-    """Copy of what a clone has that the workflow needs."""
-    folder = tmp_path / "checkout"
-    for part in ("workflow", "resources"):
-        shutil.copytree(root / part, folder / part)
-    shutil.copy(root / "Snakefile", folder)
-    return folder
-
-
 def run(study, *targets):
     """What was made anew and is now in the cache; a job that finds its output there says otherwise."""
     code, output = study.run(*targets, "--cache")
@@ -42,14 +31,14 @@ def files(cache):
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.iterdir()}
 
 
-def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, checkout):
+def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, copy_of_project):
     first = study(name="first")
     assert run(first, *WANTED, TIMED) == set(WANTED)
     made = files(cache)
     assert len(made) == len(WANTED)  # so no two share one
 
     second = study(name="second")
-    second.snakefile = checkout / "Snakefile"
+    second.snakefile = copy_of_project / "Snakefile"
     assert run(second, *WANTED, TIMED) == set()
     assert files(cache) == made
     assert first.results() == second.results()
@@ -64,10 +53,10 @@ def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, checkou
     # what differs is not taken from there: another seed, and an update of the library
     other = study({**tiny, "seed": 2}, "seed")
     assert run(other, DATASET, WANTED[1]) == {WANTED[1]}
-    with (checkout / "workflow/fairfold/splitting/measures.py").open("a") as stream:
+    with (copy_of_project / "workflow/fairfold/splitting/measures.py").open("a") as stream:
         stream.write("# edited\n")
     edited = study(name="edited")
-    edited.snakefile = checkout / "Snakefile"
+    edited.snakefile = copy_of_project / "Snakefile"
     assert run(edited, DATASET, WANTED[1]) == {WANTED[1]}
 
 

@@ -239,16 +239,6 @@ def serve():
         yield start
 
 
-@pytest.fixture
-def copy_of_project(root, tmp_path):
-    """A copy of the project to be broken; compiled kernels come along, so that they need not be compiled again."""
-    target = tmp_path / "project"
-    for part in ("workflow", "resources", "config", "envs"):
-        shutil.copytree(root / part, target / part)
-    shutil.copy2(root / "Snakefile", target)
-    return target
-
-
 def replaced(path, old, new):
     text = path.read_text()
     assert text.count(old) == 1, old
