@@ -15,7 +15,7 @@ FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "mars
 
 
 def sources(root):
-    """Python code of the workflow, by file; rules are turned into Python by taking their ``def`` and import blocks."""
+    """Python files of the workflow; rules are looked through below."""
     return sorted((root / "workflow").rglob("*.py"))
 
 
