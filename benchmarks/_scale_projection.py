@@ -3,7 +3,7 @@
 - Weak labels, rank stability: one fit and its predictions of six models on each dataset, one fold of five at rate 50
   with few trees and with three times as many, and the line through both up to all trees, times folds and trainings;
   other models take what their likes take (``LIKE``), datasets that cannot be had the mean of the others.
-- Cross-testing: a few permutations of each point, times 1,000 of them in 1,000 repetitions, without the early stop.
+- Cross-testing: some permutations of each point, times 1,000 of them in 1,000 repetitions, without the early stop.
 - Cross-testing of forests, forests on feature sets: one fit of each candidate on half the rows, times the fits.
 - Pairs: some pairs at each number of samples, times the pairs; those of the eight endpoints as their paper counts them.
 - Splitters: one split of ``SPLIT_LIKE``, times the ratio of positives, or of squared labels for OptiSplit where that is
@@ -49,7 +49,7 @@ SPLIT_LIKE = "delicious"
 ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.3e8
 CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.forests
 FITS_OF_FORESTS = 16_261  # of a repetition, as config/README.md counts them
-FEW_PERMUTATIONS = 5
+SOME_PERMUTATIONS = 500
 SOME_PAIRS = 200_000
 
 
@@ -119,9 +119,9 @@ def seconds_of_permutation(dataset: str, n: int, share: float, with_nested: bool
     engine = SVMEngine.for_candidates(published_candidates(parameters), X, np.arange(n) % 2)
     plans = plans_of(n, share, with_nested, rng)
     engine.run(plans[0], np.arange(n)[None])  # compiles
-    orders = [draw_orders(plan.part, FEW_PERMUTATIONS, rng) for plan in plans]
+    orders = [draw_orders(plan.part, SOME_PERMUTATIONS, rng) for plan in plans]
     run = cpu_seconds(lambda: [engine.run(*pair) for pair in zip(plans, orders, strict=True)])
-    return run / FEW_PERMUTATIONS
+    return run / SOME_PERMUTATIONS
 
 
 def cross_testing_jobs(study: dict) -> dict[str, list[float]]:
