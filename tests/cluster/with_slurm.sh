@@ -17,27 +17,32 @@ done
 
 folder=$(mktemp -d) && chmod 755 "$folder"
 daemons="" command=""
-end() { # the command first, if it was interrupted, then its jobs, then the daemons
-  stop $command
+end() { # the command, if it was interrupted, and its jobs, for which it would wait; then the daemons
   if [ -n "$command" ]; then
-    scancel --user="$user" 2> /dev/null || true
+    { while sleep 0.5; do scancel --user="$user"; done; } > /dev/null 2>&1 & # it may submit more before it ends
+    canceller=$!
+    stop $command
     for _ in $(seq 20); do squeue --noheader 2> /dev/null | grep -q . && sleep 0.5 || break; done
+    kill "$canceller" 2> /dev/null || true
   fi
   stop $daemons
   rm -rf "$folder"
 }
 
-stop() { # process ids
+stop() { # process ids: asked to end, and made to after ten seconds
   for process; do kill "$process" 2> /dev/null || true; done
+  { sleep 10 && kill -KILL "$@"; } > /dev/null 2>&1 &
+  impatience=$!
   for process; do wait "$process" 2> /dev/null || true; done
+  kill "$impatience" 2> /dev/null || true
 }
 
 trap end EXIT
 trap 'exit 130' INT TERM HUP
 
-start() { # name of the daemon, its command
+start() { # name of the daemon, its command; out of reach of an interrupt from the keyboard, as jobs are cancelled first
   name=$1 && shift
-  "$@" > "$folder/$name.out" 2>&1 &
+  setsid "$@" > "$folder/$name.out" 2>&1 &
   daemons="$! $daemons" # the last started ends first
 }
 
@@ -53,7 +58,7 @@ wait_for() { # what is waited for, the command that tells
 }
 
 node=$(hostname -s) user=$(id -un) memory=$(awk '/^MemTotal/ {print int($2 / 1024)}' /proc/meminfo)
-port=$((20000 + $$ % 10000 * 2)) # two runs at once seldom meet
+port=$((20000 + $$ % 6000 * 2)) # two runs at once seldom meet, and no port that the system lends is taken
 mkdir "$folder/munge" "$folder/state" "$folder/spool" "$folder/bin"
 
 # AccountingStorageType and JobCompType: none of the data bases behind sacct.
