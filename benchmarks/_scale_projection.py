@@ -28,6 +28,7 @@ import pandas as pd
 from cross_testing import plans_of
 from forests import load, time_model
 
+from fairfold.config import check
 from fairfold.datasets import load_catalog, prepare
 from fairfold.errors import DataError
 from fairfold.evaluation.cross_testing import draw_rows, published_candidates
@@ -108,8 +109,10 @@ def weak_label_jobs(study: dict) -> dict[str, list[float]]:
     ] * len(study["missing_rates"])
     first = [FOLDS * per_fold.loc[dataset, "RF+ET"] for dataset in study["datasets"]] * len(study["missing_rates"])
     stability = study["rank_stability"]
-    repeated = [2 * FOLDS * per_fold.loc[dataset, stability["models"]].sum() for dataset in stability["datasets"]]
-    return {"weak labels": trained + first, "rank stability": repeated * 3 * 5}  # three splitters, five repeats
+    per_job = stability["repeats_per_job"] * stability["trainings"] * FOLDS
+    repeated = [per_job * per_fold.loc[dataset, stability["models"]].sum() for dataset in stability["datasets"]]
+    n_jobs = len(stability["splitters"]) * (stability["repeats"] // stability["repeats_per_job"])
+    return {"weak labels": trained + first, "rank stability": repeated * n_jobs}
 
 
 def seconds_of_permutation(dataset: str, n: int, share: float, with_nested: bool, parameters: str) -> float:
@@ -125,7 +128,7 @@ def seconds_of_permutation(dataset: str, n: int, share: float, with_nested: bool
 
 
 def cross_testing_jobs(study: dict) -> dict[str, list[float]]:
-    per_job, jobs = 20, []
+    per_job, jobs = study["repetitions_per_job"], []
     for experiment in study["experiments"].values():
         shares = experiment.get("test_fractions", [0.5])
         seconds = sum(
@@ -199,6 +202,7 @@ def hours(seconds: list[float], n_cores: int) -> float:
 
 def project(paper: dict, dry_run: Callable[[dict], tuple]) -> pd.DataFrame:
     """A line per part and one of all: jobs, CPU hours, minutes of the longest job, hours on each number of cores."""
+    check(paper, "config.schema.yaml", "config")  # which adds the defaults
     start = start_seconds()
     parts = {
         **splitting_jobs(paper["splitting"]),

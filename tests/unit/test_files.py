@@ -98,6 +98,16 @@ def test_damaged_archives_are_refused_in_one_sentence(tmp_path, damage):
     assert "allow_pickle" not in str(caught.value)
 
 
+def test_files_that_are_not_to_blame(tmp_path, monkeypatch):
+    """What is missing, or too large for the memory, is not to be deleted."""
+    with pytest.raises(DataError, match=r"b\.npz cannot be read as a model: No such file or directory\.$"):
+        read_arrays(tmp_path / "b.npz", "a model")
+    write_arrays(tmp_path / "a.npz", x=np.arange(3))
+    monkeypatch.setattr(np, "load", lambda *_, **__: np.empty(2**50))
+    with pytest.raises(DataError, match=r"a\.npz needs more memory to be read than there is, or is damaged\.$"):
+        read_arrays(tmp_path / "a.npz", "a model")
+
+
 def test_a_folder_is_tried_and_left_as_it_was(tmp_path):
     check_writable(tmp_path / "results")
     assert names(tmp_path / "results") == []
@@ -110,6 +120,6 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
 
 
 def test_faults_of_the_disk_are_told_and_others_pass():
-    for number, told in ((errno.ENOSPC, True), (errno.EROFS, True), (errno.EDQUOT, True), (errno.ENOENT, False)):
+    for number, told in ((errno.ENOSPC, True), (errno.EROFS, True), (errno.EACCES, True), (errno.ENOENT, False)):
         with pytest.raises(DataError if told else FileNotFoundError, match=os.strerror(number)), disk_faults():
             raise OSError(number, os.strerror(number), "x.csv")

@@ -38,7 +38,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def disk_faults() -> Iterator[None]:
-    """Turn the error of a full or read-only disk, or of a used-up quota, into one sentence.
+    """Turn the error of a full, read-only or protected disk, or of a used-up quota, into one sentence.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def disk_faults() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
             raise
         raise _unwritable(error.filename or "the folder of results", error) from None
 
@@ -125,6 +125,10 @@ def read_arrays(path: str | os.PathLike[str], kind: str, prefix: str = "") -> di
         # zipfile first: of a file that is no archive NumPy says that it could be unpickled
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files if name.startswith(prefix)}
+    except OSError as error:
+        raise DataError(f"{path} cannot be read as {kind}: {error.strerror or error}.") from None
+    except MemoryError:
+        raise DataError(f"{path} needs more memory to be read than there is, or is damaged.") from None
     except Exception as error:  # on damaged files zipfile, zlib and NumPy fail in every way
         raise DataError(f"{path} is not {kind} ({error!r}); delete it and make it anew.") from None
 

@@ -93,7 +93,10 @@ def allow_one_run_only():
 
 
 def refuse_unwritable(folder):
-    """End in one sentence before the first job, and not in a traceback of each, when there is no place for results."""
+    """End in one sentence before the first job, and not in an error of each, when there is no place for results.
+
+    Where there is no place for ``.snakemake`` either, Snakemake has some tracebacks of its own to say before.
+    """
     try:
         check_writable(folder)
     except StudyError as error:

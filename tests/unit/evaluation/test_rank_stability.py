@@ -205,7 +205,7 @@ def test_what_failed_is_counted_with_its_reason():
     found = rank_stability(table).set_index(["splitter", "metric"])
     assert found[["n_failed", "reason"]].to_dict("index") == {
         (name, metric): {"n_failed": n_failed, "reason": reason}
-        for name, n_failed, reason in (("IS", 0, ""), ("SS", 4, "NaN in level 1."))
+        for name, n_failed, reason in (("IS", 0, ""), ("SS", 4, "b: NaN in level 1."))
         for metric in METRICS
     }
 

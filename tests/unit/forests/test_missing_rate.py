@@ -48,6 +48,14 @@ def test_forests_of_other_labels_are_refused(data, given):
         estimate_missing_rate(Y[:400], forests(X, Y).predictors[:given])
 
 
+def test_predictions_that_are_no_numbers_are_refused(data):
+    X, Y = data
+    level = forests(X, Y)
+    level.predictors[0].oob_proba_ = np.full(Y.shape, np.nan)
+    with pytest.raises(ModelError, match="out-of-bag predictions are not finite"):
+        estimate_missing_rate(Y, level.predictors)
+
+
 @pytest.fixture(scope="module")
 def parts(data):
     """Folds, what is hidden at each rate, and the forests of each fold."""
@@ -91,4 +99,4 @@ def test_folds_without_forests_are_left_out(data, parts):
     none = missing_rate_table(data[1], fold_of, hidden, lambda rate, fold: None)
     assert none[["hidden_share", "estimated_rate", "lowest", "highest"]].isna().all(axis=None)
     assert (none["n_folds"] == 0).all()
-    assert (none["reason"] == "every fold leaves too few samples to grow a forest").all()
+    assert (none["reason"] == "no forest could be grown on any fold; the reasons stand with the models' scores").all()

@@ -52,7 +52,7 @@ def test_incomplete_files(saved, tmp_path, change, sentence):
 
 
 def test_files_that_are_no_models(saved, tmp_path):
-    with pytest.raises(ModelError, match=r"missing\.npz is not a saved cascade"):
+    with pytest.raises(ModelError, match=r"missing\.npz cannot be read as a saved cascade: No such file"):
         load_model(tmp_path / "missing.npz")
     torn = tmp_path / "torn.npz"
     torn.write_bytes(saved.read_bytes()[:1000])
@@ -76,7 +76,7 @@ def test_first_levels_of_folds(tmp_path):
             assert ours.training_proba_.tobytes() == theirs.training_proba_.tobytes()
     assert load_first_level(path, 1) is None  # not that of fold 10
     for missing in (tmp_path / "missing.npz", tmp_path):
-        with pytest.raises(ModelError, match="is not a file of first levels"):
+        with pytest.raises(ModelError, match="cannot be read as a file of first levels: "):
             load_first_level(missing, 0)
 
 

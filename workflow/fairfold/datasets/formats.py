@@ -440,7 +440,10 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
         try:
             return process.submit(_read_mat, Path(path), variables).result()
         except BrokenProcessPool as error:
-            raise DataError(f"{path} is damaged: it crashes SciPy's reader of MATLAB files; get it anew.") from error
+            raise DataError(
+                f"{path} cannot be read as a MATLAB file: the process that read it died. The file is damaged, or there "
+                "is too little memory."
+            ) from error
 
 
 def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:

@@ -126,7 +126,7 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
         ``share_split`` : share of that variance that the split adds.
         ``best_agreement, best_same_folds`` : how often two trainings on different splits, or on the same, name the
         same best method; where methods tie for the best, one of them is named at random.
-        ``n_failed, reason`` : scores that have a reason in place of a value, and the first such reason.
+        ``n_failed, reason`` : scores that have a reason in place of a value; model and reason of the first.
         Values are NaN where there is no such pair, no order (one method) or no variance; a training that ties all
         methods has tau 0 with all others. Intervals are NaN for fewer than three splits.
 
@@ -142,7 +142,9 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
         array = _as_array(part)
         shape = dict(zip(("n_repeats", "n_trainings", "n_models"), array.shape, strict=True))
         rows.append(dict(zip(_CELL, cell, strict=True)) | shape | _with_intervals(array))
-    failed = scores[scores["reason"] != ""].groupby(_CELL)["reason"].agg(n_failed="size", reason="first")
+    failed = scores[scores["reason"] != ""]
+    failed = (failed["model"] + ": " + failed["reason"]).groupby([failed[name] for name in _CELL])
+    failed = failed.agg(n_failed="size", reason="first")
     return pd.DataFrame(rows).join(failed, on=_CELL).fillna({"n_failed": 0, "reason": ""}).astype({"n_failed": int})
 
 

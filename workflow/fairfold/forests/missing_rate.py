@@ -24,7 +24,7 @@ from fairfold.forests.trees import MultilabelForest
 from fairfold.weak_labels.calibration import shared_label_frequency
 from fairfold.weak_labels.masking import observed_labels
 
-_TOO_FEW = "every fold leaves too few samples to grow a forest"
+_NO_FOREST = "no forest could be grown on any fold; the reasons stand with the models' scores"
 
 
 def estimate_missing_rate(observed: np.ndarray, forests: Sequence[MultilabelForest]) -> float:
@@ -42,7 +42,7 @@ def estimate_missing_rate(observed: np.ndarray, forests: Sequence[MultilabelFore
     Raises
     ------
     ModelError
-        When there is no forest, or one was fitted on labels of another shape.
+        When there is no forest, or one was fitted on labels of another shape or predicts what is no number.
     """
     shapes = {forest.oob_proba_.shape for forest in forests}
     if shapes != {np.shape(observed)}:
@@ -51,6 +51,8 @@ def estimate_missing_rate(observed: np.ndarray, forests: Sequence[MultilabelFore
             f"{' and '.join(map(str, sorted(shapes))) or 'nothing'}; give one or more fitted on these labels."
         )
     proba = np.mean([forest.centred_oob_proba() for forest in forests], axis=0)
+    if not np.isfinite(proba).all():
+        raise ModelError("out-of-bag predictions are not finite; fit the forests again, on finite features.")
     return 1 - shared_label_frequency(observed, proba)
 
 
@@ -90,7 +92,7 @@ def missing_rate_table(
             shares.append(1 - observed.sum() / max(1, Y[train].sum()))
             estimates.append(estimate_missing_rate(observed, level.predictors))
         found = (np.mean(shares), np.mean(estimates), min(estimates), max(estimates)) if estimates else (np.nan,) * 4
-        rows.append((rate, *(100 * np.array(found)), len(estimates), "" if estimates else _TOO_FEW))
+        rows.append((rate, *(100 * np.array(found)), len(estimates), "" if estimates else _NO_FOREST))
     columns = ["hidden_rate", "hidden_share", "estimated_rate", "lowest", "highest", "n_folds", "reason"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -22,8 +22,9 @@ def failures_of(table: pd.DataFrame) -> pd.DataFrame:
     ``reason``, in order of first appearance.
     """
     units = [name for name in _UNITS if name in table]
-    parts = [name for name in (*_PARTS, "n_failed") if name in table]
-    failed = table.loc[table["reason"] != "", [*units, *parts, "reason"]].drop_duplicates()
-    failed["times"] = failed.get("n_failed", 1)
-    counts = failed.groupby([*units, "reason"], sort=False)["times"].sum().reset_index()
+    failed = table[table["reason"] != ""]
+    if "n_failed" not in table:  # metrics of a fold share its fate
+        failed = failed[[*units, *(name for name in _PARTS if name in table), "reason"]].drop_duplicates()
+        failed = failed.groupby([*units, "reason"], sort=False).size().rename("n_failed").reset_index()
+    counts = failed.groupby([*units, "reason"], sort=False)["n_failed"].max().rename("times").reset_index()
     return counts[[*units, "times", "reason"]]

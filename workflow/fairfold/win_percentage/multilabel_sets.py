@@ -104,23 +104,11 @@ def evaluate_multilabel_sets(
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
-        pooled = np.empty((len(models), len(metrics), *Y.shape))
-        for fold, labels in enumerate(training_labels):
-            is_test = fold_of == fold
-            train, test = (X[~is_test][:, chosen], labels[~is_test]), X[is_test][:, chosen]
-            fitted: dict[str, BaseEstimator] = {}
-            for column, (name, model) in enumerate(models.items()):
-                if reason[number, column]:
-                    continue
-                try:
-                    fresh = _fresh(model, seed_for(seed, fold))
-                    options = {} if fit_options is None else fit_options(fresh, fitted)
-                    fitted[name] = fresh.fit(*train, **options)
-                    pooled[column, :, is_test] = _probabilities(fresh, test, metrics, Y.shape[1]).swapaxes(0, 1)
-                except (StudyError, ValueError) as error:
-                    reason[number, column] = f"fold {fold}: {error}"
-        for (place, metric), column in product(enumerate(metrics), np.flatnonzero(reason[number] == "")):
-            found[metric][number, column] = multilabel_scores(Y, pooled[column, place], threshold)[metric]
+        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options)
+        reason[number] = list(reasons.values())
+        for (column, name), (place, metric) in product(enumerate(models), enumerate(metrics)):
+            if not reasons[name]:
+                found[metric][number, column] = multilabel_scores(Y, pooled[name][place], threshold)[metric]
     return found, reason
 
 
@@ -190,6 +178,33 @@ def _row_order(n_samples: int, permutation: int, seed: int, dataset: str) -> NDA
     return np.random.default_rng(seed_sequence(seed, dataset, "permuted label rows", permutation)).permutation(
         n_samples
     )
+
+
+def _pooled(
+    models: Mapping[str, BaseEstimator],
+    X: np.ndarray,
+    training_labels: Sequence[np.ndarray],
+    fold_of: NDArray[np.intp],
+    seed: int,
+    metrics: Sequence[str],
+    fit_options: FitOptions | None,
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Of each model the (n_metrics, n_samples, n_labels) probabilities of left-out rows, and why it has none."""
+    shape = (len(metrics), *training_labels[0].shape)
+    pooled, reasons = {name: np.empty(shape) for name in models}, dict.fromkeys(models, "")
+    for fold, labels in enumerate(training_labels):
+        is_test = fold_of == fold
+        fitted: dict[str, BaseEstimator] = {}
+        for name in (name for name in models if not reasons[name]):
+            try:
+                model = _fresh(models[name], seed_for(seed, fold))
+                options = {} if fit_options is None else fit_options(model, fitted)
+                model.fit(X[~is_test], labels[~is_test], **options)
+                pooled[name][:, is_test] = _probabilities(model, X[is_test], metrics, labels.shape[1])
+                fitted[name] = model
+            except (StudyError, ValueError) as error:
+                reasons[name] = f"fold {fold}: {error}"
+    return pooled, reasons
 
 
 def _fresh(model: BaseEstimator, seed: int) -> BaseEstimator:
