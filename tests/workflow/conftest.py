@@ -146,6 +146,7 @@ def copy_of_project(root, tmp_path):
     for part in ("workflow", "resources", "config", "envs"):
         shutil.copytree(root / part, target / part)
     shutil.copy2(root / "Snakefile", target)
+    (target / "profiles").symlink_to("workflow/profiles")
     return target
 
 
