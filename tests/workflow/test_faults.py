@@ -174,7 +174,8 @@ def test_a_full_disk(toy, undisturbed):
             code, output = full.run(TARGET)
             assert code != 0, f"{free} KiB were enough"
             # by us, or by Snakemake, which writes times beside the results
-            told(output, "No space left on device" if free else "results cannot be written to: No space left on device.")
+            where = "" if free else "results cannot be written to: "
+            told(output, f"{where}No space left on device")
             ballast.unlink()
             assert_whole(full, undisturbed)
         finish(full, undisturbed)
