@@ -38,7 +38,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def disk_faults() -> Iterator[None]:
-    """Turn the error of a full, read-only or protected disk, or of a used-up quota, into one sentence.
+    """Turn the error of a full or read-only disk, of a used-up quota or of missing permissions into one sentence.
 
     Raises
     ------
@@ -48,9 +48,12 @@ def disk_faults() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
+        place = error.filename or "the folder of results"
+        if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell
+            raise DataError(f"{place} may not be used: {error.strerror}. Change its permissions, then run again.") from None
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
-        raise _unwritable(error.filename or "the folder of results", error) from None
+        raise _unwritable(place, error) from None
 
 
 def check_writable(folder: str | os.PathLike[str]) -> None:
