@@ -50,7 +50,8 @@ def disk_faults() -> Iterator[None]:
     except OSError as error:
         place = error.filename or "the folder of results"
         if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell
-            raise DataError(f"{place} may not be used: {error.strerror}. Change its permissions, then run again.") from None
+            sentence = f"{place} may not be used: {error.strerror}. Change its permissions, then run again."
+            raise DataError(sentence) from None
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
         raise _unwritable(place, error) from None
