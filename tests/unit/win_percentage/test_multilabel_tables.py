@@ -73,6 +73,8 @@ def test_summary_of_sets_shares_ties(rng):
     rest = np.bincount(performances[4:].argmax(axis=1), minlength=3)
     np.testing.assert_allclose(summary["share_of_wins"], (rest + np.array([2, 2, 0])) / 10, rtol=1e-12)
     assert (summary["n_sets"] == 10).all()
+    assert (summary["n_failed"] == 0).all()
+    assert (summary["reason"] == "").all()
 
 
 def test_permutations_of_all_sets_stand_beside_the_whole(rng):
