@@ -323,12 +323,19 @@ class TestMat:
         assert "No such file" in message_of(formats.read_mat, tmp_path / "a", ["a"])
 
     def test_damage_that_crashes_scipy(self, tmp_path):
+        """SciPy looks up an unknown type code past the end of a table: a crash, or an error, by what lies there."""
         path = tmp_path / "a.mat"
         scipy.io.savemat(path, {"a": np.eye(3)})
         content = bytearray(path.read_bytes())
         assert content[176] == 9  # the type code of double
         content[176] = 255
         path.write_bytes(content)
+        assert "cannot be read as a MATLAB file" in message_of(formats.read_mat, path, ["a"])
+
+    def test_crash_of_the_reader(self, tmp_path, monkeypatch):
+        path = tmp_path / "a.mat"
+        scipy.io.savemat(path, {"a": np.eye(3)})
+        monkeypatch.setattr(scipy.io, "loadmat", lambda *_, **__: os.abort())
         assert "the process that read it died. The file is damaged" in message_of(formats.read_mat, path, ["a"])
 
     def test_missing_variable(self, tmp_path):
