@@ -77,12 +77,16 @@ def test_rows_that_have_a_fold_keep_it_and_count():
     assert fold_of.tolist() == [0, 0, 1, 1]
 
 
-def test_pairs_are_the_pairs_of_each_row():
-    Y = np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0]])
+@pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
+def test_pairs_are_the_pairs_of_each_row(share):
+    Y = (np.random.default_rng(0).random((40, 12)) < share).astype(int)
+    Y[0], Y[1:, 11] = 0, 0
+    Y[-1] = np.eye(12)[11]  # one positive at least
     pairs = label_pairs(check_labels(Y))
-    columns = list(itertools.combinations(range(4), 2))
-    expected = np.array([[Y[row, a] & Y[row, b] for a, b in columns] for row in range(4)])
-    np.testing.assert_array_equal(pairs.toarray(), expected[:, expected.any(axis=0)] == 1)
+    columns = itertools.combinations(range(12), 2)
+    expected = np.array([Y[:, a] & Y[:, b] for a, b in columns])
+    occurring = expected[expected.any(axis=1)].T
+    np.testing.assert_array_equal(pairs.toarray(), occurring if occurring.size else np.zeros((40, 1)))
 
 
 def test_second_order_balances_pairs_better():

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import count_positives, with_small_indices
+from fairfold.splitting.labels import count_positives
 from fairfold.splitting.random import spread
 
 LABEL_ORDERS = ("rarest", "first-seen")
@@ -28,7 +28,7 @@ class IterativeStratification(FoldSplitter):
         Seed; ``None`` draws a fresh one at each call.
     order : {1, 2}
         1: single labels (Sechidis, Tsoumakas & Vlahavas 2011, Algorithm 1). 2: pairs of labels first, then single
-        labels (SOIS; Szymański & Kajdanowicz 2017). The pairs of all rows are held in memory.
+        labels (SOIS; Szymański & Kajdanowicz 2017). The pairs of all rows are held in memory, in 10 bytes each.
     label_order : {"rarest", "first-seen"}
         ``"first-seen"`` takes labels as they first appear in the rows, the last row first, and breaks ties between
         folds at random without regard to their size: what the comparison of Tiittanen et al. (2021) used under the
@@ -127,25 +127,51 @@ def stratify(
 
 
 def label_pairs(labels: sp.csr_array) -> sp.csr_array:
-    """Pairs of labels of each row, as labels of their own, shape (n_rows, n_pairs that occur)."""
+    """Pairs of labels of each row, as labels of their own, shape (n_rows, n_pairs that occur).
+
+    Pairs are numbered by their first label, then their second. Time and memory grow with the pairs of all rows.
+    """
     lengths = np.diff(labels.indptr).astype(np.int64)
     indptr = np.concatenate([[0], np.cumsum(lengths * (lengths - 1) // 2)])
-    pairs = _pairs(labels.indptr, labels.indices, indptr, labels.shape[1])
-    found, columns = np.unique(pairs, return_inverse=True)
-    ones = np.ones(len(pairs), dtype=bool)
-    return with_small_indices(sp.csr_array((ones, columns, indptr), shape=(len(lengths), max(len(found), 1))))
+    n_held = indptr[-1]
+    index_type = np.int32 if n_held <= np.iinfo(np.int32).max else np.int64  # one for both, or SciPy makes them wide
+    indptr, columns = indptr.astype(index_type), np.empty(n_held, dtype=index_type)
+    places = sp.csr_array((np.arange(labels.nnz), labels.indices, labels.indptr), shape=labels.shape).tocsc()
+    by_row, by_label = (labels.indptr, labels.indices), (places.indptr, places.indices, places.data)
+    n_pairs = _number_pairs(by_row, by_label, indptr, columns)
+    return sp.csr_array((np.ones(n_held, dtype=bool), columns, indptr), shape=(len(lengths), max(n_pairs, 1)))
 
 
 @numba.njit(cache=True, nogil=True)
-def _pairs(indptr, indices, pair_indptr, n_labels):  # noqa: ANN001, ANN202
-    pairs = np.empty(pair_indptr[-1], dtype=np.int64)
-    at = 0
-    for row in range(len(indptr) - 1):
-        for first in range(indptr[row], indptr[row + 1]):
-            for second in range(first + 1, indptr[row + 1]):
-                pairs[at] = np.int64(indices[first]) * n_labels + indices[second]
+def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN202
+    """Fill in the number of the pair at each place, one first label after another: no list of all pairs is sorted."""
+    indptr, indices = by_row
+    label_indptr, label_rows, label_places = by_label
+    n_labels = len(label_indptr) - 1
+    number = np.full(n_labels, -1, dtype=np.int64)  # of the pair with each other label
+    seen = np.empty(n_labels, dtype=np.int64)
+    n_pairs = 0
+    for label in range(n_labels):
+        n_seen = 0
+        for k in range(label_indptr[label], label_indptr[label + 1]):
+            for other in indices[label_places[k] + 1 : indptr[label_rows[k] + 1]]:
+                if number[other] < 0:
+                    number[other] = 0
+                    seen[n_seen] = other
+                    n_seen += 1
+        seen[:n_seen].sort()
+        for other in seen[:n_seen]:
+            number[other] = n_pairs
+            n_pairs += 1
+        for k in range(label_indptr[label], label_indptr[label + 1]):
+            row, place = label_rows[k], label_places[k]
+            before, length = place - indptr[row], indptr[row + 1] - indptr[row]
+            at = pair_indptr[row] + before * (2 * length - before - 1) // 2
+            for other in indices[place + 1 : indptr[row + 1]]:
+                columns[at] = number[other]
                 at += 1
-    return pairs
+        number[seen[:n_seen]] = -1
+    return n_pairs
 
 
 @numba.njit(cache=True, nogil=True)
