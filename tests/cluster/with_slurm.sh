@@ -62,6 +62,7 @@ port=$((20000 + $$ % 6000 * 2)) # two runs at once seldom meet, and no port that
 mkdir "$folder/munge" "$folder/state" "$folder/spool" "$folder/bin"
 
 # AccountingStorageType and JobCompType: none of the data bases behind sacct.
+# TaskPlugin: binds jobs to the cores they asked for, without control groups.
 # JobAcctGather: every second, ends jobs that use more memory than they asked for, without control groups.
 # MinJobAge: the plugin reads the end of a job from squeue, so squeue must remember jobs.
 # DefMemPerCPU: without it, a job that names no memory takes the whole node, also that of an inner srun.
@@ -80,7 +81,7 @@ SlurmdSpoolDir=$folder/spool
 SlurmctldPidFile=$folder/slurmctld.pid
 SlurmdPidFile=$folder/slurmd.pid
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 SwitchType=switch/none
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/linux

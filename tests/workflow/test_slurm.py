@@ -37,9 +37,9 @@ def rules(root):
     return {name: "localrule: True" in body for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def evaluate(expression, **names):
-    small, splitter = SimpleNamespace(size_mb=0), SimpleNamespace(splitter="SOIS")
-    return eval(str(expression), {"input": small, "wildcards": splitter, "attempt": 1, **names})
+def evaluate(expression, size_mb=0, attempt=1, splitter="IS"):
+    names = {"input": SimpleNamespace(size_mb=size_mb), "wildcards": SimpleNamespace(splitter=splitter)}
+    return eval(str(expression), {**names, "attempt": attempt})
 
 
 def test_each_rule_is_in_a_group_or_has_resources_of_its_own(root):
@@ -85,22 +85,23 @@ def test_members_of_a_group_are_not_sized_by_what_the_group_itself_makes(root):
 
 
 @pytest.mark.parametrize("resource", ["mem_mb", "runtime"])
-def test_resources_grow_with_the_dataset_and_with_each_attempt(root, resource):
+@pytest.mark.parametrize("splitter", ["IS", "SOIS"])
+def test_resources_grow_with_the_dataset_and_with_each_attempt(root, resource, splitter):
     profile = load_profile(root)
-    large = SimpleNamespace(size_mb=100.5)
     for wanted in [profile["default-resources"], *profile["set-resources"].values()]:
-        first = evaluate(wanted[resource])
+        first = evaluate(wanted[resource], splitter=splitter)
         assert isinstance(first, int)
-        assert evaluate(wanted[resource], attempt=2) == 2 * first
+        assert evaluate(wanted[resource], attempt=2, splitter=splitter) == 2 * first
     for wanted in profile["set-resources"].values():
-        assert evaluate(wanted[resource], input=large) > evaluate(wanted[resource])
+        assert evaluate(wanted[resource], 100.5, splitter=splitter) > evaluate(wanted[resource], splitter=splitter)
 
 
 def test_threads_grow_up_to_the_cap(root):
     profile = load_profile(root)
-    for expression in profile["set-threads"].values():
+    for rule, expression in profile["set-threads"].items():
         threads = expression.split(" if ")[0]
-        sizes = [evaluate(threads, input=SimpleNamespace(size_mb=size)) for size in (0.1, 175, 1000)]
+        mb_of_a_thread = 50 if rule == "train_model" else 5
+        sizes = [evaluate(threads, size * mb_of_a_thread) for size in (0.1, 3.5, 1000)]
         assert sizes == [1, 4, profile["cores"]]
         assert evaluate(threads, attempt=2) == 2
 
@@ -122,12 +123,15 @@ def test_the_profile_has_what_the_default_profile_has(root, monkeypatch):
     assert default.items() <= load_profile(root).items()
 
 
+def cores_on_slurm():
+    """A group that asked for more cores than the one node has would be pending for ever."""
+    return min(2, os.cpu_count())
+
+
 def run_on_slurm(study, root, *targets, profile=None):
     """Run the study beside a Slurm of its own; the output. Skips where none can be started."""
-    # A group that asked for more cores than the one node has would be pending for ever.
-    cores = min(2, os.cpu_count())
     profile = str(profile or root / PROFILE)
-    command = study.command(*targets, "--workflow-profile", profile, *FOR_THIS_SLURM, cores=cores)
+    command = study.command(*targets, "--workflow-profile", profile, *FOR_THIS_SLURM, cores=cores_on_slurm())
     with (study.folder / "slurm.txt").open("w+") as stream:
         process = subprocess.Popen(
             ["sh", str(root / "tests/cluster/with_slurm.sh"), *command],
@@ -152,7 +156,7 @@ def on_slurm(tmp_path_factory, study_class, root):
     """A study that ran on Slurm, and its output; its training jobs ask for too little memory at first."""
     folder = tmp_path_factory.mktemp("on-slurm")
     profile = json.loads(json.dumps(load_profile(root)))  # a copy without aliases
-    profile["set-resources"]["train_model"]["mem_mb"] = f"{TOO_LITTLE} if attempt == 1 else 2000"
+    profile["set-resources"]["train_model"]["mem_mb"] = f"{TOO_LITTLE} if attempt == 1 else 1500"
     (folder / "profile").mkdir()
     (folder / "profile/config.yaml").write_text(yaml.safe_dump(profile))
     study = study_class(folder / "study", root)
@@ -178,7 +182,7 @@ def test_jobs_out_of_memory_were_made_again_with_more(on_slurm):
     study, output = on_slurm
     assert "Trying to restart job" in output
     (log,) = study.folder.glob(".snakemake/slurm_logs/group_models_*/**/*.log")  # of those that failed
-    asked = len(MODELS) * TOO_LITTLE * 2**20
+    asked = min(len(MODELS), cores_on_slurm()) * TOO_LITTLE * 2**20
     assert re.search(rf"exceeded memory limit \(\d+ > {asked}\), being killed", log.read_text())
 
 
