@@ -43,7 +43,7 @@ def test_a_dataset_that_cannot_be_had(study, tiny, tmp_path):
     config = changed(tiny, "weak_labels/datasets", ["PlantGO"])
     config["data"] = {"offline": True, "cache": str(tmp_path / "cache")}
     offline = study(config)
-    code, output = offline.run()
+    code, output = offline.run("weak_labels")
     assert code != 0
     assert "DataError: PlantGO/PlantGO.csv is missing" in output
     assert "FAIRFOLD_MIRROR" in output
