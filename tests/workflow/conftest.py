@@ -152,8 +152,8 @@ def copy_of_project(root, tmp_path):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, root):
-    """The tiny study, run once on one core, and what it printed."""
+    """The tiny study, run once on three cores, and what it printed."""
     study = Study(tmp_path_factory.mktemp("finished") / "study", root)
-    code, output = study.run(cores=1)
+    code, output = study.run(cores=3)
     assert code == 0, output
     return study, output
