@@ -282,30 +282,23 @@ def assert_a_part_of(finished, study, *tables):
     assert {f"tables/{table}.csv" for table in tables} <= found.keys()
 
 
-def test_any_number_of_cores_gives_the_same_bytes(finished, study):
-    other = study()
-    code, output = other.run("splitting", "weak_labels", cores=1)
-    assert code == 0, output
-    assert_a_part_of(finished, other, "split_quality", "percentile_ranks")
-
-
 @pytest.mark.parametrize(
     ("parts", "tables"),
     [
         (["splitting", "cross_testing"], ["split_quality", "cross_testing_fig4"]),
         (["weak_labels"], ["percentile_ranks", "rank_stability"]),
-        (["win_percentage"], ["win_percentage/win_percentages"]),
+        (["win_percentage", "ecoc"], ["win_percentage/win_percentages", "ecoc/examples"]),
     ],
 )
-def test_a_killed_run_is_finished_by_the_next(finished, study, parts, tables):
-    """SIGKILL of the whole process group at random moments, until a run comes through."""
+def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, parts, tables):
+    """SIGKILL of the whole process group at random moments; the run that comes through has the bytes of three cores."""
     killed, moments = study(), random.Random(parts[0])
     for _ in range(4):
-        process = killed.start(*parts)
+        process = killed.start(*parts, cores=1)
         time.sleep(moments.uniform(1.5, 8))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    code, output = killed.run(*parts)
+    code, output = killed.run(*parts, cores=1)
     assert code == 0, output
     assert_a_part_of(finished, killed, *tables)
 
