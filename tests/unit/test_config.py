@@ -3,13 +3,13 @@ import copy
 import pytest
 import yaml
 
-from fairfold.config import check, load_yaml
+from fairfold.config import check, check_command_line, load_yaml, typed
 from fairfold.errors import ConfigError
 from fairfold.forests import MODEL_NAMES
 from fairfold.forests.models import VARIANTS
 from fairfold.splitting.methods import METHOD_NAMES
 
-MINIMAL = {"seed": 1, "data": {}, "folds": {}, "weak_labels": {"datasets": ["flags"]}}
+MINIMAL = {"seed": 1, "weak_labels": {"datasets": ["flags"]}}
 
 
 def checked(**changes):
@@ -18,7 +18,7 @@ def checked(**changes):
         *parents, last = path.split("__")
         place = config
         for parent in parents:
-            place = place[parent]
+            place = place.setdefault(parent, {})
         place[last] = value
     check(config, "config.schema.yaml", "config")
     return config
@@ -28,6 +28,7 @@ def test_defaults_are_filled_in():
     config = checked()
     assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5}
     assert config["weak_labels"]["forest"]["n_trees"] == 150
+    # of keys that the configuration does not have, too
     assert config["data"] == {"mirrors": [], "cache": None, "offline": False, "own": {}}
 
 
@@ -121,6 +122,50 @@ def test_broken_yaml_names_the_file(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ConfigError, match=r"broken\.yaml is not valid YAML"):
         load_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a: 1\nb: [1, 2\nc: 3", "line 3, column 2: while parsing a flow sequence, begun in line 2: expected"),
+        ("a: 1\nb: {c: 2001-13-45}", "line 2, column 8: month must be in 1..12."),
+        ("a: 1\nb: 2\na: 3", "line 3, column 1: the key 'a' is given twice; keep one."),
+        ("b:\n  c: 1\n  c: 1", "line 3, column 3: the key 'c' is given twice"),
+    ],
+)
+def test_broken_yaml_is_located(tmp_path, text, place):
+    (tmp_path / "broken.yaml").write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load_yaml(tmp_path / "broken.yaml")
+    assert place in str(error.value)
+
+
+def test_keys_that_only_look_repeated_are_taken(tmp_path):
+    (tmp_path / "fine.yaml").write_text("a: &x {c: 1}\nb: {c: 1}\nd: {<<: *x, e: 2}\n1: {}\n'1': {}")
+    assert load_yaml(tmp_path / "fine.yaml") == {"a": {"c": 1}, "b": {"c": 1}, "d": {"c": 1, "e": 2}, 1: {}, "1": {}}
+
+
+def test_the_command_line_is_read_as_snakemake_reads_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.yaml", "b.yaml", "config/config.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("seed: 1")
+    check_command_line(["splitting", "--configfile", "a.yaml", "b.yaml", "--config", "seed=7", "--cores", "2"])
+    check_command_line(["--configfile=a.yaml", "-n", "splitting"])
+    check_command_line(["--configfiles", "a.yaml", "--directory", "nowhere"])
+    check_command_line(["-d", "nowhere"])
+    with pytest.raises(ConfigError, match=r"If splitting is a target, write it before --configfile, which takes all"):
+        check_command_line(["--configfile", "a.yaml", "splitting"])
+    (tmp_path / "config/config.yaml").write_text("")
+    with pytest.raises(ConfigError, match=r"config/config.yaml: it needs keys, .* but holds nothing"):
+        check_command_line(["--cores", "2"])
+
+
+def test_nested_values_of_the_command_line_get_their_types():
+    given = {"n_splits": "3", "own": {}, "rates": ["0", "0.5"], "offline": "true", "cache": "null", "day": "2001-13-45"}
+    assert typed(given) == {
+        "n_splits": 3, "own": {}, "rates": [0, 0.5], "offline": True, "cache": None, "day": "2001-13-45"
+    }  # fmt: skip
 
 
 def test_unreadable_yaml_names_the_file(tmp_path):

@@ -88,14 +88,14 @@ class Study:
         folder.mkdir(exist_ok=True)
         (folder / "study.yaml").write_text(yaml.safe_dump(config))
 
-    def command(self, *arguments: str, cores: int = 2) -> list[str]:
-        fixed = ["--snakefile", str(self.snakefile), "--configfile", "study.yaml", "--cores", str(cores)]
+    def command(self, *arguments: str, cores: int = 2, configuration: str = "study.yaml") -> list[str]:
+        fixed = ["--snakefile", str(self.snakefile), "--configfile", configuration, "--cores", str(cores)]
         return [sys.executable, "-m", "snakemake", *arguments, *fixed]
 
-    def start(self, *arguments: str, cores: int = 2) -> subprocess.Popen:
+    def start(self, *arguments: str, **options: int | str) -> subprocess.Popen:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         return subprocess.Popen(
-            self.command(*arguments, cores=cores),
+            self.command(*arguments, **options),
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -104,8 +104,8 @@ class Study:
             start_new_session=True,
         )
 
-    def run(self, *arguments: str, cores: int = 2) -> tuple[int, str]:
-        process = self.start(*arguments, cores=cores)
+    def run(self, *arguments: str, **options: int | str) -> tuple[int, str]:
+        process = self.start(*arguments, **options)
         output, _ = process.communicate(timeout=1500)
         return process.returncode, output
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,95 @@ from fairfold.errors import ConfigError, unknown_name
 SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
 
 
+class _StrictLoader(yaml.SafeLoader):
+    """Plain YAML, in which each key of a mapping is given once, and each fault has its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, KeyError) as error:  # of odd values, such as a 13th month, with no word about their place
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = set()
+        for key, _ in node.value:
+            # PyYAML keeps the last of them; `<<` merges mappings and may stand twice
+            if (key.tag, key.value) in keys and isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
+                )
+            keys.add((key.tag, str(key.value)))
+        return super().construct_mapping(node, deep=deep)
+
+
 def load_yaml(path: Path) -> Any:
-    """Content of a YAML file.
+    """Content of a YAML file; nearly all JSON is YAML, too.
 
     Raises
     ------
     ConfigError
-        When the file cannot be read or is not YAML.
+        When the file cannot be read, is not YAML, or gives a key twice; with the line.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
-    except Exception as error:  # of odd values PyYAML raises ValueError, KeyError, RecursionError and others
+    except yaml.MarkedYAMLError as error:
+        at, begun = error.problem_mark, error.context_mark
+        context = f"{error.context}, begun in line {begun.line + 1}: " if begun else ""
+        problem = f"line {at.line + 1}, column {at.column + 1}: {context}{error.problem}"
+        raise ConfigError(f"{path} is not valid YAML: {problem}.") from None
+    except Exception as error:  # of odd characters and of depth PyYAML raises others
         raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def typed(value: Any) -> Any:
+    """A nested value of Snakemake's ``--config``, in which numbers and the like are text, as YAML has it."""
+    if isinstance(value, Mapping):
+        return {name: typed(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return list(map(typed, value))
+    try:
+        return yaml.safe_load(value)
+    except (yaml.YAMLError, ValueError):
+        return value
+
+
+def check_command_line(arguments: Sequence[str]) -> None:
+    """Check the configuration files on Snakemake's command line, before Snakemake reads them and shows a traceback.
+
+    Parameters
+    ----------
+    arguments : as in ``sys.argv[1:]``. ``--configfile`` takes all words up to the next option, targets included.
+
+    Raises
+    ------
+    ConfigError
+        When a file, or ``config/config.yaml`` where none is given, is missing, is no YAML, or holds no keys; or is no
+        configuration but a target.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="*", type=Path, default=[])
+    parser.add_argument("--directory", "-d", type=Path, default=Path())
+    given = parser.parse_known_args(arguments)[0]
+    if not given.configfile and (default := given.directory / "config" / "config.yaml").exists():
+        _check_keys(default, "")
+    for number, path in enumerate(given.configfile):
+        advice = f" If {path} is a target, write it before --configfile, which takes all words up to the next option."
+        # results/config.yaml may be given alone, to repeat a study, but is a target where it stands beside another file
+        if number and path.parts[0] == "results":
+            raise ConfigError(f"{path} is a result, and no configuration beside others.{advice}")
+        _check_keys(path, advice if number else "")
+
+
+def _check_keys(path: Path, advice: str) -> None:
+    if not path.is_file():
+        found = "it is a folder" if path.is_dir() else f"there is no such file in {Path.cwd()}"
+        raise ConfigError(f"configuration file {path}: {found}.{advice}")
+    document = load_yaml(path)
+    if not isinstance(document, dict):
+        found = "nothing" if document is None else f"a {type(document).__name__}"
+        raise ConfigError(f"configuration file {path}: it needs keys, such as 'seed: 1', but holds {found}.{advice}")
 
 
 def check(document: Any, schema_name: str, what: str) -> None:

@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from snakemake.utils import update_config
+
 LIBRARY = (
     Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "fairfold"
 )
@@ -18,11 +20,21 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")])
 )
 
-from fairfold.config import check  # noqa: E402
+from fairfold.config import check, typed  # noqa: E402
 from fairfold.datasets import load_catalog  # noqa: E402
 from fairfold.errors import ConfigError, StudyError  # noqa: E402
 from fairfold.files import check_writable, remove_leftovers  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
+
+# Snakemake reads `--config seed=7` as a number, but leaves those of `--config folds="{'n_splits': 7}"` as text.
+update_config(
+    config,
+    {
+        name: typed(value)
+        for name, value in workflow.config_settings.config.items()
+        if isinstance(value, (dict, list)) and name in config
+    },
+)
 
 try:
     check(config, "config.schema.yaml", "config")

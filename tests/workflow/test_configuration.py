@@ -1,0 +1,159 @@
+"""Which configuration a study has: one file and the schema's defaults, whatever stands around it.
+
+From the project's root, where Snakemake would find the quick study's configuration and mix it with another.
+"""
+
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+import yaml
+
+OWN = {
+    "seed": 3,
+    "data": {"own": {"mine": {"path": "mine.csv", "format": "csv", "labels": {"prefix": "label_"}}}},
+    "weak_labels": {"datasets": ["mine"], "models": ["RF+ET"]},
+    "splitting": {"datasets": ["mine"], "repeats": 2},
+}
+
+
+@pytest.fixture
+def snakemake(copy_of_project):
+    """Runner of Snakemake in the root of a copy of the project."""
+
+    def run(*arguments, folder=copy_of_project):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+        return done.returncode, done.stdout + done.stderr
+
+    (copy_of_project / "mine.csv").write_text("a,label_b\n" + "0.5,1\n0.25,0\n" * 20)
+    (copy_of_project / "config" / "mine.yaml").write_text(yaml.safe_dump(OWN))
+    return run
+
+
+def with_defaults(value, schema, root):
+    """The plain counterpart of what fills in defaults: key by key, as the schema says."""
+    while "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")] | {
+            name: inner for name, inner in schema.items() if name != "$ref"
+        }
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        defaults = {name: inner["default"] for name, inner in properties.items() if "default" in inner}
+        others = schema.get("additionalProperties") or {}
+        return {
+            name: with_defaults(inner, properties.get(name, others), root)
+            for name, inner in {**defaults, **value}.items()
+        }
+    return value
+
+
+@pytest.fixture
+def expected(root):
+    schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text())
+    return lambda document: with_defaults(document, schema, schema)
+
+
+def effective(folder):
+    return yaml.safe_load((folder / "results/config.yaml").read_text())
+
+
+@pytest.mark.parametrize("name", ["config/paper.yaml", "config/mine.yaml"])
+def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, expected, name):
+    code, output = snakemake("results/config.yaml", "--configfile", name)
+    assert code == 0, output
+    assert effective(copy_of_project) == expected(yaml.safe_load((copy_of_project / name).read_text()))
+
+
+def test_single_keys_change_the_file_in_force(snakemake, copy_of_project, expected):
+    seed = ["--config", "seed=7", "folds={'n_splits': 3}"]
+    code, output = snakemake("results/config.yaml", "--configfile", "config/mine.yaml", *seed)
+    assert code == 0, output
+    assert effective(copy_of_project) == expected({**OWN, "seed": 7, "folds": {"n_splits": 3}})
+    code, output = snakemake("results/config.yaml", *seed)
+    assert code == 0, output
+    quick = yaml.safe_load((copy_of_project / "config/config.yaml").read_text())
+    assert effective(copy_of_project) == expected({**quick, "seed": 7, "folds": {**quick["folds"], "n_splits": 3}})
+
+
+def test_without_a_file_it_is_the_quick_study_wherever_it_runs(snakemake, copy_of_project, expected, tmp_path):
+    quick = expected(yaml.safe_load((copy_of_project / "config/config.yaml").read_text()))
+    there, beside = tmp_path / "there", tmp_path / "beside"
+    code, output = snakemake("results/config.yaml", "--directory", there)
+    assert code == 0, output
+    assert effective(there) == quick
+    beside.mkdir()
+    code, output = snakemake("results/config.yaml", "--snakefile", copy_of_project / "Snakefile", folder=beside)
+    assert code == 0, output
+    assert effective(beside) == quick
+
+
+def test_a_folder_of_studies_may_have_a_configuration_of_its_own(snakemake, expected, tmp_path):
+    (tmp_path / "config").mkdir()
+    document = {"seed": 5, "weak_labels": {"datasets": ["simulated-multilabel"]}}
+    (tmp_path / "config" / "config.yaml").write_text(yaml.safe_dump(document))
+    code, output = snakemake("results/config.yaml", "--directory", tmp_path)
+    assert code == 0, output
+    assert effective(tmp_path) == expected(document)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--configfile", "gone.yaml"], "configuration file gone.yaml: there is no such file in "),
+        (["--configfile", "config"], "configuration file config: it is a folder."),
+        (["--configfile", "broken.yaml"], "broken.yaml is not valid YAML: line 2, column 31: while parsing a flow"),
+        (["--configfile", "twice.yaml"], "twice.yaml is not valid YAML: line 4, column 1: the key 'seed' is given"),
+        (["--configfile", "list.yaml"], "configuration file list.yaml: it needs keys, such as 'seed: 1', but holds a"),
+        (["--configfile", "config/mine.yaml", "splitting"], "If splitting is a target, write it before --configfile"),
+        (["--configfile", "config/mine.yaml", "results/config.yaml"], "is a target, write it before --configfile"),
+        (["--directory", "study"], "study/config/config.yaml is not valid YAML: line 1, column 7: month must be in"),
+        (
+            ["--workflow-profile", "workflow/profiles/slurm", "--configfile", "gone.yaml"],
+            "configuration file gone.yaml: there is no such file in ",
+        ),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake, copy_of_project, arguments, sentence):
+    (copy_of_project / "broken.yaml").write_text("seed: 1\nweak_labels: {datasets: [yeast}\nfolds: {}\n")
+    (copy_of_project / "twice.yaml").write_text("seed: 1\nweak_labels:\n  datasets: [flags]\nseed: 2\n")
+    (copy_of_project / "list.yaml").write_text("- seed\n")
+    (copy_of_project / "study/config").mkdir(parents=True)
+    (copy_of_project / "study/config/config.yaml").write_text("seed: 2024-13-01\n")
+    (copy_of_project / "results").mkdir()
+    (copy_of_project / "results/config.yaml").write_text(yaml.safe_dump(OWN))
+    code, output = snakemake("-n", *arguments)
+    assert code != 0
+    *_, last = output.strip().splitlines()
+    assert sentence in last
+    assert "Traceback" not in output
+
+
+def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
+    """Only what differs is made when one follows the other: tables over all datasets, and what one of them adds."""
+    first = {name: tiny[name] for name in ("seed", "folds", "weak_labels")}
+    first["weak_labels"].pop("rank_stability")
+    first["weak_labels"] |= {"models": ["RF+ET", "FLAForest+"], "missing_rates": [50]}
+    second = yaml.safe_load(yaml.safe_dump(first))
+    second["weak_labels"] |= {"models": ["RF+ET", "SLCForest"], "missing_rates": [0, 50]}
+    mine = study(first, "both")
+    (mine.folder / "other.yaml").write_text(yaml.safe_dump(second))
+    assert mine.run()[0] == 0
+    shared = ["weak_labels/simulated-multilabel/rate-50/RF+ET.csv", "datasets/simulated-multilabel.npz"]
+    before = {name: (mine.folder / "results" / name).stat().st_mtime_ns for name in shared}
+    scores = (mine.folder / "results/tables/weak_label_scores.csv").read_bytes()
+
+    code, output = mine.run(configuration="other.yaml")
+    assert code == 0, output
+    assert {name: (mine.folder / "results" / name).stat().st_mtime_ns for name in shared} == before
+    assert set(pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")["model"]) == {"RF+ET", "SLCForest"}
+
+    code, output = mine.run("-n")
+    assert code == 0, output
+    trained = ("prepare_dataset", "split_dataset", "mask_labels", "grow_first_level", "train_model")
+    assert not [rule for rule in trained if f"rule {rule}:" in output]
+    assert mine.run()[0] == 0
+    assert (mine.folder / "results/tables/weak_label_scores.csv").read_bytes() == scores

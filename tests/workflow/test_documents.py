@@ -1,0 +1,86 @@
+"""What the documents tell a reader to type is run as it stands there, in the root of a copy of the project.
+
+Commands that take long are run dry; each is a line of its own.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairfold.config import check
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ("README.md", "config/README.md")
+
+
+def blocks(document, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / document).read_text(), re.MULTILINE | re.DOTALL)
+
+
+COMMANDS = [
+    (document, line.split("  #")[0].strip())
+    for document in DOCUMENTS
+    for block in blocks(document, "sh")
+    for line in block.splitlines()
+]
+STANZAS = [(document, block) for document in DOCUMENTS for block in blocks(document, "yaml")]
+EXAMPLES = [(document, block) for document in DOCUMENTS for block in blocks(document, "python")]
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """A copy of the project, with the files that the documents tell the reader to have."""
+    folder = tmp_path_factory.mktemp("reader") / "project"
+    folder.mkdir()
+    for part in ("workflow", "resources", "config", "envs"):
+        shutil.copytree(ROOT / part, folder / part)
+    for part in ("Snakefile", "Makefile", "pyproject.toml"):
+        shutil.copy2(ROOT / part, folder)
+    (folder / "profiles").symlink_to("workflow/profiles")
+    (folder / "config/mine.yaml").write_text(blocks("config/README.md", "yaml")[0])
+    for place in (folder, folder.parent / "my-study"):
+        place.mkdir(exist_ok=True)
+        (place / "my-plants.csv").write_text(blocks("config/README.md", "csv")[0])
+    return folder
+
+
+def dry(command):
+    """The command as it is to be tested: planned only, and by the Python that runs this."""
+    program, *words = command.split(maxsplit=1)
+    if program == "make":
+        return f"make --dry-run {' '.join(words)}"
+    assert program == "snakemake", f"say how {command!r} is to be tested"
+    return f"{sys.executable} -m snakemake --dry-run --quiet rules {' '.join(words)}"
+
+
+@pytest.mark.parametrize(("document", "command"), COMMANDS)
+def test_each_command_can_be_run(reader, document, command):
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MAKEFLAGS")}
+    done = subprocess.run(
+        dry(command), shell=True, cwd=reader, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    wanted = re.compile(r"pytest|snakemake" if command.startswith("make") else r"^total +[1-9]", re.MULTILINE)
+    assert wanted.search(done.stdout), done.stdout
+
+
+@pytest.mark.parametrize(("document", "stanza"), STANZAS)
+def test_each_configuration_is_a_whole_one(document, stanza):
+    check(yaml.safe_load(stanza), "config.schema.yaml", "config")
+
+
+@pytest.mark.parametrize(("document", "example"), EXAMPLES)
+def test_each_example_of_the_library_runs(document, example, tmp_path):
+    subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
+
+
+def test_no_block_of_the_documents_is_left_out():
+    assert {document for document, _ in COMMANDS} == {document for document, _ in STANZAS} == set(DOCUMENTS)
+    fences = [line for name in DOCUMENTS for line in (ROOT / name).read_text().splitlines() if line.startswith("```")]
+    assert set(fences) <= {"```", "```sh", "```yaml", "```csv", "```python"}  # another language needs a test
