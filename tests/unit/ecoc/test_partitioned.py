@@ -143,6 +143,63 @@ def test_holdout_leaves_the_others_untested(iris):
     assert model.kfold_edge() == pytest.approx(model.kfold_margin()[tested].mean())
 
 
+@pytest.mark.parametrize("learner", ["naive-bayes", make_learner("svm", standardize=True)], ids=["bayes", "svm"])
+def test_holdout_predicts_each_sample_by_its_own_scores(iris, learner):
+    """StratifiedShuffleSplit gives the test part in random order, and iris lies in order of its classes."""
+    X, y = iris
+    estimator = ECOCClassifier(learner, fit_posterior=True, random_state=0)
+    model = PartitionedECOC(estimator, holdout=0.3, random_state=0).fit(X, y)
+    test = np.flatnonzero(model.fold_of_ == 0)
+    train = np.setdiff1d(np.arange(150), test)
+    assert len(test) == 45
+    alone = clone(model.models_[0]).fit(X[train], y[train])
+    found, margin = model.kfold_predict(), model.kfold_margin()
+    for number, sample in enumerate(test):
+        one = X[[sample]]
+        assert found.labels[sample] == alone.predict(one)[0]
+        # one row or many: a product of matrices may sum in another order
+        np.testing.assert_allclose(found.neg_loss[sample], alone.neg_loss(one)[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.pb_score[sample], alone.binary_scores(one)[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(found.posterior[sample], alone.predict_proba(X[test])[number])
+        true = list(NAMES).index(y[sample])
+        others = np.delete(found.neg_loss[sample], true).max()
+        assert margin[sample] == found.neg_loss[sample, true] - others
+    error = np.mean(alone.predict(X[test]) != y[test])
+    assert error <= 0.1  # 3 in 100 are wrong; of 45 that is 1.4, and 5 or more are 1 in 100
+    assert model.kfold_loss() == error
+    assert model.kfold_loss(per_fold=True).tolist() == [error]
+    assert model.kfold_edge() == pytest.approx(margin[test].mean(), rel=1e-12)
+
+
+def test_holdout_errs_as_cross_validation_does(iris):
+    losses = [PartitionedECOC(BAYES, holdout=0.3, random_state=seed).fit(*iris).kfold_loss() for seed in range(20)]
+    error = PartitionedECOC(BAYES, 10, random_state=0).fit(*iris).kfold_loss()
+    # A mean over 20 overlapping holdouts knows the error no better than 150 samples do, nor worse than 45.
+    assert abs(np.mean(losses) - error) < 3 * np.sqrt(error * (1 - error) / 45)
+
+
+def test_given_holdouts_are_the_same_in_any_order_and_form(iris):
+    X, y = iris
+    test = np.arange(150) % 10 < 3
+    shuffled = [np.random.default_rng(0).permutation(np.flatnonzero(part)) for part in (~test, test)]
+    forms = [np.where(test, 0, -1), [(~test, test)], [tuple(shuffled)], iter([(shuffled[0].tolist(), test)])]
+    models = [PartitionedECOC(BAYES, cv=cv, random_state=0).fit(X, y) for cv in forms]
+    for model in models:
+        np.testing.assert_array_equal(model.fold_of_, np.where(test, 0, -1))
+        for one, other in zip(model.kfold_predict(), models[0].kfold_predict(), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert model.kfold_loss() == models[0].kfold_loss() <= 0.1
+
+
+def test_a_sample_may_be_trained_on_repeatedly(iris):
+    X, y = iris
+    train = np.random.default_rng(0).choice(np.flatnonzero(np.arange(150) % 3 > 0), 100)
+    test = np.arange(0, 150, 3)
+    found = PartitionedECOC(BAYES, cv=[(train, test)]).fit(X, y).kfold_predict()
+    alone = clone(BAYES).fit(X[np.sort(train)], y[np.sort(train)])
+    np.testing.assert_array_equal(found.neg_loss[test], alone.neg_loss(X[test]))
+
+
 def test_folds_of_all_sorts(iris):
     X, y = iris
     model = ECOCClassifier("naive-bayes")
@@ -283,18 +340,26 @@ def test_seeds(iris, untouched_chance):
         ({"n_splits": 1}, SplitError, "n_splits is 1: give a whole number from 2 to 150"),
         ({"n_splits": 2.5}, SplitError, "n_splits is 2.5"),
         ({"n_splits": 151}, SplitError, "n_splits is 151"),
-        ({"n_splits": 51}, SplitError, "folds cannot be made: n_splits=51 cannot be greater than .* Use fewer folds"),
+        ({"n_splits": 51}, SplitError, "folds cannot be made: n_splits=51 cannot be greater than .*; use fewer folds"),
         ({"holdout": 1.5}, SplitError, "holdout is 1.5: give the share"),
         ({"holdout": "a"}, SplitError, "holdout is 'a'"),
         ({"holdout": 0.001}, SplitError, "folds cannot be made: The test_size = 1 should be greater"),
         ({"holdout": 0.2, "leaveout": True}, SplitError, "more than one of holdout, leaveout and cv is given"),
         ({"cv": KFold(3), "leaveout": True}, SplitError, "more than one of"),
-        ({"cv": "five"}, SplitError, "cv is str of shape"),
-        ({"cv": 5}, SplitError, r"cv is int of shape \(\): give a splitter with split\(X, y\), or the test folds of"),
-        ({"cv": np.zeros(150)}, SplitError, "as whole numbers"),
-        ({"cv": np.arange(150) % 2 * 2}, SplitError, r"cv has the folds \[0, 2\]: number them 0, 1, 2"),
-        ({"cv": np.zeros(150, int)}, SplitError, "fold 0 has 0 training and 150 test samples: it needs both"),
-        ({"cv": np.full(150, -1)}, SplitError, "cv makes no folds"),
+        ({"cv": "five"}, SplitError, "cv is 'five': give a splitter"),
+        (
+            {"cv": 5},
+            SplitError,
+            r"cv is 5: give a splitter with split\(X, y\), the test folds of the 150 samples",
+        ),
+        ({"cv": np.zeros(150)}, SplitError, "cv holds values of type float64: fold numbers are integers"),
+        ({"cv": np.arange(150) % 2 * 2}, SplitError, "cv has no sample in fold 1: number the folds from 0"),
+        ({"cv": np.zeros(150, int)}, SplitError, "cv has all samples in fold 0, which leaves none to train on"),
+        ({"cv": []}, SplitError, r"cv has shape \(0,\): give one fold number for each of the 150 samples"),
+        ({"cv": [(np.arange(9),)]}, SplitError, "fold 0 is a tuple: give a pair"),
+        ({"cv": KFold}, SplitError, "KFold is a class: give an object"),
+        ({"cv": OptiSplit}, SplitError, "OptiSplit is a class: give an object"),
+        ({"cv": np.full(150, -1)}, SplitError, "cv has no sample in fold 0"),
         ({"cv": ShuffleSplit(3, random_state=0)}, SplitError, r"sample \d+ is in the test parts of folds 0 and"),
         ({"cv": StratifiedKFold(60)}, SplitError, "folds cannot be made: n_splits=60"),
         ({"n_jobs": 0}, ModelError, "n_jobs is 0"),

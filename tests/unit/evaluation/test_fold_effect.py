@@ -219,8 +219,16 @@ class TestFoldEffect:
             ({"Y": np.full((240, 2), 2)}, DataError, "other than 0 and 1"),
             ({"Y": np.zeros((240, 2))}, DataError, "no label has a positive and a negative"),
             ({"n_repeats": 1}, DataError, "at least 2 splits, 2 halvings, 2 repeats"),
-            ({"make_folds": {"bad": lambda Y, seed: np.zeros(len(Y), dtype=int)}}, SplitError, "'bad' gave folds"),
-            ({"make_folds": {"bad": lambda Y, seed: np.arange(5)}}, SplitError, "each of the 120 samples, 0 to 4"),
+            (
+                {"make_folds": {"bad": lambda Y, seed: np.zeros(len(Y), dtype=int)}},
+                SplitError,
+                "by 'bad' has no sample in",
+            ),
+            (
+                {"make_folds": {"bad": lambda Y, seed: np.arange(5)}},
+                SplitError,
+                "by 'bad' has shape .* 120",
+            ),
         ],
     )
     def test_bad_input(self, data, change, error, sentence):

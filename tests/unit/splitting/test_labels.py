@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from fairfold.errors import SplitError
-from fairfold.splitting.labels import check_folds, check_labels, count_positives
+from fairfold.splitting.labels import check_labels, count_positives
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 0]])
 
@@ -61,21 +61,6 @@ def test_duplicate_entries_that_add_up_to_two_are_refused():
     given = sp.csr_array((np.array([1, 1]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
     with pytest.raises(SplitError, match="holds the value 2"):
         check_labels(given)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ([0, 1], "shape"),
-        ([0, 1, -1], "from 0"),
-        ([0.0, 1.0, 1.0], "integers"),
-        ([0, 1, 5], "fold number 5"),
-        ([0, 0, 0], "fold 1 of 2 has no row"),
-    ],
-)
-def test_what_is_no_partition_is_refused(bad, message):
-    with pytest.raises(SplitError, match=message):
-        check_folds(bad, 3, 2)
 
 
 def test_positives_are_counted_with_their_amounts():

@@ -116,5 +116,5 @@ def test_bad_numbers_of_folds_are_refused(n_splits):
 
 def test_folds_that_are_no_partition_are_refused():
     for measure in ALL.values():
-        with pytest.raises(SplitError, match="fold 1 of 3 has no row"):
+        with pytest.raises(SplitError, match="fold_of has no sample in fold 1"):
             measure([0, 2, 2], [[1], [0], [1]])

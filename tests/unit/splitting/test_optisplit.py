@@ -164,8 +164,8 @@ def test_objectives_are_improved():
         ({"max_epochs": 0}, "max_epochs is 0"),
         ({"remainder": "last"}, "unknown remainder"),
         ({"initial_folds": [0, 1]}, "shape"),
-        ({"initial_folds": [0, 0, 0]}, "fold 1 of 2 has no row"),
-        ({"initial_folds": [0, 1, 2]}, "fold number 2"),
+        ({"initial_folds": [0, 0, 0]}, "initial_folds has no sample in fold 1"),
+        ({"initial_folds": [0, 1, 2]}, "initial_folds holds fold 2: there are 2 folds"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_n_jobs, choose
 from fairfold.ecoc.learners import Matrix, seed_from
 from fairfold.errors import ModelError, SplitError
+from fairfold.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
 from fairfold.seeds import seed_for
 
-Part = tuple[np.ndarray, np.ndarray]  # samples to train on and samples to test
 LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
@@ -57,9 +57,10 @@ class PartitionedECOC(BaseEstimator):
         One test part instead, of this share of the samples, balanced by class; the others are never tested.
     leaveout : bool
         As many folds as samples instead.
-    cv : splitter or array-like, shape (n_samples,), optional
-        Folds instead: anything with ``split(X, y)``, a splitter of this library (the classes are its labels), or the
-        test fold of each sample, 0 and up, -1 for a sample that is never tested.
+    cv : splitter, array-like, shape (n_samples,), or iterable of pairs, optional
+        Folds instead: anything with ``split(X, y)``, a splitter of this library (the classes are its labels), the
+        test fold of each sample, 0 and up, -1 for a sample that is never tested, or the training and test samples of
+        each fold, as indices or masks. A sample may be tested once.
     random_state : int, RandomState or None
         Seed of the folds and of the models; the estimator's own seed is mixed in.
     n_jobs : int or None
@@ -127,7 +128,7 @@ class PartitionedECOC(BaseEstimator):
             own_seed = seed_from(model.random_state)
         X, self.classes_, self._codes, self._weights = model.check_data(X, y, sample_weight)
         parts = self._parts(X, np.asarray(y), seed)
-        self.fold_of_ = _check_parts(parts, len(self._codes))
+        self.fold_of_ = fold_that_tests(parts, len(self._codes))
         _warn_of_missing_classes(parts, self._codes, self.classes_)
         if self.n_jobs not in (None, 1):
             model.set_params(n_jobs=1)
@@ -248,21 +249,15 @@ class PartitionedECOC(BaseEstimator):
         """Training and test samples of each fold."""
         if (self.holdout is not None) + bool(self.leaveout) + (self.cv is not None) > 1:
             raise SplitError("more than one of holdout, leaveout and cv is given: give one of them.")
+        n_samples = len(self._codes)
         if self.leaveout:
-            return _parts_of(np.arange(len(self._codes)))
-        try:
-            if self.cv is not None:
-                return self._given_parts(X, y)
-            with warnings.catch_warnings():
-                # Classes with fewer members than folds: ours names them.
-                warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-                return list(self._balanced_splitter(seed_for(seed, "folds")).split(X, self._codes))
-        except SplitError:
-            raise
-        except ValueError as error:
-            raise SplitError(
-                f"folds cannot be made: {error} Use fewer folds, leaveout, or folds of your own."
-            ) from error
+            return parts_of(np.arange(n_samples), n_samples)
+        if self.cv is not None:
+            return self._given_parts(X, y)
+        with warnings.catch_warnings():
+            # Classes with fewer members than folds: ours names them.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            return parts_by(self._balanced_splitter(seed_for(seed, "folds")), X, self._codes)
 
     def _balanced_splitter(self, seed: int) -> StratifiedKFold | StratifiedShuffleSplit:
         n_samples = len(self._codes)
@@ -276,20 +271,21 @@ class PartitionedECOC(BaseEstimator):
 
     def _given_parts(self, X: Matrix, y: np.ndarray) -> list[Part]:
         """Parts that ``cv`` makes or is."""
-        if hasattr(self.cv, "assign"):  # a splitter of this library, which balances indicators of labels
-            return _parts_of(self.cv.assign((self._codes[:, None] == np.arange(len(self.classes_))).astype(np.int64)))
-        if hasattr(self.cv, "split") and not isinstance(self.cv, str):
-            return [(np.asarray(train), np.asarray(test)) for train, test in self.cv.split(X, y)]
-        fold_of = np.asarray(self.cv)
-        if fold_of.dtype.kind not in "iu" or fold_of.shape != self._codes.shape:
+        n_samples, cv = len(self._codes), self.cv
+        is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
+        if is_splitter and hasattr(cv, "assign") and not isinstance(cv, type):  # ours balance indicators of labels
+            indicators = (self._codes[:, None] == np.arange(len(self.classes_))).astype(np.int64)
+            return parts_of(cv.assign(indicators), n_samples, name="cv.assign(Y)")
+        if is_splitter:
+            return parts_by(cv, X, y)
+        if isinstance(cv, str) or not isinstance(cv, Iterable):
             raise SplitError(
-                f"cv is {type(self.cv).__name__} of shape {fold_of.shape}: give a splitter with split(X, y), or the "
-                f"test folds of the {len(self._codes)} samples as whole numbers."
+                f"cv is {cv!r}: give a splitter with split(X, y), the test folds of the {n_samples} samples, or pairs "
+                "of training and test samples; n_splits takes a number of folds."
             )
-        numbers = np.unique(fold_of[fold_of != -1])
-        if not np.array_equal(numbers, np.arange(len(numbers))):
-            raise SplitError(f"cv has the folds {numbers.tolist()}: number them 0, 1, 2, ..., and -1 for never tested.")
-        return _parts_of(fold_of)
+        given = list(cv)
+        is_pairs = given and isinstance(given[0], tuple | list)
+        return check_parts(given, n_samples) if is_pairs else parts_of(given, n_samples, name="cv")
 
     def _names(self, chosen: np.ndarray) -> np.ndarray:
         """Classes by their numbers, None for -1."""
@@ -307,31 +303,6 @@ class PartitionedECOC(BaseEstimator):
         for fold, scores in enumerate(self._scores):
             together[self.fold_of_ == fold] = scores
         return together
-
-
-def _parts_of(fold_of: np.ndarray) -> list[Part]:
-    return [
-        (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(int(fold_of.max()) + 1)
-    ]
-
-
-def _check_parts(parts: Iterable[Part], n_samples: int) -> np.ndarray:
-    """Test fold of each sample, -1 for none; each at most once, and never tested by a model that saw it."""
-    fold_of = np.full(n_samples, -1, dtype=np.int64)
-    for fold, (train, test) in enumerate(parts):
-        if not len(train) or not len(test):
-            raise SplitError(f"fold {fold} has {len(train)} training and {len(test)} test samples: it needs both.")
-        if len(shared := np.intersect1d(train, test)):
-            raise SplitError(f"sample {shared[0]} is in the training and the test part of fold {fold}: put it in one.")
-        if (again := fold_of[test] >= 0).any():
-            raise SplitError(
-                f"sample {test[again][0]} is in the test parts of folds {fold_of[test[again][0]]} and {fold}: "
-                "test parts must not overlap."
-            )
-        fold_of[test] = fold
-    if (fold_of < 0).all():
-        raise SplitError("cv makes no folds: give at least one.")
-    return fold_of
 
 
 def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: np.ndarray) -> None:

@@ -44,7 +44,8 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, sparse, stats
 
-from fairfold.errors import DataError, SplitError
+from fairfold.errors import DataError
+from fairfold.folds import check_folds
 from fairfold.seeds import seed_for, seed_sequence
 
 METRICS = ("average_precision", "roc_auc", "f1")
@@ -176,10 +177,16 @@ def cross_validated_scores(
     scores : ndarray, shape (2, 2, 3), in the order of :data:`AGGREGATIONS`, :data:`AVERAGES` and :data:`METRICS`
     unscored : int
         Number of (fold, label) cells that macro scores per fold leave out.
+
+    Raises
+    ------
+    SplitError
+        When ``fold_of`` is not a partition of the samples into folds.
     """
+    fold_of, n_splits = check_folds(fold_of, len(Y))
     predictions = np.empty(Y.shape)
     per_fold, unscored = [], 0
-    for fold in range(int(fold_of.max()) + 1):
+    for fold in range(n_splits):
         rows = np.flatnonzero(fold_of == fold)
         predictions[rows] = model.predict_left_out(rows)
         scores, unscored_here = micro_macro_scores(Y[rows], predictions[rows], threshold)
@@ -247,9 +254,8 @@ def fold_effect(
             rng = np.random.default_rng(seed_sequence(seed, "order", *name))
             order = rng.permutation(len(rows)) if shuffle else np.arange(len(rows))
             fold_of = np.empty_like(order)
-            fold_of[order] = _checked_folds(
-                make_folds[method](Y[rows[order]], seed_for(seed, "folds", *name)), method, len(rows), n_splits
-            )
+            given = make_folds[method](Y[rows[order]], seed_for(seed, "folds", *name))
+            fold_of[order], _ = check_folds(given, len(rows), n_splits, name=f"the split by {method!r}")
             scores, unscored = cross_validated_scores(model, Y[rows], fold_of, threshold)
             if np.isnan(scores).any() or np.isnan(truth).any():
                 raise DataError("no label has a positive and a negative on each side: the data is too small to halve.")
@@ -405,12 +411,3 @@ def _check_data(X: Matrix, Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
     if not np.isin(Y, (0, 1)).all():
         raise DataError("labels hold values other than 0 and 1.")
     return X.astype(np.float64), Y.astype(np.int64)
-
-
-def _checked_folds(fold_of: np.ndarray, method: str, n_samples: int, n_splits: int) -> np.ndarray:
-    if np.shape(fold_of) != (n_samples,) or set(np.unique(fold_of)) != set(range(n_splits)):
-        raise SplitError(
-            f"{method!r} gave folds of shape {np.shape(fold_of)} named {np.unique(fold_of)[:10].tolist()}; "
-            f"give the fold of each of the {n_samples} samples, 0 to {n_splits - 1}, none of them empty."
-        )
-    return fold_of

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from fairfold.errors import ModelError, StudyError
 from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.folds import parts_of
 
 Matrix = np.ndarray | sparse.csr_array
 
@@ -52,7 +53,7 @@ def score_on_folds(
     make_estimator : fold -> unfitted estimator.
     X : (n_samples, n_features).
     Y : (n_samples, n_labels) of 0/1, the truth.
-    fold_of : (n_samples,) test fold of each sample.
+    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
     fit_options : fold -> further arguments of ``fit``; making them counts as its time.
@@ -65,10 +66,14 @@ def score_on_folds(
     ``fit`` and ``predict``, all levels together; and ``findings``, the tables of ``examine`` below each other. A fold
     on which the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no
     times; it never stops the others.
+
+    Raises
+    ------
+    SplitError
+        As :func:`~fairfold.folds.parts_of`.
     """
     scores, seconds, findings = [], [], []
-    for fold in range(int(fold_of.max()) + 1):
-        train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+    for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         try:
             start = time.process_time()
             options = {} if fit_options is None else fit_options(fold)

@@ -20,6 +20,7 @@ from fairfold.evaluation.multilabel_engine import LabelScore, LabelScoring, Mult
 from fairfold.evaluation.plans import TEST, Deal, Plan, deal_at_random, deal_folds
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.svm_engine import SVMEngine
+from fairfold.folds import check_folds, fold_of_parts, parts_by
 
 
 class HasAssign(Protocol):
@@ -29,7 +30,14 @@ class HasAssign(Protocol):
         """Fold of each sample."""
 
 
-Splitter = HasAssign | Callable[[np.ndarray, int], np.ndarray]
+class HasSplit(Protocol):
+    """A splitter, such as those of scikit-learn."""
+
+    def split(self, X: Any, y: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Training and test samples of each fold."""
+
+
+Splitter = HasAssign | HasSplit | Callable[[np.ndarray, int], np.ndarray]
 
 
 class ClassProblem:
@@ -101,6 +109,8 @@ class LabelProblem:
     DataError
         For features that are not finite, labels that are not 0/1, or true labels of another shape or without an
         observed one.
+    SplitError
+        When the splitter is none.
     ModelError
         When there is no such score.
     """
@@ -210,16 +220,26 @@ def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
 
 def _deal_by(splitter: Splitter) -> Deal:
     """A splitter in the place of :func:`~fairfold.evaluation.plans.deal_folds`."""
+    is_splitter = hasattr(splitter, "assign") or hasattr(splitter, "split") or callable(splitter)
+    if isinstance(splitter, type | str) or not is_splitter:
+        raise SplitError(
+            f"splitter is {splitter!r}: give an object (not a class) with assign(Y) or scikit-learn's split(X, y), or "
+            "a callable (Y, seed)."
+        )
+
+    def fold_of(Y: np.ndarray, seed: int) -> ArrayLike:
+        if hasattr(splitter, "assign"):
+            return splitter.assign(Y)
+        if hasattr(splitter, "split"):
+            return fold_of_parts(parts_by(splitter, np.zeros((len(Y), 1)), Y), len(Y))
+        return splitter(Y, seed)
 
     def deal(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
         seed = int(rng.integers(2**32))
-        fold_of = np.asarray(splitter.assign(Y) if hasattr(splitter, "assign") else splitter(Y, seed))
-        if fold_of.shape != (len(Y),) or not np.array_equal(np.unique(fold_of), np.arange(n_splits)):
-            raise SplitError(
-                f"splitter {splitter!r} gives shape {fold_of.shape} and folds {np.unique(fold_of).tolist()} for "
-                f"{len(Y)} rows: give each row one of the folds 0 to {n_splits - 1}, as n_splits says, none left empty."
-            )
-        return fold_of
+        try:
+            return check_folds(fold_of(Y, seed), len(Y), n_splits)[0]
+        except SplitError as error:
+            raise SplitError(f"splitter {splitter!r} of {len(Y)} rows into n_splits={n_splits}: {error}") from error
 
     return deal
 

@@ -177,8 +177,9 @@ def nested_cross_validate(
     random_state : seed of folds, permutations and the randomised p-value, each independent of the others; None draws
         one.
     splitter : what deals several labels to folds: an object whose ``assign(Y)`` gives the fold of each row, such as
-        those of :mod:`fairfold.splitting`, or a callable (Y, seed) that does; it sees observed labels only. None
-        deals rows at random. Classes are always dealt in equal shares.
+        those of :mod:`fairfold.splitting`, or a callable (Y, seed) that does; or one with scikit-learn's ``split(X,
+        y)``, as ``KFold`` is, that tests each row once and trains on all others. It sees observed labels only, and
+        no features. None deals rows at random. Classes are always dealt in equal shares.
     Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
         The true labels, where ``y`` holds those observed only: tests are scored on them, while candidates are trained
         and chosen on ``y``. The permutation test exchanges whole rows of both together. None where nothing is hidden.

@@ -50,6 +50,7 @@ from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.ranking import percentile_ranks
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.folds import check_folds
 
 Matrix = np.ndarray | sparse.csr_array
 
@@ -82,7 +83,7 @@ def repeat_study(
     variants : model -> variant, for all models to be scored; the models of a variant share their first level.
     X : (n_samples, n_features).
     Y : (n_samples, n_labels) of 0/1, the truth.
-    folds : (n_splits, n_samples) test fold of each sample, one row per split.
+    folds : (n_splits, n_samples) test fold of each sample, -1 for one that is never tested; one row per split.
     hide : (test fold of each sample, repeat, training) -> hidden labels.
     observed : (hidden labels, fold) -> (n_samples, n_labels) labels that may be seen when that fold is left out.
     first_model : the model whose first level is grown, once for each variant, training and fold.
@@ -93,10 +94,15 @@ def repeat_study(
     Returns
     -------
     DataFrame with the columns ``repeat, training, model, fold, metric, value, reason``.
+
+    Raises
+    ------
+    SplitError
+        As :func:`~fairfold.folds.check_folds`.
     """
     tables = []
     for at in product(repeats, range(n_trainings)):
-        fold_of = folds[at[0]]
+        fold_of, _ = check_folds(folds[at[0]], X.shape[0], untested=True, name=f"folds[{at[0]}]")
         table = _score_models(
             lambda model, variant, fold, at=at: make_estimator(model, variant, *at, fold),
             *(variants, X, Y, fold_of, partial(observed, hide(fold_of, *at)), first_model, threshold),

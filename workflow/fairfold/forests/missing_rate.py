@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import ModelError
+from fairfold.folds import parts_of
 from fairfold.forests.levels import Level, Matrix
 from fairfold.forests.trees import MultilabelForest
 from fairfold.weak_labels.calibration import shared_label_frequency
@@ -67,7 +68,7 @@ def missing_rate_table(
     Parameters
     ----------
     Y : (n_samples, n_labels) of 0/1, the labels as they are.
-    fold_of : (n_samples,) fold of each sample, which is left out in its turn.
+    fold_of : (n_samples,) fold of each sample, which is left out in its turn; -1 for one that never is.
     hidden : missing rate in percent -> (n_hidden, 3) fold, row and label of each hidden positive, see
         :func:`~fairfold.weak_labels.masking.hide_in_training_parts`.
     first_level : (missing rate, fold) -> forests fitted without that fold, or None where they could not be.
@@ -79,15 +80,19 @@ def missing_rate_table(
         ``hidden_share`` is what was hidden indeed, a little less than the rate because labels lose whole positives.
         ``estimated_rate`` is the mean over folds, from ``lowest`` to ``highest``. Folds share most of their samples, so
         other samples may differ by more than that. NaN without a fold, and ``reason`` says why.
+
+    Raises
+    ------
+    SplitError
+        As :func:`~fairfold.folds.parts_of`.
     """
-    rows = []
+    rows, parts = [], parts_of(fold_of, Y.shape[0])
     for rate, triples in hidden.items():
         shares, estimates = [], []
-        for fold in range(int(fold_of.max()) + 1):
+        for fold, (train, _) in enumerate(parts):
             level = first_level(rate, fold)
             if level is None:
                 continue
-            train = np.flatnonzero(fold_of != fold)
             observed = _dense(observed_labels(Y, triples, fold)[train])
             shares.append(1 - observed.sum() / max(1, Y[train].sum()))
             estimates.append(estimate_missing_rate(observed, level.predictors))

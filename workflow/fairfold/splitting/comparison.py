@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.folds import check_folds
 from fairfold.seeds import seed_for
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import (
@@ -90,11 +91,17 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
     -------
     DataFrame with the columns ``repeat, measure, value, bound``; LD has no bound. ``measure`` is also
     ``largest fold`` and ``smallest fold``, in rows, because rLD compares splits of equal fold sizes only.
+
+    Raises
+    ------
+    SplitError
+        If a row is no partition of the samples into folds, or into more or fewer than the first.
     """
-    n_splits = int(folds.max()) + 1
+    _, n_splits = check_folds(folds[0], Y.shape[0])
     bounds = {name: lower_bound(Y, n_splits, name) for name in _BOUNDED}
     rows = []
-    for repeat, fold_of in enumerate(folds):
+    for repeat, given in enumerate(folds):
+        fold_of, _ = check_folds(given, Y.shape[0], n_splits)
         sizes = np.bincount(fold_of, minlength=n_splits)
         values = {name: measure(fold_of, Y) for name, measure in MEASURES.items()}
         values |= {"largest fold": sizes.max(), "smallest fold": sizes.min()}
@@ -108,9 +115,15 @@ def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
     Returns
     -------
     DataFrame with the columns ``label, positives, LD, DCP, rLD, rLD_bound``, without labels that have no positive.
+
+    Raises
+    ------
+    SplitError
+        If ``fold_of`` is no partition of the samples into folds.
     """
     positives = check_labels(Y).sum(axis=0, dtype=np.int64)
-    bound = lower_bound(Y, int(fold_of.max()) + 1, "rld", per_label=True)
+    fold_of, n_splits = check_folds(fold_of, Y.shape[0])
+    bound = lower_bound(Y, n_splits, "rld", per_label=True)
     values = {name: MEASURES[name](fold_of, Y, per_label=True) for name in ("LD", "DCP", "rLD")}
     table = pd.DataFrame({"label": np.arange(positives.size), "positives": positives, **values, "rLD_bound": bound})
     return table[table["positives"] > 0].reset_index(drop=True)

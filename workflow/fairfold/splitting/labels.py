@@ -89,35 +89,6 @@ def _check_binary(values: np.ndarray) -> None:
         raise SplitError(f"Y holds the value {found}: {_ALLOWED}; {remedy}")
 
 
-def check_folds(fold_of: ArrayLike, n_samples: int, n_splits: int | None = None) -> tuple[np.ndarray, int]:
-    """Fold of each sample as integers, and the number of folds.
-
-    Parameters
-    ----------
-    fold_of : array-like of int, shape (n_samples,)
-        Test fold of each sample, 0 to ``n_splits - 1``.
-    n_samples : number of samples there must be.
-    n_splits : number of folds; by default the largest fold number plus one.
-
-    Raises
-    ------
-    SplitError
-        If the folds are not a partition of the samples into ``n_splits`` folds that each hold a sample.
-    """
-    folds = np.asarray(fold_of)
-    if folds.shape != (n_samples,):
-        raise SplitError(f"folds have shape {folds.shape}: there must be one fold number for each of {n_samples} rows")
-    if folds.dtype.kind not in "iu" or folds.min() < 0:
-        raise SplitError("folds are not a partition: fold numbers are integers from 0")
-    n_folds = int(folds.max()) + 1 if n_splits is None else n_splits
-    if folds.max() >= n_folds:
-        raise SplitError(f"folds are not a partition into {n_folds} folds: found fold number {folds.max()}")
-    empty = np.flatnonzero(np.bincount(folds, minlength=n_folds) == 0)
-    if empty.size:
-        raise SplitError(f"fold {empty[0]} of {n_folds} has no row: number the folds from 0 without gaps")
-    return folds.astype(np.int64), n_folds
-
-
 def label_sizes(labels: sp.csr_array, amounts: np.ndarray | None = None) -> np.ndarray:
     """Positives of each label, shape (n_labels,), int64; ``amounts`` as for :func:`count_positives`."""
     return np.bincount(labels.indices, amounts, minlength=labels.shape[1]).astype(np.int64, copy=False)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, unknown_name
-from fairfold.splitting.labels import check_folds, check_labels, count_positives, label_sizes
+from fairfold.folds import check_folds
+from fairfold.splitting.labels import check_labels, count_positives, label_sizes
 
 
 def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:

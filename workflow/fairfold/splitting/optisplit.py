@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, unknown_name
+from fairfold.folds import check_folds
 from fairfold.splitting.base import FoldSplitter, Rows
 from fairfold.splitting.iterative import IterativeStratification
-from fairfold.splitting.labels import check_folds, count_positives, label_sizes
+from fairfold.splitting.labels import count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -92,7 +93,8 @@ class OptiSplit(FoldSplitter):
         if self.initial_folds is not None:
             if rows.amounts is not None:
                 raise SplitError("initial_folds and groups cannot be used together: leave one of them out")
-            start, _ = check_folds(self.initial_folds, rows.labels.shape[0], len(proportions))
+            n_rows = rows.labels.shape[0]
+            start, _ = check_folds(self.initial_folds, n_rows, len(proportions), name="initial_folds")
         elif self.refine:
             start = IterativeStratification()._partition(rows, proportions, rng)
         else:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.errors import DataError
+from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
 
 Matrix = np.ndarray | sparse.csr_array
@@ -52,7 +53,7 @@ def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed:
     Parameters
     ----------
     Y : (n_samples, n_labels) of 0/1.
-    fold_of : (n_samples,) test fold of each sample.
+    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
     rate : share of each label's positives *in the training part* to hide.
     seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
 
@@ -64,10 +65,11 @@ def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed:
     ------
     DataError
         As :func:`mask_positives`.
+    SplitError
+        As :func:`~fairfold.folds.parts_of`.
     """
     hidden = []
-    for fold in range(int(fold_of.max()) + 1):
-        train = np.flatnonzero(fold_of != fold)
+    for fold, (train, _) in enumerate(parts_of(fold_of, Y.shape[0])):
         random = np.random.default_rng(seed_sequence(seed, *names, fold))
         rows, labels = _choose_hidden(Y[train], rate, random)
         triples = np.column_stack([np.full(rows.size, fold), train[rows], labels])

@@ -34,8 +34,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.errors import DataError, ModelError, SplitError, StudyError, unknown_name
+from fairfold.errors import DataError, ModelError, StudyError, unknown_name
 from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.folds import check_folds
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
@@ -93,14 +94,14 @@ def evaluate_multilabel_sets(
         There are fewer than two models, or a metric is not among those.
     """
     X, Y = finite_matrix(_dense(X)), _dense(Y)
-    fold_of = _checked_folds(fold_of, len(X))
+    fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not Y.any():
         raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
     _check_models(models, metrics)
     sets = checked_sets(feature_sets, X.shape[1])
     if len(seeds) != len(sets):
         raise DataError(f"There are {len(seeds)} seeds for {len(sets)} feature sets: give one for each.")
-    training_labels = [_dense(observed(fold)) for fold in range(fold_of.max() + 1)]
+    training_labels = [_dense(observed(fold)) for fold in range(n_folds)]
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
@@ -231,18 +232,6 @@ def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], 
 
 def _dense(matrix: Matrix) -> np.ndarray:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
-
-
-def _checked_folds(fold_of: ArrayLike, n_samples: int) -> NDArray[np.intp]:
-    fold_of = np.asarray(fold_of)
-    if fold_of.shape != (n_samples,) or fold_of.dtype.kind not in "iu":
-        raise SplitError(
-            f"fold_of has shape {fold_of.shape}, X has {n_samples} samples: give one whole number for each."
-        )
-    folds = np.unique(fold_of)
-    if len(folds) < 2 or not np.array_equal(folds, np.arange(len(folds))):
-        raise SplitError(f"fold_of holds the folds {folds.tolist()}: give two or more, counted from 0, none left out.")
-    return fold_of
 
 
 def _check_models(models: Mapping[str, BaseEstimator], metrics: Sequence[str]) -> None:
