@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.errors import SplitError
 from fairfold.splitting import (
@@ -33,6 +35,20 @@ SPLITTERS = {
 }
 BALANCING = ["OptiSplit", "OptiSplit dcp", "OptiSplit anneal", "IS", "IS anneal", "SOIS"]
 EXACT_SIZES = [name for name in SPLITTERS if "anneal" in name] + ["PMBSRS", "random"]
+
+
+class Majority(ClassifierMixin, BaseEstimator):
+    """The more frequent value of each label."""
+
+    def __init__(self, ignored=None):
+        self.ignored = ignored
+
+    def fit(self, X, Y):
+        self.majority_ = Y.mean(axis=0).round()
+        return self
+
+    def predict(self, X):
+        return np.tile(self.majority_, (len(X), 1))
 
 
 @pytest.fixture(params=SPLITTERS)
@@ -101,6 +117,72 @@ def test_works_in_scikit_learn(make):
         np.testing.assert_array_equal(test, np.flatnonzero(folds == fold))
         np.testing.assert_array_equal(train, np.flatnonzero(folds != fold))
     assert make().get_n_splits() == 4
+
+
+def test_clones_have_the_parameters_and_deal_the_same_folds(make):
+    Y, splitter = some_labels(), make()
+    copy = clone(splitter)
+    assert copy is not splitter and type(copy) is type(splitter)
+    assert copy.get_params() == splitter.get_params() == vars(splitter)
+    assert repr(copy) == repr(splitter)
+    np.testing.assert_array_equal(copy.assign(Y), splitter.assign(Y))
+    for (train, test), (own_train, own_test) in zip(copy.split(Y, Y), splitter.split(Y, Y), strict=True):
+        np.testing.assert_array_equal(train, own_train)
+        np.testing.assert_array_equal(test, own_test)
+
+
+def test_parameters_can_be_changed_by_name(make):
+    Y, splitter = some_labels(), make()
+    assert splitter.set_params(n_splits=3, random_state=9) is splitter
+    assert (splitter.get_n_splits(), splitter.get_params()["random_state"]) == (3, 9)
+    np.testing.assert_array_equal(splitter.assign(Y), make(3, 9).assign(Y))
+    assert splitter.set_params() is splitter
+
+
+def test_a_name_that_is_no_parameter_is_refused_and_nothing_changed(make):
+    splitter = make()
+    names = ", ".join(splitter.get_params())
+    for wrong in ("n_split", "cv__n_splits", "n_splits__a"):
+        sentence = rf"^{type(splitter).__name__} has no parameter '{wrong}': its parameters are {names}\.$"
+        with pytest.raises(SplitError, match=sentence):
+            splitter.set_params(n_splits=3, **{wrong: 2})
+        assert splitter.n_splits == 4
+    with pytest.raises(SplitError, match="n_splits is 0"):  # values are checked where they are used
+        splitter.set_params(n_splits=0).assign(some_labels())
+
+
+def test_repr_makes_the_same_splitter(make):
+    made = eval(repr(make(random_state=7)), {cls.__name__: cls for cls, _ in SPLITTERS.values()})
+    assert made.get_params() == make(random_state=7).get_params()
+    assert "=None" not in repr(make())  # defaults are left out
+
+
+def test_tools_of_scikit_learn_take_them_with_several_labels(make):
+    Y = some_labels()
+    X = Y + np.random.default_rng(0).normal(size=Y.shape)
+    by_hand, predicted = {}, np.full(Y.shape, -1)
+    for n_neighbors in (1, 15):
+        model = KNeighborsClassifier(n_neighbors)
+        by_hand[n_neighbors] = []
+        for train, test in make().split(X, Y):
+            predicted[test] = model.fit(X[train], Y[train]).predict(X[test])
+            by_hand[n_neighbors].append(np.mean((predicted[test] == Y[test]).all(axis=1)))
+        np.testing.assert_array_equal(cross_val_score(model, X, Y, cv=make()), by_hand[n_neighbors])
+        np.testing.assert_array_equal(cross_val_predict(model, X, Y, cv=make()), predicted)
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 15]}, cv=make())
+    found = clone(search).set_params(cv__random_state=0).fit(X, Y).cv_results_
+    for fold in range(4):
+        np.testing.assert_array_equal(found[f"split{fold}_test_score"], [scores[fold] for scores in by_hand.values()])
+
+
+def test_tools_of_scikit_learn_pass_groups_on(make):
+    Y = some_labels()
+    groups = np.random.default_rng(1).integers(0, 60, len(Y))
+    folds = make().assign(Y, groups)
+    by_hand = [np.mean((Y[folds == fold] == Y[folds != fold].mean(axis=0).round()).all(axis=1)) for fold in range(4)]
+    np.testing.assert_array_equal(cross_val_score(Majority(), Y, Y, groups=groups, cv=make()), by_hand)
+    search = GridSearchCV(Majority(), {"ignored": [0]}, cv=make()).fit(Y, Y, groups=groups)
+    assert search.best_score_ == np.mean(by_hand)
 
 
 def test_rows_without_labels_are_spread_evenly(make):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairfold.errors import SplitError
-from fairfold.splitting import IterativeStratification, RandomSplit
+from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
 from fairfold.splitting.base import collapse_groups
 from fairfold.splitting.labels import check_labels
 
@@ -84,8 +84,24 @@ def test_annealing_draws_other_numbers_than_the_folds_it_starts_from(monkeypatch
     assert not np.isin(drawn["start"], drawn["noise"]).any()
 
 
-def test_repr_tells_the_settings():
-    assert repr(IterativeStratification(3, order=2)).startswith("IterativeStratification(n_splits=3, random_state=None")
+@pytest.mark.parametrize(
+    ("splitter", "text"),
+    [
+        (RandomSplit(), "RandomSplit()"),
+        (RandomSplit(n_splits=5, size_tolerance=1), "RandomSplit()"),
+        (IterativeStratification(3, order=2), "IterativeStratification(n_splits=3, order=2)"),
+        (OptiSplit(objective="dcp", random_state=0), "OptiSplit(random_state=0, objective='dcp')"),
+        (OptiSplit(2, initial_folds=[0, 1] * 99), "OptiSplit(n_splits=2, initial_folds=[0, 1, 0, 1, 0, 1, ...])"),
+        (OptiSplit(3, initial_folds=np.arange(3)), "OptiSplit(n_splits=3, initial_folds=array([0, 1, 2]))"),
+    ],
+)
+def test_repr_tells_what_differs_from_the_defaults(splitter, text):
+    assert repr(splitter) == text
+
+
+def test_repr_of_many_folds_is_a_short_line():
+    text = repr(OptiSplit(initial_folds=np.arange(999) % 7))
+    assert text.startswith("OptiSplit(initial_folds=array([0, 1, 2") and len(text) < 100 and "\n" not in text
 
 
 def test_measures_load_without_numba():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from reprlib import Repr
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +18,9 @@ from fairfold.errors import SplitError
 from fairfold.seeds import seed_sequence
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import check_n_splits
+
+_SHORT = Repr()
+_SHORT.maxother = 60  # letters of an array, such as the fold of each sample
 
 
 class Rows(NamedTuple):
@@ -161,9 +166,39 @@ class FoldSplitter(ABC):
         in_test = self._assign(labels, np.array([1 - test_size, test_size]), groups)
         return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
 
+    # scikit-learn's BaseEstimator would bring the next three, and take longer to import than all of this package.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, as of scikit-learn's estimators; ``deep`` is ignored, as none holds parameters itself."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; they are checked when folds are made, as those given at first.
+
+        Raises
+        ------
+        SplitError
+            For a name that is no parameter; then none is changed.
+        """
+        allowed = self._defaults()
+        for name in parameters:
+            if name not in allowed:
+                raise SplitError(
+                    f"{type(self).__name__} has no parameter {name!r}: its parameters are {', '.join(allowed)}."
+                )
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({settings})"
+        texts = {name: " ".join(_SHORT.repr(value).split()) for name, value in self.get_params().items()}
+        changed = (name for name, default in self._defaults().items() if texts[name] != repr(default))
+        return f"{type(self).__name__}({', '.join(f'{name}={texts[name]}' for name in changed)})"
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """Default of each parameter."""
+        return {each.name: each.default for each in inspect.signature(cls).parameters.values()}
 
     def _check_parameters(self) -> None:
         """Raise a :class:`SplitError` for a parameter that is not allowed."""
