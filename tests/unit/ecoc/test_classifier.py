@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from fairfold.ecoc import ECOCClassifier, kl_posterior, make_coding, neg_loss, qp_posterior
-from fairfold.ecoc.classifier import PosteriorError
+from fairfold.ecoc.classifier import PosteriorError, choose
 from fairfold.ecoc.learners import TEMPLATES, GentleBoost, PlattScaling, make_learner
 from fairfold.errors import ModelError
 
@@ -142,6 +142,12 @@ def test_default_losses(iris, learner, fit_posterior, loss):
     model = ECOCClassifier(learner, fit_posterior=fit_posterior, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.neg_loss(X), model.decode(model.binary_scores(X), binary_loss=loss))
     assert model.score(X, y) > 0.9
+
+
+def test_losses_that_differ_by_rounding_are_ties():
+    losses = np.array([[-0.1 - 0.2, -0.3, np.nan], [np.nan, -0.3, -0.1 - 0.2], [-0.1 - 0.2, -0.3, -0.2]])
+    assert losses[0, 0] < losses[0, 1]
+    assert choose(losses).tolist() == [0, 1, 2]
 
 
 def test_a_custom_loss(iris):

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -97,6 +101,19 @@ class TestScores:
         scores, unscored = micro_macro_scores(np.zeros((4, 3), dtype=int), np.zeros((4, 3)))
         assert np.isnan(scores).all()
         assert unscored == 3
+
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_last_bits_of_predictions_decide_nothing(self, seed):
+        """What is equal in truth, 0.5 included, comes out of matrix products a few units in the last place apart."""
+        rng = np.random.default_rng(seed)
+        Y = rng.integers(2, size=(60, 5))
+        P = rng.integers(1, 9, size=Y.shape) / 8
+        as_computed = P + rng.normal(0, 1e-15, size=P.shape)
+        assert (as_computed != P).mean() > 0.9
+        assert ((as_computed > 0.5) != (P > 0.5)).any()
+        np.testing.assert_array_equal(label_scores(Y, as_computed), label_scores(Y, P))
+        np.testing.assert_array_equal(micro_macro_scores(Y, as_computed)[0], micro_macro_scores(Y, P)[0])
 
 
 class TestLeaveOutRidge:
@@ -305,15 +322,50 @@ class TestSummarise:
         ]
         assert np.abs(np.mean(held, axis=1) - 0.95).max() < 3 * np.sqrt(0.95 * 0.05 / 300)
 
-    def test_folds_that_never_vary(self):
-        still = errors_table(np.zeros((2, 2, 3)), "random")
+    @pytest.mark.parametrize("error", [0, 0.1])  # the mean of three 0.1 is none of them
+    def test_folds_that_never_vary(self, error):
+        still = errors_table(np.full((2, 2, 3), error), "random")
         row = summarise(still).iloc[0]
-        assert row["sd"] == row["rmse"] == 0
-        assert row[["sd_low", "sd_high", "variance_ratio", "ratio_low", "ratio_high", "split_share"]].isna().all()
+        assert row["sd"] == 0
+        assert row["rmse"] == pytest.approx(error, rel=1e-12)
+        assert row[["sd_low", "sd_high", "variance_ratio", "ratio_low", "ratio_high"]].isna().all()
+        assert row["split_share"] == 0 if error else np.isnan(row["split_share"])
 
     def test_baseline_must_exist(self):
         with pytest.raises(DataError, match="no method 'random' to compare with; there are other"):
             summarise(errors_table(np.zeros((2, 2, 3)), "other"))
+
+
+ON_A_KERNEL = """
+import sys
+import numpy as np
+import scipy.linalg
+from threadpoolctl import threadpool_info
+from fairfold.evaluation.fold_effect import fold_effect
+
+Y = (np.random.default_rng(0).random((120, 3)) < [0.05, 0.3, 0.5]).astype(int)
+methods = {"random": lambda Y, seed: np.random.default_rng(seed).permutation(len(Y)) % 4}
+table = fold_effect(methods, np.ones((120, 2)), Y, n_splits=4, n_halvings=2, n_repeats=5)
+print(*{pool.get("architecture") for pool in threadpool_info() if pool["internal_api"] == "openblas"}, file=sys.stderr)
+print(table.to_csv())
+"""
+
+
+def test_no_kernel_of_the_matrix_products_decides_a_score(root):
+    """Constant features leave the intercept, so that most predictions are equal in truth, in and across folds."""
+    has = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    kernels = ["Prescott", "Nehalem", "Sandybridge"] + ["Haswell"] * ("X86_V3" in has or "AVX2" in has)
+    tables = {}
+    for kernel in kernels:
+        environment = os.environ | {"OPENBLAS_CORETYPE": kernel, "PYTHONPATH": str(root / "workflow")}
+        done = subprocess.run(
+            [sys.executable, "-c", ON_A_KERNEL], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:  # a processor may lack the instructions of a kernel
+            tables.setdefault(done.stderr.strip(), set()).add(done.stdout)
+    if len(tables) < 2:
+        pytest.skip(f"matrix products have one kernel only here: {', '.join(tables)}")
+    assert len(set.union(*tables.values())) == 1
 
 
 def test_pooled_ranking_scores_are_biased_by_unbalanced_folds():

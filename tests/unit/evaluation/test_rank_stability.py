@@ -53,6 +53,14 @@ def test_identical_repetitions_agree_wholly():
     assert np.isnan(found["share_split"])
 
 
+@pytest.mark.parametrize("n_models", [3, 7, 10])
+def test_ranks_that_never_vary_have_no_variance_to_share(n_models):
+    """The mean of equal ranks need not be that rank to the last bit."""
+    found = stability_of(np.tile(np.arange(1, n_models + 1) / n_models, (3, 3, 1)))
+    assert found["rank_sd"] == 0
+    assert np.isnan(found["share_split"])
+
+
 def test_reversed_repetitions_disagree_wholly():
     found = stability_of(ranks_of(["abc", "abc"], ["cba", "cba"]))
     assert found["kendall_tau"] == -1

@@ -46,6 +46,14 @@ def test_ties_share_the_mean_rank():
     assert ranks_of(percentile_ranks(table([[0.5, 0.5, 0.1]]))) == {"z": 2.5 / 3, "a": 2.5 / 3, "b": 1 / 3}
 
 
+def test_scores_that_differ_by_rounding_share_the_mean_rank():
+    """Two orders of samples can have one area under the curve, summed in another order."""
+    for metric, of_b in (("roc_auc", 1 / 3), ("hamming_loss", 1.0)):
+        ranks = ranks_of(percentile_ranks(table([[0.1 + 0.2, 0.3, 0.1]], metric=metric)))
+        assert ranks["z"] == ranks["a"]
+        assert ranks["b"] == of_b
+
+
 def test_incomplete_folds_are_left_out_and_counted():
     result = percentile_ranks(table([[0.9, np.nan], [0.1, 0.2]]))
     assert ranks_of(result) == {"z": 0.5, "a": 1.0}

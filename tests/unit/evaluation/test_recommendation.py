@@ -86,6 +86,15 @@ def test_models_that_tie_share_the_first_rank_and_rounding_is_no_difference():
     assert table["is_top"].all()
 
 
+def test_the_order_of_the_folds_is_no_lead():
+    values = np.array([[0.3, 0.2, 0.1], [0.1, 0.2, 0.3]])
+    assert values[0].mean() < values[1].mean()
+    table = compare_with_best(as_table(values), "mcc")
+    assert table["rank"].tolist() == [1, 1]
+    assert table["difference"].tolist() == [0, 0]
+    assert table["p_value"].isna().tolist() == [True, False]  # the first of the best is the best
+
+
 def test_a_lead_that_never_varies_is_certain():
     table = compare_with_best(as_table(np.array([[0.5, 0.7], [0.25, 0.45]])), "mcc")
     assert table["is_top"].tolist() == [True, False]

@@ -329,6 +329,11 @@ def test_another_model_wins_more_often():
     ]
 
 
+def test_an_equal_chance_is_none_more_often():
+    chances = {1: 0.552, 64: 0.5 - 1e-16}
+    assert "most likely" not in of(win_percentages=wins(chances))[0]
+
+
 def test_only_rates_at_which_the_best_drew_count():
     table = pd.concat([wins({1: 0.552}), wins({1: 0.5}).query("model == 'B'").assign(missing_rate=30)])
     (sentence,) = of(win_percentages=table)

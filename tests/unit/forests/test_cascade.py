@@ -196,6 +196,8 @@ def scored(length_control, values, metric="average_precision"):
         ("first-drop", "average_precision", [0.9, 0.2, 0.3, 0.3, 0.1, 0.8], 3),
         ("first-drop", "hamming_loss", [0.0, 0.3, 0.2, 0.4, 0.1], 2),
         ("first-drop", "average_precision", [0.9, 0.2, 0.3], 2),  # no drop: the last
+        ("best-oob", "average_precision", [0.9, 0.3, 0.1 + 0.2, 0.1], 1),  # equal but for rounding
+        ("first-drop", "average_precision", [0.9, 0.1 + 0.2, 0.3, 0.1], 2),
         ("imputation-limit", "average_precision", [0.9, 0.5, 0.2], 2),
         ("best-oob", "average_precision", [0.9], 0),
     ],

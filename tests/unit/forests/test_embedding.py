@@ -170,6 +170,24 @@ def test_largest_score_of_a_component_is_positive():
     assert (scores.max(axis=0) == np.abs(scores).max(axis=0)).all()
 
 
+@pytest.mark.parametrize("half", range(1, 40))
+def test_of_scores_of_equal_size_the_first_is_positive(half):
+    """Two leaves of equally many samples: all scores are of one size, but for rounding."""
+    leaf_of = np.repeat([[1], [2]], half, axis=0)
+    forest = SimpleNamespace(
+        tree_starts_=np.array([0, 3]),
+        left_=np.array([1, -1, -1], dtype=np.int32),
+        right_=np.array([2, -1, -1], dtype=np.int32),
+        weight_=np.array([2 * half, half, half]),
+        leaf_of_=leaf_of,
+    )
+    for order in (slice(None), slice(None, None, -1)):
+        forest.leaf_of_ = leaf_of[order]
+        scores = TreeEmbedding().fit(forest).scores_
+        assert scores.shape == (2 * half, 1)
+        assert (scores[:half] > 0).all() and (scores[half:] < 0).all()
+
+
 def test_cores_and_callers_change_no_bit():
     forest = grow(n=600, n_trees=5)
 

@@ -144,3 +144,6 @@ def test_growth_stops_when_it_does_not_help(data, monkeypatch):
     )
     model = HonestCascade(n_trees=5, max_levels=9, patience=2, random_state=0).fit(X, observed)
     assert len(model.levels_) == 4 and model.best_level_ == 1
+    scores = iter([0.3, 0.1 + 0.2, 0.2, 0.2])  # better by rounding only
+    model.fit(X, observed)
+    assert len(model.levels_) == 3 and model.best_level_ == 0

@@ -35,3 +35,12 @@ def test_left_over_rows_go_to_the_smallest_folds():
     Y = np.eye(29, dtype=int)
     folds = PartitionedSampling(5, random_state=0).assign(Y)
     assert np.ptp(np.bincount(folds)) == 1
+
+
+def test_the_order_of_the_labels_decides_nothing():
+    """A product of frequencies is the same in any order; the sum of their logarithms is not, to the last bit."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((300, 7)) < np.linspace(0.2, 0.6, 7)).astype(int)
+    folds = PartitionedSampling(5, random_state=0).assign(Y)
+    for _ in range(5):
+        np.testing.assert_array_equal(PartitionedSampling(5, random_state=0).assign(Y[:, rng.permutation(7)]), folds)

@@ -77,6 +77,11 @@ def test_summary_of_sets_shares_ties(rng):
     assert (summary["reason"] == "").all()
 
 
+def test_performances_that_differ_by_rounding_share_the_win():
+    summary = multilabel_win_tables(evaluated([[0.1 + 0.2, 0.3, 0.1], [0.5, 0.1, 0.2]]))["sets"].set_index("model")
+    assert summary["share_of_wins"].to_dict() == {"RF+ET": 0.75, "gcForest": 0.25, "SLCForest+": 0}
+
+
 def test_permutations_of_all_sets_stand_beside_the_whole(rng):
     own, *permuted = rng.random((122, 12, 3))  # 121 are enough for three models: 119 are needed
     tables = multilabel_win_tables(evaluated(own, *permuted))

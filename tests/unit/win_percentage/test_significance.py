@@ -142,10 +142,18 @@ def test_permutation_null():
     assert p.shape == (2, 3)
     assert p[1, 1] == (1 + np.sum(permuted[:, 1, 1] >= 1 / 3)) / 1000
     low, high = permutation_interval(permuted)
-    for study in (observed, permuted[0], permuted[1], low, high, low - 1e-12, high + 1e-12):
+    for study in (observed, permuted[0], permuted[1], low, high, low - 1e-8, high + 1e-8):
         outside = (study < low) | (study > high)
         assert np.array_equal(permutation_p_values(study, permuted) <= 0.05, outside)
     assert ((permuted < low) | (permuted > high)).mean() <= 0.05 / 3
+
+
+def test_permutations_that_differ_by_rounding_are_ties():
+    above, below = np.tile([0.1 + 0.2, 0.7], (19, 1)), np.tile([0.3, 0.7], (19, 1))
+    for observed, permuted in ((below[0], above), (above[0], below)):
+        for alternative in ("two-sided", "greater"):
+            p = permutation_p_values(observed, permuted, alternative=alternative, bonferroni=False)
+            assert p.tolist() == [1, 1]
 
 
 def test_permutation_interval_keeps_order_statistics():
@@ -168,6 +176,13 @@ def test_among_the_best_is_the_paired_t_test():
             assert kept[c] == (p >= 0.05)
     assert winners.any(axis=1).all() and 0 < winners.mean() < 1
     assert (among_the_best(scores, alpha=0.2) <= winners).all()  # stricter, so fewer
+
+
+def test_among_the_best_with_equal_means():
+    scores = np.array([[[0.3, 0.2, 0.1], [0.1, 0.2, 0.3], [0.29, 0.19, 0.09]]])
+    assert scores[0, 0].mean() < scores[0, 1].mean()
+    # the first of equals is the best, behind which the third always is
+    assert among_the_best(scores).tolist() == [[True, True, False]]
 
 
 def test_among_the_best_without_variation():

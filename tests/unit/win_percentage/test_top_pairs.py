@@ -60,6 +60,14 @@ def test_p_values_are_of_scipys_paired_t_test(scores):
     assert table["is_significant"].tolist() == [True] * 3 + [False] * 3
 
 
+def test_the_first_of_classifiers_with_equal_means_is_the_best(scores):
+    values, _ = scores
+    values[:] = [[[0.3, 0.2, 0.1, 0.4], [0.1, 0.2, 0.3, 0.4], [0.1, 0.1, 0.1, 0.1]]]
+    assert values[0, 0].mean() < values[0, 1].mean()
+    table = reevaluate_pairs(None, None, [(0, 1), (4, 2)], n_repeats=4)
+    assert table["is_best"].tolist() == [True, False, False] * 2
+
+
 def test_the_best_must_beat_all_others_to_be_significant(scores):
     values, _ = scores
     values[0, 1] = values[0, 2] - 1e-3 * np.array([1, -1, 1, -0.9])  # as good as the best

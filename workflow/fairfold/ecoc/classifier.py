@@ -36,6 +36,7 @@ from fairfold.ecoc.losses import UNIT, BinaryLoss, default_loss, find_loss
 from fairfold.ecoc.posterior import kl_posterior, qp_posterior
 from fairfold.errors import ModelError, unknown_name
 from fairfold.seeds import seed_for
+from fairfold.ties import first_best
 
 POSTERIOR_METHODS = ("kl", "qp")
 Learner = str | ClassifierMixin
@@ -387,7 +388,7 @@ _NO_POSTERIORS = "posteriors are asked of an ECOC model that was not trained for
 
 def choose(losses: np.ndarray) -> np.ndarray:
     """(n_samples,) number of the class of the largest negated loss, the first on ties; NaN is never the largest."""
-    return np.where(np.isnan(losses), -np.inf, losses).argmax(axis=1)
+    return first_best(np.where(np.isnan(losses), -np.inf, losses), axis=1)
 
 
 def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[np.ndarray, np.ndarray]:

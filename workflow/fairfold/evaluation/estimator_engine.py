@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 from fairfold.errors import ModelError, unknown_name
 from fairfold.evaluation.engines import Run
-from fairfold.evaluation.permutation import ROUNDING
 from fairfold.evaluation.plans import TEST, TRAIN, Plan
+from fairfold.ties import first_best
 
 Matrix = np.ndarray | sparse.csr_array
 Scoring = str | Callable[[ClassifierMixin, Matrix, np.ndarray], float]
@@ -136,7 +136,7 @@ class EstimatorEngine:
         for fold in range(inner_fold.max() + 1):
             train, test = (inner_fold >= 0) & (inner_fold != fold), inner_fold == fold
             totals += [self._total(candidate, train, test, order, self.y) for candidate in range(len(totals))]
-        return int(np.argmax(totals >= totals.max() - ROUNDING))
+        return int(first_best(totals))
 
     def _total(self, candidate: int, train: np.ndarray, test: np.ndarray, order: np.ndarray, y: np.ndarray) -> float:
         """What :meth:`_total_of` says of a candidate, 0 without samples; ``y`` are the labels that it is tested on."""

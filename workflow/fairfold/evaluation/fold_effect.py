@@ -47,6 +47,7 @@ from scipy import linalg, sparse, stats
 from fairfold.errors import DataError
 from fairfold.folds import check_folds
 from fairfold.seeds import seed_for, seed_sequence
+from fairfold.ties import ROUNDING, settled
 
 METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")
@@ -110,8 +111,10 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
     Parameters
     ----------
     Y : (n_samples, n_labels) 0/1.
-    P : (n_samples, n_labels) predictions, larger for more likely positives; ties share their rank.
-    threshold : prediction above which F1 counts a label as predicted.
+    P : (n_samples, n_labels) predictions, larger for more likely positives; ties share their rank. Neighbours up to
+        ``ROUNDING`` apart tie: predictions that are equal in truth, such as those of two folds whose models have the
+        same intercept and nothing else, come from other matrix products.
+    threshold : prediction above which, by more than ``ROUNDING``, F1 counts a label as predicted.
 
     Returns
     -------
@@ -120,7 +123,8 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
     """
     n_samples = len(Y)
     positives = Y.sum(axis=0)
-    order = np.argsort(-P, axis=0)
+    P = settled(P, axis=0)
+    order = np.argsort(-P, axis=0, kind="stable")  # samples that tie in one order, so that sums have the same bytes
     truth, score = np.take_along_axis(Y, order, axis=0), np.take_along_axis(P, order, axis=0)
     place = np.arange(n_samples)[:, None]
     starts = np.concatenate([np.ones_like(score[:1], dtype=bool), score[1:] != score[:-1]])
@@ -129,7 +133,7 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
     last = np.minimum.accumulate(np.where(ends, place, n_samples)[::-1])[::-1]
     precision = np.take_along_axis(truth.cumsum(axis=0), last, axis=0) / (last + 1)
     rank_sum = (truth * (first + last + 2)).sum(axis=0) / 2
-    predicted = threshold < P
+    predicted = P - threshold > ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):  # labels without positives or negatives are left out below
         scores = np.stack(
             [
@@ -341,7 +345,8 @@ def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
 
 def _variances_within_pools(errors: np.ndarray) -> np.ndarray:
     """Variance over splits of one pool, averaged over the two pools of each halving, shape (n_halvings,)."""
-    return errors.var(axis=2, ddof=1).mean(axis=1)
+    variances = errors.var(axis=2, ddof=1)
+    return np.where(variances > ROUNDING**2, variances, 0.0).mean(axis=1)  # equal errors, whose mean is rounded, are 0
 
 
 def _ratio_interval(numerators: np.ndarray, denominators: np.ndarray) -> tuple[float, float, float]:

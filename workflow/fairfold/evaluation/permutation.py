@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fairfold.ties import ROUNDING
+
 P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
-# Scores are totals divided by a number of samples: closer ones differ by rounding only.
-ROUNDING = 1e-9
 BATCH = 20  # permutations between two looks at whether the rest can still matter
 
 

@@ -51,6 +51,7 @@ from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.ranking import percentile_ranks
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
 from fairfold.folds import check_folds
+from fairfold.ties import ROUNDING
 
 Matrix = np.ndarray | sparse.csr_array
 
@@ -178,6 +179,8 @@ def stability_of(ranks: np.ndarray) -> dict[str, float]:
     agreement, agreement_same_folds = _means_over_pairs(np.tensordot(named, named, axes=(2, 2)))
     by_split, by_rest = _variances(ranks)
     total = by_split + by_rest
+    if total <= ROUNDING**2:
+        total = 0.0  # ranks that never vary, whose mean is rounded
     return {
         "kendall_tau": tau,
         "tau_same_folds": tau_same_folds,

@@ -15,6 +15,7 @@ from scipy import stats
 
 from fairfold.errors import DataError
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.ties import settled
 
 
 def percentile_ranks(
@@ -60,7 +61,8 @@ def percentile_ranks(
     wide = wide.reindex(grid.index.droplevel(method).drop_duplicates())  # order of first appearance, not alphabetical
     complete = wide.dropna()
     sign = [1 if higher_is_better[metric] else -1 for metric in complete.index.get_level_values("metric")]
-    ranks = complete.mul(sign, axis=0).rank(axis=1, pct=True)
+    goodness = settled(complete.mul(sign, axis=0), axis=1)
+    ranks = pd.DataFrame(goodness, complete.index, complete.columns).rank(axis=1, pct=True)
     grouped = ranks.groupby([*units, "metric"], sort=False)
     order = wide.index.droplevel(repeats).drop_duplicates()
     result = grouped.mean().reindex(order).stack(future_stack=True).rename("percentile_rank").reset_index()

@@ -29,6 +29,7 @@ from scipy.stats import false_discovery_control
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.ties import settled
 
 # What models are used for -> the metrics that judge it; the first one leads.
 USES = {
@@ -135,7 +136,7 @@ def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05)
 def _compared(values: np.ndarray, higher_is_better: bool, correlation: float, alpha: float) -> dict[str, np.ndarray]:
     """Columns of the table from values (n_models, n_folds) without NaN."""
     goodness = np.round(values if higher_is_better else -values, _DIGITS)
-    means = goodness.mean(axis=1)
+    means = settled(goodness.mean(axis=1))
     best = int(means.argmax())
     n_folds = values.shape[1]
     p_values = adjusted = np.full(len(values), np.nan)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.evaluation.recommendation import USES, nearest_rate
+from fairfold.ties import first_best
 
 # Metric -> its name within a sentence.
 _METRICS = {
@@ -249,7 +250,7 @@ def _about_wins(wins: pd.DataFrame, best: str, metric: str, rate: int, moderate_
     own = wins[wins["model"] == best].set_index("n_draws")
     chances = [f"{100 * own.loc[n, 'win_percentage']:.0f} % after {_count(n, 'draw')}" for n in draws]
     last = wins[wins["n_draws"] == draws[-1]].set_index("model")
-    leader = last["win_percentage"].idxmax()
+    leader = last.index[first_best(last["win_percentage"])]
     told = (
         f"Where each model draws from {own['n_sets'].iloc[0]:.0f} random sets of features, with "
         f"{_percent_hidden(rate_of_wins)}, {best} has the best {_METRICS[metric]} with probability {_listed(chances)}"

@@ -21,6 +21,7 @@ from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level, Matrix, beside
 from fairfold.seeds import seed_for
+from fairfold.ties import ROUNDING, first_best
 from fairfold.weak_labels import tice
 
 
@@ -203,7 +204,7 @@ class CascadeForest(BaseCascade):
             return imputer is not None and imputer.is_complete
         if self.length_control != "first-drop":
             return False
-        return all((np.diff(self._scores(metric)) < 0).any() for metric in HIGHER_IS_BETTER)
+        return all(_drops(self._scores(metric)).any() for metric in HIGHER_IS_BETTER)
 
     def _scores(self, metric: str) -> np.ndarray:
         """Scores that length control looks at, level by level from level 1 on; more is better."""
@@ -216,10 +217,14 @@ class CascadeForest(BaseCascade):
         last = len(self.levels_) - 1
         if last == 0 or self.length_control == "imputation-limit":
             return dict.fromkeys(HIGHER_IS_BETTER, last)
-        choose = _before_first_drop if self.length_control == "first-drop" else np.argmax
+        choose = _before_first_drop if self.length_control == "first-drop" else first_best
         return {metric: 1 + int(choose(self._scores(metric))) for metric in HIGHER_IS_BETTER}
 
 
 def _before_first_drop(scores: np.ndarray) -> int:
-    drops = np.flatnonzero(np.diff(scores) < 0)
+    drops = np.flatnonzero(_drops(scores))
     return int(drops[0]) if len(drops) else len(scores) - 1
+
+
+def _drops(scores: np.ndarray) -> np.ndarray:
+    return np.diff(scores) < -ROUNDING

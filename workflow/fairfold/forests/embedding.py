@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from fairfold.errors import ModelError, unknown_name
+from fairfold.ties import ROUNDING, first_best
 
 NODE_WEIGHTS = {
     "paper": lambda draws: 1 / np.log(draws + 1),
@@ -120,9 +121,8 @@ class TreeEmbedding(BaseEstimator):
         gram += self.mean_product_.mean()
         values, vectors = _leading_eigenvectors(gram, self.explained_variance, rounding)
         kept = values[: vectors.shape[1]]
-        vectors *= np.sqrt(kept)
-        largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
-        self.scores_ = np.ascontiguousarray(vectors * np.sign(largest))
+        largest = np.take_along_axis(vectors, first_best(np.abs(vectors), axis=0)[None], axis=0)
+        self.scores_ = np.ascontiguousarray(vectors * np.sqrt(kept) * np.sign(largest))
         self.explained_variance_ = kept / (n_samples - 1)  # a single sample has no component
         self.explained_variance_ratio_ = kept / values.sum()
         return self
@@ -285,7 +285,7 @@ def _leading_eigenvectors(matrix: np.ndarray, share: float, rounding: float) -> 
         values, vectors = eigh_tridiagonal(diagonal, beside, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         explained = np.cumsum(values) / values.sum()
-        n_kept = min(np.searchsorted(explained, share, side="right") + 1, np.count_nonzero(values > rounding))
+        n_kept = min(np.searchsorted(explained, share + ROUNDING, side="right") + 1, np.count_nonzero(values > rounding))
         vectors = np.asfortranarray(vectors[:, :n_kept])
         vectors[1:] = lapack.dormqr("L", "N", reflectors[1:, :-1], scales, vectors[1:], work)[0]
     return values, vectors

@@ -38,6 +38,7 @@ from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, Matrix, beside
 from fairfold.forests.trees import MultilabelForest
+from fairfold.ties import first_best
 from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
@@ -171,4 +172,4 @@ class HonestCascade(BaseCascade):
     def _best_level(self) -> int:
         sign = 1 if HIGHER_IS_BETTER[self.metric] else -1
         scores = np.array([sign * score[self.metric] for score in self.oob_scores_])
-        return int(np.argmax(np.nan_to_num(scores, nan=-1.0)))
+        return int(first_best(np.nan_to_num(scores, nan=-1.0)))

@@ -7,6 +7,7 @@ import numpy as np
 from fairfold.splitting.base import FoldSplitter, Rows
 from fairfold.splitting.labels import label_sizes
 from fairfold.splitting.random import spread
+from fairfold.ties import settled
 
 
 class PartitionedSampling(FoldSplitter):
@@ -25,7 +26,8 @@ class PartitionedSampling(FoldSplitter):
         labels = rows.labels
         frequency = np.maximum(label_sizes(labels), 1) / labels.shape[0]
         # Logarithms, because the product of many frequencies underflows.
-        commonness = labels.astype(np.float64) @ np.log(frequency)
+        # A product that is equal in truth must not come before another by the last bit of a logarithm.
+        commonness = settled(labels.astype(np.float64) @ np.log(frequency))
         with_labels = np.flatnonzero(np.diff(labels.indptr))
         by_commonness = with_labels[np.argsort(commonness[with_labels], kind="stable")]
         fold_of = np.full(labels.shape[0], -1, dtype=np.int64)

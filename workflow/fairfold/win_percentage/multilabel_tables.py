@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.ties import settled
 from fairfold.win_percentage.sampling import curve_table
 from fairfold.win_percentage.significance import null_interval, permutation_interval, permutation_p_values
 from fairfold.win_percentage.win import draws_grid, win_percentage
@@ -115,7 +116,7 @@ def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tu
 
 def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """(n_draws, n_models) win percentages from (n_sets, n_models) performances, NaN where a model failed."""
-    performances = np.nan_to_num(performances, nan=_LOST)
+    performances = settled(np.nan_to_num(performances, nan=_LOST))
     top = performances.max(axis=1)
     return win_percentage(top, performances == top[:, None], draws)
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from fairfold.errors import ModelError, unknown_name
+from fairfold.ties import ROUNDING, first_best
 from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
 
 Alternative = Literal["two-sided", "greater"]
@@ -206,8 +207,8 @@ def permutation_p_values(
         raise ModelError(
             f"win percentages have shape {observed.shape}, each permutation {permuted.shape[1:]}; they must agree."
         )
-    upper = (1 + np.sum(permuted >= observed, axis=0)) / (1 + len(permuted))
-    lower = (1 + np.sum(permuted <= observed, axis=0)) / (1 + len(permuted))
+    upper = (1 + np.sum(permuted >= observed - ROUNDING, axis=0)) / (1 + len(permuted))
+    lower = (1 + np.sum(permuted <= observed + ROUNDING, axis=0)) / (1 + len(permuted))
     return _adjusted(lower, upper, alternative, observed.shape[-1] if bonferroni else 1)
 
 
@@ -248,7 +249,7 @@ def among_the_best(scores: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
         )
     check_all(scores, np.isfinite(scores), "scores", "finite")
     _check_between("alpha", alpha, 0.5)
-    best = np.argmax(scores.mean(axis=2), axis=1)
+    best = first_best(scores.mean(axis=2))
     behind = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
     n_resamples = scores.shape[2]
     error = behind.std(axis=2, ddof=1) / np.sqrt(n_resamples)

@@ -16,6 +16,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.corrected_t import correlation_of_cross_validations, p_values_ahead
 from fairfold.seeds import seed_for
+from fairfold.ties import first_best
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
@@ -196,7 +197,7 @@ def decision_maps(
 def _comparisons(scores: np.ndarray, names: Sequence[str], alpha: float, n_splits: int | None) -> pd.DataFrame:
     """From scores (n_pairs, n_classifiers, n_repeats): a row per pair and classifier, from ``rank`` on."""
     n_pairs, n_classifiers, _ = scores.shape
-    best = scores.mean(axis=2).argmax(axis=1)
+    best = first_best(scores.mean(axis=2))
     p_values = _p_values(scores, best, n_splits)
     is_best = np.arange(n_classifiers) == best[:, None]
     is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
