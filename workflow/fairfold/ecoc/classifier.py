@@ -387,7 +387,7 @@ _NO_POSTERIORS = "posteriors are asked of an ECOC model that was not trained for
 
 
 def choose(losses: np.ndarray) -> np.ndarray:
-    """(n_samples,) number of the class of the largest negated loss, the first on ties; NaN is never the largest."""
+    """(n_samples,) number of the class of the largest negated loss, the first of those that tie; NaN is never it."""
     return first_best(np.where(np.isnan(losses), -np.inf, losses), axis=1)
 
 

@@ -28,9 +28,9 @@ def percentile_ranks(
 ) -> pd.DataFrame:
     """Percentile rank of each method: ranked within each repeat, averaged over repeats, one number per unit.
 
-    The best of m methods has rank 1, the worst 1/m; methods that tie share the mean of their ranks (Ilidio et al. 2024,
-    Section 4.4 and Figure 1). A method without a value in a repeat (it failed, or the metric is undefined) is not
-    ranked there, nor is any other: its ranks would not compare with those of complete repeats.
+    The best of m methods has rank 1, the worst 1/m; methods that tie, up to rounding, share the mean of their ranks
+    (Ilidio et al. 2024, Section 4.4 and Figure 1). A method without a value in a repeat (it failed, or the metric is
+    undefined) is not ranked there, nor is any other: its ranks would not compare with those of complete repeats.
 
     Parameters
     ----------

@@ -285,7 +285,7 @@ def _leading_eigenvectors(matrix: np.ndarray, share: float, rounding: float) -> 
         values, vectors = eigh_tridiagonal(diagonal, beside, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         explained = np.cumsum(values) / values.sum()
-        n_kept = min(np.searchsorted(explained, share + ROUNDING, side="right") + 1, np.count_nonzero(values > rounding))
+        n_kept = min(np.searchsorted(explained, share + ROUNDING) + 1, np.count_nonzero(values > rounding))
         vectors = np.asfortranarray(vectors[:, :n_kept])
         vectors[1:] = lapack.dormqr("L", "N", reflectors[1:, :-1], scales, vectors[1:], work)[0]
     return values, vectors

@@ -190,6 +190,7 @@ def permutation_p_values(
     ----------
     win_percentages : (\\*shape of ``n_draws``, n_classifiers) observed win percentages.
     permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers), as for :func:`permutation_interval`.
+        Differences up to ``ROUNDING`` are ties.
     alternative, bonferroni : as for :func:`p_values`.
 
     Returns
