@@ -34,6 +34,7 @@ def test_the_nearest_rate_and_the_lower_of_two():
     rates = [70, 30, 0, 50]
     found = [nearest_rate(rates, estimate) for estimate in (0, 14.9, 15, 15.1, 40, 59, 60.1, 99, np.nan)]
     assert found == [0, 0, 0, 30, 30, 50, 70, 70, 0]
+    assert nearest_rate([0, 20], 100 * (1 - 0.9) + 1e-14) == 0  # not above 10 but for rounding
 
 
 def test_tests_are_corrected_two_sided_and_adjusted_over_all_pairs():

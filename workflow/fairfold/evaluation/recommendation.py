@@ -29,7 +29,7 @@ from scipy.stats import false_discovery_control
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
 from fairfold.evaluation.scores import HIGHER_IS_BETTER
-from fairfold.ties import settled
+from fairfold.ties import first_best, settled
 
 # What models are used for -> the metrics that judge it; the first one leads.
 USES = {
@@ -49,7 +49,8 @@ def nearest_rate(rates: Iterable[float], estimate: float) -> float:
     rates : one or more.
     estimate : in the same unit.
     """
-    return min(rates, key=lambda rate: (0 if np.isnan(estimate) else abs(rate - estimate), rate))
+    rates = sorted(rates)
+    return rates[0 if np.isnan(estimate) else first_best([-abs(rate - estimate) for rate in rates])]
 
 
 def recommend(scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
