@@ -19,7 +19,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "ecoc": set(),
     "report": set(),
 }
-SHARED = {"errors", "seeds", "files", "config", "folds", "ties"}
+SHARED = {"errors", "seeds", "files", "config", "folds", "ties", "validation"}
 
 
 def imported(path):

@@ -288,7 +288,7 @@ def bad_data():
     row, label = np.argwhere(Y)[4]
     hidden[row, label] = 0
     yield X, Y, hidden, DataError, f"Y_true lacks 1 labels that Y has, the first in row {row}, column {label}"
-    yield X, 2 * Y, truth, DataError, "Y holds 2 in row .*: labels are 0 or 1"
+    yield X, 2 * Y, truth, DataError, "Y holds 2 in row .*, but labels are 0 or 1"
     yield X, Y, truth - 0.5, DataError, "Y_true holds -?0.5 in row 0, column 0"
     yield X, Y[:, :0], None, DataError, r"Y has shape \(40, 0\): give one row per sample"
     yield X, Y[:30], None, DataError, "X has 40 rows and y 30 labels"

@@ -325,7 +325,14 @@ def bad_data():
     yield "constant, sparse", sparse.csr_array(flat), y, "the first is column 2, 4 in every row: remove"
     yield "one feature too flat", X[:, 0], y, "Expected 2D array, got 1D array"
     yield "lengths", X, y[:30], "X has 36 rows and y 30 labels"
-    yield "several labels of text", X, np.column_stack([y, y]), "Y holds no in row 0, column 0: labels are 0 or 1"
+    yield (
+        "several labels of text",
+        X,
+        np.column_stack([y, y]),
+        "Y holds .no. in row 0, column 0, but labels are 0 or 1: .*MultiLabelBinarizer",
+    )
+    yield "lists of labels", X, [["a"], ["b", "c"]] * 18, "Y lacks rows of equal length: .*MultiLabelBinarizer"
+    yield "sets of labels", X, [{"a"}, {"b", "c"}] * 18, "y holds unknown values: .*MultiLabelBinarizer"
     yield "continuous", X, X[:, 0], "y holds continuous values"
     yield "text", X.astype(str).astype(object) + "?", y, "could not convert"
     yield "nothing", X[:0], y[:0], "0 sample"

@@ -56,7 +56,7 @@ def test_undefined_scores_are_nan():
         (np.zeros((2, 2)), np.zeros((2, 3)), "shape"),
         (np.zeros(2), np.zeros(2), "shape"),
         (np.zeros((0, 2)), np.zeros((0, 2)), "shape"),
-        (np.full((2, 2), 2), np.zeros((2, 2)), "other than 0 and 1"),
+        (np.full((2, 2), 2), np.zeros((2, 2)), "but labels are 0 or 1"),
         (np.zeros((2, 2)), np.full((2, 2), np.nan), "4 of 4 predicted probabilities are not finite"),
     ],
 )

@@ -215,8 +215,8 @@ def test_bad_parameters_of_the_honest_models(data, change, sentence):
         (np.zeros(160), r"labels have shape \(160,\)"),
         (np.zeros((100, 2)), r"must be \(160, n_labels\)"),
         (np.zeros((160, 0)), "shape"),
-        (np.full((160, 1), 3), "other than 0 and 1"),
-        (np.full((160, 1), np.nan), "other than 0 and 1"),
+        (np.full((160, 1), 3), "holds 3 in row 0, column 0, but labels are 0 or 1: .*MultiLabelBinarizer"),
+        (np.full((160, 1), np.nan), "holds nan in row 0, column 0, .* drop or impute"),
         (None, "requires y to be passed"),
     ],
 )

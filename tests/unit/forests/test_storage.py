@@ -42,7 +42,7 @@ def rewritten(saved, tmp_path, change):
     [
         (lambda arrays: arrays.pop("description"), "is not a saved cascade"),
         (lambda arrays: arrays.pop("level0/predictor/extra_trees/left"), "saved forest lacks left"),
-        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "its format is 99, not 1"),
+        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "its format is 99, not 2"),
         (lambda arrays: arrays.update(description=np.array("{")), "is not a saved cascade"),
     ],
 )

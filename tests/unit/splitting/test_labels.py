@@ -38,13 +38,13 @@ def test_one_dimension_is_one_label():
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ([[0, 2], [1, 0]], "holds the value 2"),
-        ([[0, 3.5], [1, 0]], "holds the value 3.5"),
-        ([[0, -1], [1, 0]], "holds the value -1"),
-        ([[0, np.nan], [1, 0]], "value nan.*drop or impute"),
-        (sp.csr_array([[0, 2], [1, 0]]), "holds the value 2"),
-        (sp.csr_array(([1, 1], ([0, 0], [1, 1])), shape=(2, 2)).tocoo(), "holds the value 2"),
-        ([["a", "b"]], "type <U1"),
+        ([[0, 2], [1, 0]], "holds 2 in row 0, column 1"),
+        ([[0, 3.5], [1, 0]], "holds 3.5"),
+        ([[0, -1], [1, 0]], "holds -1"),
+        ([[0, np.nan], [1, 0]], "holds nan in row 0, column 1.*drop or impute"),
+        (sp.csr_array([[0, 2], [1, 0]]), "holds 2"),
+        (sp.csr_array(([1, 1], ([0, 0], [1, 1])), shape=(2, 2)).tocoo(), "holds 2"),
+        ([["a", "b"]], "holds 'a' in row 0, column 0.*MultiLabelBinarizer"),
         ([[0, 1], [1]], "rows of equal length"),
         (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\)"),
         (np.zeros((0, 3)), "empty"),
@@ -59,7 +59,7 @@ def test_what_is_no_label_matrix_is_refused(bad, message):
 
 def test_duplicate_entries_that_add_up_to_two_are_refused():
     given = sp.csr_array((np.array([1, 1]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
-    with pytest.raises(SplitError, match="holds the value 2"):
+    with pytest.raises(SplitError, match="holds 2"):
         check_labels(given)
 
 

@@ -1,6 +1,7 @@
 from math import floor
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,7 +79,7 @@ def test_rate_outside_its_range(Y, rate):
 
 @pytest.mark.parametrize("bad", [np.array([[0, 2]]), np.array([[0.5, 1]]), np.array([[np.nan, 1]])])
 def test_labels_other_than_0_and_1(bad):
-    with pytest.raises(DataError, match="other than 0 and 1"):
+    with pytest.raises(DataError, match="but labels are 0 or 1"):
         mask_positives(bad, 0.3)
 
 
@@ -97,3 +98,14 @@ def test_training_parts_hide_their_share_and_test_parts_nothing(Y):
         lost = Y[~test].sum(axis=0) - observed[~test].sum(axis=0)
         assert lost.tolist() == [floor(0.5 * positives) for positives in Y[~test].sum(axis=0)]
         np.testing.assert_array_equal(observed_labels(sparse.csr_array(Y), hidden, fold).toarray(), observed)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, float, bool, "Int64", "boolean", "Sparse[int]"])
+def test_a_frame_stays_one(Y, dtype):
+    frame = pd.DataFrame(Y, columns=list("abcdefg"), index=np.arange(len(Y))[::-1]).astype(dtype)
+    before = frame.copy()
+    masked = mask_positives(frame, 0.3, random_state=5)
+    pd.testing.assert_frame_equal(frame, before)
+    assert masked.dtypes.equals(frame.dtypes)
+    assert masked.index.equals(frame.index) and masked.columns.equals(frame.columns)
+    np.testing.assert_array_equal(masked.to_numpy(dtype=int), mask_positives(Y, 0.3, random_state=5))

@@ -48,6 +48,7 @@ from fairfold.errors import DataError
 from fairfold.folds import check_folds
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import ROUNDING, settled
+from fairfold.validation import check_dense_binary
 
 METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")
@@ -408,11 +409,9 @@ def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray, np.
 
 
 def _check_data(X: Matrix, Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    X, Y = (np.asarray(part.toarray() if sparse.issparse(part) else part) for part in (X, Y))
+    X, Y = X.toarray() if sparse.issparse(X) else np.asarray(X), check_dense_binary(Y, "Y", DataError)
     if X.ndim != 2 or Y.ndim != 2 or len(X) != len(Y):
         raise DataError(f"features have shape {X.shape} and labels {Y.shape}; both need a row per sample.")
     if not np.isfinite(X).all():
         raise DataError(f"{np.count_nonzero(~np.isfinite(X))} of {X.size} feature values are not finite; impute them.")
-    if not np.isin(Y, (0, 1)).all():
-        raise DataError("labels hold values other than 0 and 1.")
     return X.astype(np.float64), Y.astype(np.int64)

@@ -21,6 +21,7 @@ from fairfold.evaluation.plans import TEST, Deal, Plan, deal_at_random, deal_fol
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.svm_engine import SVMEngine
 from fairfold.folds import check_folds, fold_of_parts, parts_by
+from fairfold.validation import check_dense_binary
 
 
 class HasAssign(Protocol):
@@ -37,6 +38,10 @@ class HasSplit(Protocol):
         """Training and test samples of each fold."""
 
 
+_ONE_CLASS = (
+    "give the class of each sample, as whole numbers or as text; several labels are one column of 0/1 each, as "
+    "scikit-learn's MultiLabelBinarizer makes of lists"
+)
 Splitter = HasAssign | HasSplit | Callable[[np.ndarray, int], np.ndarray]
 
 
@@ -59,10 +64,10 @@ class ClassProblem:
         try:
             kind = type_of_target(y) if len(y) else "no"
         except (ValueError, TypeError) as error:
-            raise DataError(f"{first_sentence(error)} in y: give the class of each sample.") from None
+            raise DataError(f"{first_sentence(error)} in y: {_ONE_CLASS}.") from None
         self.X = _check_features(X, len(y))
         if kind not in ("binary", "multiclass"):
-            raise DataError(f"y holds {kind} values: give classes, as whole numbers or as text.")
+            raise DataError(f"y holds {kind} values: {_ONE_CLASS}.")
         if len(np.unique(y)) < 2:
             raise DataError(f"y holds the class {y[0]} only: give samples of two classes or more.")
         _check_variation(self.X)
@@ -173,7 +178,10 @@ def as_problem(
 ) -> ClassProblem | LabelProblem:
     """The kind of data that ``y`` makes it, checked."""
     if not sparse.issparse(y):
-        y = np.asarray(y)
+        try:
+            y = np.asarray(y)
+        except ValueError:
+            return LabelProblem(X, y, Y_true, scoring, splitter)  # it says what is wrong with rows of unequal length
         if y.ndim not in (1, 2):
             raise DataError(f"y has shape {y.shape}: give one class per sample, or one column of 0/1 per label.")
         if y.ndim == 1:
@@ -208,13 +216,9 @@ def _check_variation(X: Matrix) -> None:
 
 def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
     """Labels as a dense matrix of int8."""
-    Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    Y = check_dense_binary(Y, name, DataError)
     if Y.ndim != 2 or Y.size == 0:
         raise DataError(f"{name} has shape {Y.shape}: give one row per sample and one column of 0/1 per label.")
-    wrong = ~np.isin(Y, (0, 1))
-    if wrong.any():
-        row, label = np.argwhere(wrong)[0]
-        raise DataError(f"{name} holds {Y[row, label]!s} in row {row}, column {label}: labels are 0 or 1.")
     return Y.astype(np.int8)
 
 

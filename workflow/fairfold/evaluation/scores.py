@@ -15,6 +15,7 @@ from fairfold.evaluation.plain_scores import (
     matthews_corrcoef,
     roc_auc_score,
 )
+from fairfold.validation import check_dense_binary
 
 # Metric -> whether more is better.
 HIGHER_IS_BETTER = {
@@ -57,12 +58,10 @@ def multilabel_scores(
     DataError
         When the shapes differ, labels are not 0/1, probabilities are not finite, or there is no such metric.
     """
-    Y = np.asarray(Y_true.toarray() if sparse.issparse(Y_true) else Y_true)
+    Y = check_dense_binary(Y_true, "Y_true", DataError)
     P = np.asarray(P, dtype=np.float64)
     if Y.ndim != 2 or Y.shape != P.shape or Y.size == 0:
         raise DataError(f"labels have shape {Y.shape} and probabilities {P.shape}; both must be (n_samples, n_labels).")
-    if not np.isin(Y, (0, 1)).all():
-        raise DataError("true labels hold values other than 0 and 1.")
     if not np.isfinite(P).all():
         raise DataError(f"{np.count_nonzero(~np.isfinite(P))} of {P.size} predicted probabilities are not finite.")
     for metric in metrics:

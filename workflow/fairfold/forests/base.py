@@ -6,17 +6,19 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from scipy import sparse
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.errors import ModelError
 from fairfold.forests.levels import FORESTS, Level, Matrix, beside, mean_proba
+from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
+from fairfold.validation import check_dense_binary
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
@@ -38,8 +40,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : (n_samples, n_features), dense or CSR, finite.
-        Y : (n_samples, n_labels) of 0/1, the observed labels.
+        X : (n_samples, n_features), dense or CSR, finite. The names of a frame's columns are kept, and asked for again
+            of each frame to predict.
+        Y : (n_samples, n_labels) of 0/1, dense or sparse, the observed labels. The names of a frame's columns are kept.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
             growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
 
@@ -50,8 +53,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ModelError
-            When a parameter is out of range, labels are not 0/1, there are too few samples for one split, or the first
-            level was not fitted on data of this shape.
+            When a parameter is out of range, labels are not 0/1, there are too few samples for one split, names of
+            columns are text in part, or the first level was not fitted on data of this shape.
         """
         self._check_parameters(self._choices)
         X, observed = self._check_data(X, Y)
@@ -60,13 +63,40 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         self._grow(X, observed, check_random_state(self.random_state).randint(2**31 - 1), first_level)
         return self
 
+    @property
+    def classes_(self) -> np.ndarray:
+        """(n_labels,) the numbers of the labels, in the order of their columns, for scikit-learn's tools.
+
+        Objects, as those tools take two plain numbers for the two classes of a single label.
+        """
+        return np.arange(self.n_labels_).astype(object)
+
+    def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
+        """Choose what ``predict`` and ``predict_proba`` return; named as in scikit-learn's transformers.
+
+        Parameters
+        ----------
+        transform : ``"default"``, arrays; ``"pandas"``, frames with the index of the frame to predict and a column per
+            label, under its name in ``fit`` or else its number; None changes nothing.
+
+        Raises
+        ------
+        ModelError
+            For any other ``transform``.
+        """
+        if transform not in (None, "default", "pandas"):
+            raise ModelError(f"transform is {transform!r}; it must be 'default' or 'pandas'.")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}  # which scikit-learn's clone copies
+        return self
+
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Probabilities after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
 
         Raises
         ------
         ModelError
-            When ``X`` is not finite or has another number of features than the training data.
+            When ``X`` is not finite, or has another number or other names of features than the training data.
         """
         check_is_fitted(self, "levels_")
         X = self._check_features(X, reset=False)
@@ -76,14 +106,13 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             new = [encoder.features(seen) for encoder, seen in zip(level.encoders, inputs, strict=True)]
             yield mean_proba(level.predictors, beside(X, *new))
 
-    def predict_proba(self, X: Matrix) -> np.ndarray:
+    def predict_proba(self, X: Matrix) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
-        check_is_fitted(self, "levels_")
-        return next(itertools.islice(self.staged_predict_proba(X), self.best_level_, None))
+        return self._as_asked(self._best_proba(X), X)
 
-    def predict(self, X: Matrix) -> np.ndarray:
+    def predict(self, X: Matrix) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) int64 of 0/1: where the probability is above ``threshold``."""
-        return (self.predict_proba(X) > self.threshold).astype(np.int64)
+        return self._as_asked((self._best_proba(X) > self.threshold).astype(np.int64), X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -101,6 +130,17 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
         """Set the fitted attributes."""
+
+    def _best_proba(self, X: Matrix) -> np.ndarray:
+        check_is_fitted(self, "levels_")
+        return next(itertools.islice(self.staged_predict_proba(X), self.best_level_, None))
+
+    def _as_asked(self, predicted: np.ndarray, X: Matrix) -> np.ndarray | pd.DataFrame:
+        """Predictions of ``X`` as ``set_output`` asks for them."""
+        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
+            return predicted
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return pd.DataFrame(predicted, index=index, columns=getattr(self, "label_names_", self.classes_))
 
     def _forest_settings(self) -> dict[str, int | None]:
         return {"n_trees": self.n_trees, "min_samples_leaf": self.min_samples_leaf, "n_jobs": self.n_jobs}
@@ -133,6 +173,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
                 raise ModelError(f"{name} is {parameters[name]!r}; it must be one of {', '.join(map(repr, allowed))}.")
 
     def _check_features(self, X: Matrix, *, reset: bool) -> Matrix:
+        names = column_names(X, "X")
+        if not reset:
+            check_same_names(names, getattr(self, "feature_names_in_", None))
         try:
             return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         except ValueError as error:
@@ -144,14 +187,10 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         X = self._check_features(X, reset=True)
         if Y is None:
             raise ModelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+        label_names = column_names(Y, "Y")
+        Y = check_dense_binary(Y, "Y", ModelError)
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
-        if not np.isin(Y, (0, 1)).all():
-            raise ModelError(
-                "labels hold values other than 0 and 1, continuous ones or several classes. "
-                "Only binary classification is supported. Give one column of 0/1 per label."
-            )
         # half of the samples are drawn for a tree, and a split needs two full leaves
         if X.shape[0] < 2 * self.min_samples_leaf:
             raise ModelError(
@@ -159,6 +198,10 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
                 "lower min_samples_leaf or give more samples."
             )
         self.n_labels_ = Y.shape[1]
+        if label_names is not None:
+            self.label_names_ = label_names
+        elif hasattr(self, "label_names_"):
+            del self.label_names_  # those of an earlier fit
         return X, Y.astype(np.int8)
 
 

@@ -21,7 +21,7 @@ from fairfold.forests.trees import MultilabelForest
 if TYPE_CHECKING:
     from fairfold.forests.base import BaseCascade
 
-FORMAT = 1
+FORMAT = 2
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",
@@ -33,11 +33,12 @@ _PLAIN = (
     "imputation_log_",
     "label_frequencies_",
 )
+_NAMES = {"feature_names_in_": "n_features_in_", "label_names_": "n_labels_"}  # beside how many there are
 _STACKED = ("training_labels_", "calibrations_")  # lists of arrays of the same shape, one per level
 
 
 def save_model(model: BaseCascade, path: str | Path) -> None:
-    """Write a fitted cascade; :func:`load_model` gives one that predicts the same bytes.
+    """Write a fitted cascade; :func:`load_model` gives one with the same names that predicts the same bytes.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def save_model(model: BaseCascade, path: str | Path) -> None:
         "class": type(model).__name__,
         "parameters": parameters,
         "fitted": {name: getattr(model, name) for name in _PLAIN if hasattr(model, name)},
+        "names": {name: list(getattr(model, name)) for name in _NAMES if hasattr(model, name)},
+        "output": getattr(model, "_sklearn_output_config", {}),
         "n_levels": len(model.levels_),
     }
     arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if hasattr(model, name)}
@@ -88,6 +91,8 @@ def load_model(path: str | Path) -> BaseCascade:
             if name in arrays:
                 setattr(model, name, list(arrays[name]))
         model.levels_ = _read_levels(model, arrays, description["n_levels"])
+        _read_names(model, description["names"])
+        model.set_output(**description["output"])
     except DataError as error:
         raise ModelError(str(error)) from None
     except Exception as error:  # arrays and JSON of somebody else may hold anything
@@ -154,6 +159,15 @@ def _read_levels(model: BaseCascade, arrays: Mapping[str, np.ndarray], n_levels:
         predictors = [MultilabelForest.from_arrays(_under(arrays, f"{prefix}/predictor/{kind}")) for kind in FORESTS]
         levels.append(Level(encoders, predictors))
     return levels
+
+
+def _read_names(model: BaseCascade, names: Mapping[str, list[str]]) -> None:
+    """Give the model the names of its features and labels, where it has any."""
+    for name, number in _NAMES.items():
+        if name in names:
+            if not all(isinstance(one, str) for one in names[name]) or len(names[name]) != getattr(model, number):
+                raise ValueError(f"its {name} are not {getattr(model, number)} names")
+            setattr(model, name, np.array(names[name], dtype=object))
 
 
 def _prefixed(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

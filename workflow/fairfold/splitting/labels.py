@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError
-
-_ALLOWED = "labels are 0 or 1 (bool, integer or float)"
+from fairfold.validation import check_binary
 
 
 def check_labels(Y: Any) -> sp.csr_array:
@@ -31,7 +29,7 @@ def check_labels(Y: Any) -> sp.csr_array:
     SplitError
         For a wrong shape, a missing or non-binary value, or a matrix without any positive.
     """
-    matrix = _sparse(Y) if sp.issparse(Y) else _dense(Y)
+    matrix = _as_positives(check_binary(Y, "Y", SplitError))
     n_samples, n_labels = matrix.shape
     if not n_samples or not n_labels:
         raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
@@ -40,53 +38,23 @@ def check_labels(Y: Any) -> sp.csr_array:
     return with_small_indices(matrix)
 
 
+def _as_positives(Y: np.ndarray | sp.csr_array) -> sp.csr_array:
+    if not sp.issparse(Y):
+        if Y.ndim > 2:
+            raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
+        return sp.csr_array((Y[:, np.newaxis] if Y.ndim == 1 else Y).astype(bool))
+    positives = sp.csr_array((Y.data.astype(bool), Y.indices, Y.indptr), shape=Y.shape)
+    if not positives.data.all():
+        positives = positives.copy()
+        positives.eliminate_zeros()
+    return positives
+
+
 def with_small_indices(matrix: sp.csr_array) -> sp.csr_array:
     """The matrix with 32-bit indices where they suffice, so that each kernel is compiled for one type."""
     index_type = np.int32 if max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max else np.int64
     matrix.indices, matrix.indptr = (array.astype(index_type, copy=False) for array in (matrix.indices, matrix.indptr))
     return matrix
-
-
-def _sparse(Y: sp.sparray | sp.spmatrix) -> sp.csr_array:
-    if Y.ndim != 2:
-        raise SplitError(f"Y has {Y.ndim} dimension(s): pass a matrix of shape (n_samples, n_labels)")
-    matrix = sp.csr_array(Y)  # shares the caller's arrays where it can
-    _check_binary(matrix.data)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        _check_binary(matrix.data)
-    positive = matrix.data.astype(bool)
-    result = sp.csr_array((positive, matrix.indices, matrix.indptr), shape=matrix.shape)
-    if not positive.all():
-        result = result.copy()
-        result.eliminate_zeros()
-    return result
-
-
-def _dense(Y: ArrayLike) -> sp.csr_array:
-    try:
-        values = np.asarray(Y)
-    except ValueError as error:
-        raise SplitError(f"Y is not a matrix ({error}): pass rows of equal length") from error
-    if values.ndim == 1:
-        values = values[:, np.newaxis]
-    if values.ndim != 2:
-        raise SplitError(f"Y has shape {values.shape}: pass a matrix of shape (n_samples, n_labels)")
-    _check_binary(values)
-    return sp.csr_array(values.astype(bool))
-
-
-def _check_binary(values: np.ndarray) -> None:
-    if values.dtype == bool:
-        return
-    if values.dtype.kind not in "iuf":
-        raise SplitError(f"Y holds values of type {values.dtype}: {_ALLOWED}")
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        found = values[wrong].ravel()[0]
-        remedy = "drop or impute rows with missing labels" if np.isnan(found) else "binarise the labels first"
-        raise SplitError(f"Y holds the value {found}: {_ALLOWED}; {remedy}")
 
 
 def label_sizes(labels: sp.csr_array, amounts: np.ndarray | None = None) -> np.ndarray:

@@ -18,6 +18,7 @@ from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from fairfold.errors import ModelError, unknown_name
+from fairfold.validation import check_dense_binary
 
 Matrix = np.ndarray | sparse.csr_array
 VARIANTS = ("paper", "published")
@@ -138,13 +139,11 @@ def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
     except ValueError as error:
         # scikit-learn's sentence comes first, its general advice after it
         raise ModelError(f"{str(error).splitlines()[0]} Features must be finite numbers, in columns.") from None
-    observed = np.asarray(observed)
+    observed = check_dense_binary(observed, "observed", ModelError)
     if observed.ndim != 2 or len(observed) != X.shape[0]:
         raise ModelError(
             f"labels have shape {observed.shape}; they must be ({X.shape[0]}, n_labels), a row per sample."
         )
-    if not np.isin(observed, (0, 1)).all():
-        raise ModelError("labels hold values other than 0 and 1.")
     return X, observed.astype(bool)
 
 

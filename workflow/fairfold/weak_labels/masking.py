@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
+from fairfold.validation import check_binary
 
 Matrix = np.ndarray | sparse.csr_array
 
@@ -21,8 +23,11 @@ def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
 
 
 def mask_positives(
-    Y: Matrix, rate: float, *, random_state: int | np.random.SeedSequence | np.random.Generator | None = None
-) -> Matrix:
+    Y: Matrix | pd.DataFrame,
+    rate: float,
+    *,
+    random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
+) -> Matrix | pd.DataFrame:
     """Turn a share of each label's positives into negatives, chosen at random and label by label.
 
     For label j with n_j positives exactly floor(rate · n_j) are hidden, so a label never loses all its positives
@@ -30,14 +35,14 @@ def mask_positives(
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) array or CSR matrix of 0/1.
+    Y : (n_samples, n_labels) array, DataFrame or CSR matrix of 0/1.
     rate : share of positives to hide, at least 0 and below 1.
     random_state : seed, seed sequence or generator.
 
     Returns
     -------
-    (n_samples, n_labels) matrix of Y's kind and dtype; Y itself is not changed. Time and memory grow with the number of
-    ones.
+    (n_samples, n_labels) matrix of Y's kind and dtype, a frame with its names; Y itself is not changed. Time and memory
+    grow with the number of ones.
 
     Raises
     ------
@@ -83,15 +88,14 @@ def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int) -> Matrix:
     return _without(Y, rows, labels)
 
 
-def _choose_hidden(Y: Matrix, rate: float, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _choose_hidden(Y: Matrix | pd.DataFrame, rate: float, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Rows and labels of the positives to hide."""
     if not 0 <= rate < 1:
         raise DataError(f"missing rate is {rate}; it must be at least 0 and below 1, for example 0.3.")
-    if np.ndim(Y) != 2:
-        raise DataError(f"label matrix has {np.ndim(Y)} dimension(s); it must be (n_samples, n_labels).")
-    positives = sparse.coo_array(Y)
-    if not np.isin(positives.data, (0, 1)).all():
-        raise DataError("label matrix holds values other than 0 and 1.")
+    checked = check_binary(Y, "Y", DataError)
+    if checked.ndim != 2:
+        raise DataError(f"Y has {checked.ndim} dimension(s); it must be (n_samples, n_labels).")
+    positives = sparse.coo_array(checked)
     positives.eliminate_zeros()
     rows, labels = positives.coords
     # One random key per positive; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
@@ -99,14 +103,18 @@ def _choose_hidden(Y: Matrix, rate: float, random: np.random.Generator) -> tuple
     order = np.lexsort((rows, labels))
     rows, labels = rows[order], labels[order]
     by_key = np.lexsort((random.random(rows.size), labels))
-    n_positives = np.bincount(labels, minlength=Y.shape[1])
+    n_positives = np.bincount(labels, minlength=checked.shape[1])
     rank_in_label = np.arange(rows.size) - np.repeat(np.cumsum(n_positives) - n_positives, n_positives)
     hidden = by_key[rank_in_label < np.repeat(n_hidden(n_positives, rate), n_positives)]
     return rows[hidden], labels[hidden]
 
 
-def _without(Y: Matrix, rows: np.ndarray, labels: np.ndarray) -> Matrix:
+def _without(Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray) -> Matrix | pd.DataFrame:
     """Copy of Y with zeros at ``(rows, labels)``."""
+    if isinstance(Y, pd.DataFrame):
+        is_kept = np.ones(Y.shape, dtype=bool)
+        is_kept[rows, labels] = False
+        return Y * is_kept
     if not sparse.issparse(Y):
         masked = np.array(Y)
         masked[rows, labels] = 0

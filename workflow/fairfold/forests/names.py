@@ -1,0 +1,64 @@
+"""Names of features and labels, where they come in data frames."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from fairfold.errors import ModelError
+
+_SHOWN = 5
+
+
+def column_names(table: Any, what: str) -> np.ndarray | None:
+    """(n_columns,) names of a frame's columns, as objects; None for what has no names, or none that are text.
+
+    Parameters
+    ----------
+    table : anything; scikit-learn says what is a frame, so that features and labels follow one rule.
+    what : what the table is called, for messages.
+
+    Raises
+    ------
+    ModelError
+        When some names are text and others are not.
+    """
+    reader = BaseEstimator()
+    try:
+        validate_data(reader, table, skip_check_array=True)
+    except TypeError:
+        raise ModelError(
+            f"{what} has columns with names of text and others without; give all of them names of text, for example by "
+            f"{what}.columns = {what}.columns.astype(str)."
+        ) from None
+    return getattr(reader, "feature_names_in_", None)
+
+
+def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> None:
+    """Raise a :class:`ModelError` that names the columns which are missing, surplus or in other places than in ``fit``.
+
+    Parameters
+    ----------
+    names, fitted : as :func:`column_names` gives them, now and in ``fit``; without either there is nothing to compare.
+    """
+    if names is None or fitted is None or np.array_equal(names, fitted):
+        return
+    missing, surplus = Counter(fitted) - Counter(names), Counter(names) - Counter(fitted)
+    differences = [f"{verb} {_listed(names)}" for verb, names in (("lacks", missing), ("adds", surplus)) if names]
+    if not differences:
+        column = np.flatnonzero(names != fitted)[0]
+        differences = [f"has {names[column]!r} in the place of {fitted[column]!r}, its columns in another order"]
+    raise ModelError(
+        f"X {' and '.join(differences)}, but the feature names should match those that were passed during fit: "
+        "give the columns that feature_names_in_ lists, in its order."
+    )
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = ", ".join(map(repr, list(names)[:_SHOWN]))
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

@@ -1,0 +1,91 @@
+"""Checks at the door that several packages share."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.errors import StudyError
+
+_BINARISE = "give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes of lists of labels"
+
+
+def check_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray | sparse.csr_array:
+    """Labels as an array or, where they are sparse, as a canonical CSR array; the caller's are not changed.
+
+    Parameters
+    ----------
+    Y : array-like, DataFrame or SciPy sparse matrix of 0/1, of any boolean, integer or float type, or of objects that
+        are such numbers. The shape is for the caller to check, but for that of a sparse one, which is a matrix.
+    name : what the labels are called, for messages.
+    error : what to raise.
+
+    Raises
+    ------
+    StudyError
+        ``error``, for text, lists or sets of labels, rows of unequal length, missing values, and numbers other than 0
+        and 1.
+    """
+    if sparse.issparse(Y):
+        return _check_sparse(Y, name, error)
+    if np.ma.is_masked(Y):
+        Y = np.where(np.ma.getmaskarray(Y), None, Y.data)  # what is masked is missing, whatever is under the mask
+    try:
+        values = np.asarray(Y)
+    except ValueError:  # NumPy's sentence speaks of inhomogeneous shapes
+        raise error(f"{name} lacks rows of equal length: {_BINARISE}.") from None
+    if values.ndim == 0:
+        raise error(f"{name} is {reprlib.repr(Y)}, not of shape (n_samples, n_labels): {_BINARISE}.")
+    _check_values(values.ravel(), lambda: np.indices(values.shape).reshape(values.ndim, -1), name, error)
+    return values.astype(np.int8) if values.dtype == object else values
+
+
+def check_dense_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray:
+    """As :func:`check_binary`; what is sparse is made dense."""
+    Y = check_binary(Y, name, error)
+    return Y.toarray() if sparse.issparse(Y) else Y
+
+
+def _check_sparse(Y: sparse.sparray | sparse.spmatrix, name: str, error: type[StudyError]) -> sparse.csr_array:
+    if Y.ndim != 2:
+        raise error(f"{name} has {Y.ndim} dimension(s); it must be a matrix of shape (n_samples, n_labels).")
+    matrix = sparse.csr_array(Y)  # shares the caller's arrays where it can
+    _check_stored(matrix, name, error)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        _check_stored(matrix, name, error)
+    return matrix
+
+
+def _check_stored(matrix: sparse.csr_array, name: str, error: type[StudyError]) -> None:
+    _check_values(matrix.data, lambda: matrix.tocoo().coords, name, error)
+
+
+def _check_values(
+    values: np.ndarray, places: Callable[[], Sequence[np.ndarray]], name: str, error: type[StudyError]
+) -> None:
+    """Raise ``error`` for the first value that is not 0 or 1; ``places`` gives the rows and columns of the values."""
+    if values.dtype == bool:
+        return
+    is_missing = pd.isna(values)
+    if values.dtype.kind in "iuf":
+        is_wrong = (values != 0) & (values != 1) & ~is_missing
+    else:
+        is_wrong = ~is_missing & ~np.array([_is_binary(value) for value in values.astype(object)], dtype=bool)
+    for is_bad, remedy in ((is_wrong, _BINARISE), (is_missing, "drop or impute samples with missing labels")):
+        if is_bad.any():
+            first = is_bad.argmax()
+            found = reprlib.repr(values[first : first + 1].tolist()[0])
+            where = [f"{axis} {index[first]}" for axis, index in zip(("row", "column"), places(), strict=False)]
+            raise error(f"{name} holds {found} in {', '.join(where)}, but labels are 0 or 1: {remedy}.")
+
+
+def _is_binary(value: object) -> bool:
+    return isinstance(value, (Real, np.bool_)) and value in (0, 1)
