@@ -68,6 +68,9 @@ class CascadeForest(BaseCascade):
         whether the label is frozen, and a note about labels with one class only.
     training_labels_ : list of (n_samples, n_labels) int8, the labels that each level learned from.
     n_features_in_, n_labels_ : numbers of features and labels.
+    feature_names_in_, label_names_ : names of the columns of ``fit``'s frames, as objects; not there where it was given
+        arrays, or frames whose columns have other names than text.
+    classes_ : the numbers of the labels.
     """
 
     _choices: ClassVar = {

@@ -64,8 +64,8 @@ class HonestCascade(BaseCascade):
 
     Attributes
     ----------
-    levels_, training_labels_, imputation_log_, n_features_in_, n_labels_ : as of
-        :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
+    levels_, training_labels_, imputation_log_, n_features_in_, n_labels_, feature_names_in_, label_names_, classes_ :
+        as of :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
     label_frequencies_ : list of floats, c of each level.
     oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels.
     best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
@@ -135,7 +135,7 @@ class HonestCascade(BaseCascade):
         Raises
         ------
         ModelError
-            When ``X`` is not finite or has another number of features than the training data.
+            When ``X`` is not finite, or has another number or other names of features than the training data.
         """
         total: np.ndarray | float = 0.0
         for level, proba in enumerate(super().staged_predict_proba(X)):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -26,8 +26,11 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
     Raises
     ------
     ModelError
-        When some names are text and others are not.
+        When some names are text and others are not, or several columns have one name.
     """
+    if isinstance(table, pd.DataFrame) and not table.columns.is_unique:
+        twice = table.columns[table.columns.duplicated()][0]
+        raise ModelError(f"{what} has several columns named {twice!r}; give each column a name of its own.")
     reader = BaseEstimator()
     try:
         validate_data(reader, table, skip_check_array=True)
@@ -48,8 +51,9 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
     """
     if names is None or fitted is None or np.array_equal(names, fitted):
         return
-    missing, surplus = Counter(fitted) - Counter(names), Counter(names) - Counter(fitted)
-    differences = [f"{verb} {_listed(names)}" for verb, names in (("lacks", missing), ("adds", surplus)) if names]
+    seen, known = set(names), set(fitted)
+    missing, surplus = ([name for name in fitted if name not in seen], [name for name in names if name not in known])
+    differences = [f"{verb} {_listed(found)}" for verb, found in (("lacks", missing), ("adds", surplus)) if found]
     if not differences:
         column = np.flatnonzero(names != fitted)[0]
         differences = [f"has {names[column]!r} in the place of {fitted[column]!r}, its columns in another order"]
@@ -59,6 +63,6 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
     )
 
 
-def _listed(names: Collection[str]) -> str:
-    shown = ", ".join(map(repr, list(names)[:_SHOWN]))
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:_SHOWN]))
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

@@ -21,7 +21,7 @@ from fairfold.forests.trees import MultilabelForest
 if TYPE_CHECKING:
     from fairfold.forests.base import BaseCascade
 
-FORMAT = 2
+FORMAT = 2  # 1 had no names
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",

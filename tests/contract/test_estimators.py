@@ -1,0 +1,313 @@
+"""Every model goes through scikit-learn's own tools, which give what a loop by hand over the folds gives."""
+
+import warnings
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibrationDisplay
+from sklearn.inspection import PartialDependenceDisplay, partial_dependence, permutation_importance
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    f1_score,
+    hamming_loss,
+    label_ranking_loss,
+    make_scorer,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairfold.errors import ModelError
+from fairfold.forests import MODEL_NAMES, load_model, make_model
+
+mpl.use("Agg")
+FOLDS = KFold(3, shuffle=True, random_state=0)
+FEATURES, LABELS = ["depth", "salt", "light", "wind"], ["sea", "sky", "sand"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Features and three labels, of which each fold has positives and negatives."""
+    rng = np.random.default_rng(0)
+    X = rng.random((96, 4))
+    return X, (X[:, :3] + 0.4 * rng.random((96, 3)) > 0.7).astype(int)
+
+
+@pytest.fixture(scope="module")
+def frames(data):
+    X, Y = data
+    index = [f"s{i}" for i in range(len(X))]
+    return pd.DataFrame(X, index, FEATURES), pd.DataFrame(Y, index, LABELS)
+
+
+def small(name, **changes):
+    return make_model(name, **{"n_trees": 3, "max_levels": 1, "random_state": 0, **changes})
+
+
+@pytest.fixture(scope="module")
+def by_hand(data):
+    """Model -> test rows, labels and probabilities of each fold; each model is fitted once."""
+    X, Y = data
+    found = {}
+
+    def predictions(name, n_labels=3):
+        if (name, n_labels) not in found:
+            found[name, n_labels] = [
+                (test, Y[test][:, :n_labels], small(name).fit(X[train], Y[train][:, :n_labels]).predict_proba(X[test]))
+                for train, test in FOLDS.split(X)
+            ]
+        return found[name, n_labels]
+
+    return predictions
+
+
+# name of a scorer, or the scorer -> the number that a loop by hand computes of labels and probabilities
+SCORERS = {
+    "f1_micro": lambda Y, P: f1_score(Y, (P > 0.5).astype(int), average="micro"),
+    "f1_macro": lambda Y, P: f1_score(Y, (P > 0.5).astype(int), average="macro"),
+    "accuracy": lambda Y, P: accuracy_score(Y, (P > 0.5).astype(int)),
+    "average_precision": average_precision_score,
+    "roc_auc": roc_auc_score,
+    make_scorer(label_ranking_loss, response_method="predict_proba", greater_is_better=False): (
+        lambda Y, P: -label_ranking_loss(Y, P)
+    ),
+    make_scorer(hamming_loss): lambda Y, P: hamming_loss(Y, (P > 0.5).astype(int)),
+    make_scorer(average_precision_score, response_method="predict_proba", average="micro"): (
+        lambda Y, P: average_precision_score(Y, P, average="micro")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_scores_and_predictions_are_those_of_a_loop_by_hand(name, data, by_hand):
+    X, Y = data
+    scoring = {str(number): scorer for number, scorer in enumerate(SCORERS)}
+    scores = cross_validate(small(name), X, Y, cv=FOLDS, scoring=scoring, error_score="raise")
+    for number, score in enumerate(SCORERS.values()):
+        expected = [score(truth, P) for _, truth, P in by_hand(name)]
+        assert scores[f"test_{number}"].tolist() == expected
+        assert np.isfinite(expected).all()
+    P = cross_val_predict(small(name), X, Y, cv=FOLDS, method="predict_proba")
+    predicted = cross_val_predict(small(name), X, Y, cv=FOLDS)
+    for test, _, of_fold in by_hand(name):
+        assert P[test].tobytes() == of_fold.tobytes()
+        np.testing.assert_array_equal(predicted[test], of_fold > 0.5)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2])
+@pytest.mark.parametrize("scorer", ["f1_micro", "accuracy", "average_precision", "roc_auc"])
+def test_one_or_two_labels_are_not_taken_for_two_classes(scorer, n_labels, data, by_hand):
+    """scikit-learn reads ``classes_`` of two plain numbers as one label's classes, and drops a column."""
+    X, Y = data
+    expected = [SCORERS[scorer](truth, P) for _, truth, P in by_hand("SLCForest", n_labels)]
+    scores = cross_val_score(small("SLCForest"), X, Y[:, :n_labels], cv=FOLDS, scoring=scorer, error_score="raise")
+    assert scores.tolist() == expected
+    with warnings.catch_warnings(action="error"):
+        P = cross_val_predict(small("SLCForest"), X, Y[:, :n_labels], cv=FOLDS, method="predict_proba")
+    for test, _, of_fold in by_hand("SLCForest", n_labels):
+        assert P[test].tobytes() == of_fold.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "scoring"), [*((name, "average_precision") for name in MODEL_NAMES), ("CaFE-SLC+", "f1_macro")]
+)
+def test_a_search_chooses_by_true_numbers(name, scoring, data):
+    X, Y = data
+    leaves = [1, 24]
+    search = GridSearchCV(small(name, n_trees=2), {"min_samples_leaf": leaves}, cv=FOLDS, scoring=scoring).fit(X, Y)
+    expected = [
+        np.mean(
+            [
+                SCORERS[scoring](Y[test], model.fit(X[train], Y[train]).predict_proba(X[test]))
+                for train, test in FOLDS.split(X)
+            ]
+        )
+        for model in (small(name, n_trees=2, min_samples_leaf=leaf) for leaf in leaves)
+    ]
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected)
+    assert expected[0] != expected[1]
+    assert search.best_params_ == {"min_samples_leaf": leaves[int(np.argmax(expected))]}
+    again = small(name, n_trees=2, **search.best_params_).fit(X, Y)
+    assert search.predict_proba(X).tobytes() == again.predict_proba(X).tobytes()
+    np.testing.assert_array_equal(search.classes_, np.arange(3))
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_partial_dependence_of_each_label(name, data):
+    X, Y = data
+    model = small(name).fit(X, Y)
+    found = partial_dependence(model, X, [1], grid_resolution=3, kind="both")
+    for place, value in enumerate(found["grid_values"][0]):
+        moved = X.copy()
+        moved[:, 1] = value
+        P = model.predict_proba(moved)
+        np.testing.assert_array_equal(found["average"][:, place], P.mean(axis=0))
+        np.testing.assert_array_equal(found["individual"][:, :, place], P.T)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_partial_dependence_of_few_labels(n_labels, data):
+    X, Y = data
+    model = small("SLCForest").fit(X, Y[:, :n_labels])
+    found = partial_dependence(model, X, [1], grid_resolution=3)
+    moved = X.copy()
+    moved[:, 1] = found["grid_values"][0][2]
+    np.testing.assert_array_equal(found["average"][:, 2], model.predict_proba(moved).mean(axis=0))
+
+
+def test_displays(data, frames):
+    X, Y = frames
+    model = small("SLCForest").fit(X, Y)
+    expected = partial_dependence(model, X, ["salt"], grid_resolution=5)["average"]
+    for label in range(3):
+        display = PartialDependenceDisplay.from_estimator(model, X, ["salt"], target=label, grid_resolution=5)
+        (line,) = display.lines_.ravel()
+        np.testing.assert_array_equal(line.get_ydata(), expected[label])
+        CalibrationDisplay.from_predictions(Y["sky"], model.predict_proba(X)[:, label])
+    mpl.pyplot.close("all")
+
+
+def test_importance_is_measured_by_scores(data):
+    X, Y = data
+    model = small("SLCForest", n_trees=20).fit(X, Y)
+    found = permutation_importance(model, X, Y, scoring="average_precision", n_repeats=3, random_state=0)
+    assert (found["importances_mean"][:3] > 0.02).all()  # the features that the labels were made of
+    assert abs(found["importances_mean"][3]) < 0.02
+
+
+# --- names of features and labels -------------------------------------------------------------------------------------
+
+
+def test_classes_are_the_numbers_of_the_labels(data):
+    X, Y = data
+    model = small("RF+ET")
+    assert not hasattr(model, "classes_")
+    assert model.fit(X, Y).classes_.tolist() == [0, 1, 2]
+    assert model.fit(X, Y[:, :1]).classes_.tolist() == [0]
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_names_are_kept_and_stored(name, data, frames, tmp_path):
+    X, Y = frames
+    model = small(name).fit(X, Y)
+    model.save(tmp_path / "model.npz")
+    plain = small(name).fit(*data)
+    for fitted in (model, load_model(tmp_path / "model.npz")):
+        assert fitted.feature_names_in_.tolist() == FEATURES
+        assert fitted.label_names_.tolist() == LABELS
+        assert fitted.classes_.tolist() == [0, 1, 2]
+        assert fitted.predict_proba(X).tobytes() == plain.predict_proba(data[0]).tobytes()
+        with pytest.warns(UserWarning, match="X does not have valid feature names, but .* was fitted with feature nam"):
+            fitted.predict(data[0])
+
+
+def test_what_has_no_names_gets_none(data, frames, tmp_path):
+    model = small("RF+ET").fit(*frames)
+    numbered = [pd.DataFrame(part) for part in data]
+    for X, Y in (data, numbered, (data[0], sparse.csr_array(data[1])), (frames[0].T.reset_index(drop=True).T, data[1])):
+        model.fit(X, Y)
+        model.save(tmp_path / "model.npz")
+        for fitted in (model, load_model(tmp_path / "model.npz")):
+            assert not hasattr(fitted, "feature_names_in_") and not hasattr(fitted, "label_names_")
+    with pytest.warns(UserWarning, match="X has feature names, but CascadeForest was fitted without feature names"):
+        model.predict(frames[0])
+
+
+OTHER_COLUMNS = {
+    "reordered": (["salt", "depth", "light", "wind"], "X has 'salt' in the place of 'depth', its columns in another"),
+    "missing": (["depth", "wind"], "X lacks 'salt', 'light', but the feature names should match"),
+    "surplus": ([*FEATURES, "rain"], "X adds 'rain', but the feature names should match"),
+    "renamed": (["depth", "salt", "light", "rain"], "X lacks 'wind' and adds 'rain', but"),
+    "many": ([*FEATURES, *"abcdefg"], "X adds 'a', 'b', 'c', 'd', 'e' and 2 more, but"),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_COLUMNS)
+@pytest.mark.parametrize("name", ["SLCForest", "SLCForest+"])
+def test_other_columns_are_one_sentence(name, case, frames, tmp_path):
+    X, Y = frames
+    columns, sentence = OTHER_COLUMNS[case]
+    other = pd.DataFrame(np.zeros((5, len(columns))), columns=columns)
+    model = small(name).fit(X, Y)
+    model.save(tmp_path / "model.npz")
+    for fitted in (model, load_model(tmp_path / "model.npz")):
+        for predict in (fitted.predict, fitted.predict_proba, lambda X, of=fitted: list(of.staged_predict_proba(X))):
+            with pytest.raises(ModelError) as caught:
+                predict(other)
+            assert str(caught.value).startswith(sentence)
+            assert str(caught.value).endswith(": give the columns that feature_names_in_ lists, in its order.")
+            assert "\n" not in str(caught.value)
+    pd.testing.assert_index_equal(X[model.feature_names_in_].columns, X.columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda names: [0, *names[1:]], "{} has columns with names of text and others without; give all of them names"),
+        (
+            lambda names: [names[0], *names[:-1]],
+            "{} has several columns named '{}'; give each column a name of its own",
+        ),
+    ],
+)
+@pytest.mark.parametrize("part", ["X", "Y"])
+def test_names_that_tell_no_columns_apart(part, change, sentence, frames):
+    X, Y = (frame.copy() for frame in frames)
+    names = FEATURES if part == "X" else LABELS
+    {"X": X, "Y": Y}[part].columns = change(names)
+    sentence = sentence.format(part, names[0])
+    with pytest.raises(ModelError, match=sentence):
+        small("RF+ET").fit(X, Y)
+    if part == "X":
+        with pytest.raises(ModelError, match=sentence):
+            small("RF+ET").fit(*frames).predict(X)
+
+
+# --- predictions as frames --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_predictions_come_back_with_the_names(name, frames, tmp_path):
+    X, Y = frames
+    model = small(name).fit(X, Y)
+    P, predicted = model.predict_proba(X[:7]), model.predict(X[:7])
+    assert type(P) is type(predicted) is np.ndarray
+    assert model.set_output(transform="pandas") is model
+    model.save(tmp_path / "model.npz")
+    for fitted in (model, load_model(tmp_path / "model.npz"), clone(model).fit(X, Y)):
+        fitted.set_output()  # changes nothing
+        pd.testing.assert_frame_equal(fitted.predict_proba(X[:7]), pd.DataFrame(P, X.index[:7], LABELS))
+        pd.testing.assert_frame_equal(fitted.predict(X[:7]), pd.DataFrame(predicted, X.index[:7], LABELS))
+        assert type(fitted.set_output(transform="default").predict(X)) is np.ndarray
+
+
+def test_frames_of_what_has_no_names(data):
+    model = small("RF+ET").set_output(transform="pandas").fit(*data)
+    P = model.predict_proba(data[0])
+    assert P.index.tolist() == list(range(len(P))) and P.columns.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("scoring", ["f1_micro", "average_precision", "roc_auc", "accuracy"])
+def test_scorers_take_frames(scoring, frames, by_hand):
+    model = small("SLCForest").set_output(transform="pandas")
+    scores = cross_val_score(model, *frames, cv=FOLDS, scoring=scoring, error_score="raise")
+    assert scores.tolist() == [SCORERS[scoring](truth, P) for _, truth, P in by_hand("SLCForest")]
+
+
+def test_a_pipeline_passes_names_on(frames):
+    X, Y = frames
+    steps = make_pipeline(StandardScaler(), small("SLCForest").set_output(transform="pandas"))
+    P = steps.set_output(transform="pandas").fit(X, Y).predict_proba(X)
+    assert P.columns.tolist() == LABELS and P.index.equals(X.index)
+    assert steps[-1].feature_names_in_.tolist() == FEATURES
+
+
+def test_frames_of_another_kind_are_refused(data):
+    with pytest.raises(ModelError, match="transform is 'polars'; it must be 'default' or 'pandas'"):
+        small("RF+ET").set_output(transform="polars")
