@@ -31,6 +31,8 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
     if isinstance(table, pd.DataFrame) and not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()][0]
         raise ModelError(f"{what} has several columns named {twice!r}; give each column a name of its own.")
+    if not hasattr(table, "columns"):
+        return None
     reader = BaseEstimator()
     try:
         validate_data(reader, table, skip_check_array=True)

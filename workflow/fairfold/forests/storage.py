@@ -91,6 +91,9 @@ def load_model(path: str | Path) -> BaseCascade:
             if name in arrays:
                 setattr(model, name, list(arrays[name]))
         model.levels_ = _read_levels(model, arrays, description["n_levels"])
+        forest = model.levels_[0].predictors[0]
+        if (forest.n_features_in_, forest.value_.shape[1]) != (model.n_features_in_, model.n_labels_):
+            raise ValueError("its forests are of other numbers of features or labels")
         _read_names(model, description["names"])
         model.set_output(**description["output"])
     except DataError as error:
