@@ -39,14 +39,22 @@ def test_sparse_input_gives_the_same_labels(Y):
     assert masked.format == "csr"
     assert masked.nnz == dense.sum()
     np.testing.assert_array_equal(masked.toarray(), dense)
-    explicit_zero = sparse.csr_array(Y.astype(float))
-    explicit_zero.data[:0] = 0
-    np.testing.assert_array_equal(mask_positives(explicit_zero, 0.3, random_state=5).toarray(), dense)
 
 
-def test_stored_zeros_are_no_positives():
-    Y = sparse.csr_array((np.array([0, 1, 1]), ([0, 1, 2], [0, 0, 0])), shape=(4, 1))
-    assert mask_positives(Y, 0.5, random_state=0).sum() == 1
+def every_entry_stored(Y):
+    """The same labels, sparse in form only: each 0 is stored like each 1."""
+    stored = sparse.csr_array((Y.ravel(), np.indices(Y.shape).reshape(2, -1)), shape=Y.shape)
+    assert stored.nnz == Y.size > Y.sum()
+    return stored
+
+
+def test_stored_zeros_are_no_positives(Y):
+    dense = mask_positives(Y, 0.3, random_state=5)
+    stored = every_entry_stored(Y)
+    masked = mask_positives(stored, 0.3, random_state=5)
+    np.testing.assert_array_equal(masked.toarray(), dense)
+    assert masked.nnz == dense.sum() < Y.sum()
+    assert stored.nnz == Y.size  # the caller's own matrix is as it was
 
 
 def test_seed_decides(Y):
@@ -91,13 +99,16 @@ def test_labels_of_one_dimension():
 def test_training_parts_hide_their_share_and_test_parts_nothing(Y):
     fold_of = np.arange(len(Y)) % 3
     hidden = hide_in_training_parts(Y, fold_of, 0.5, seed=1, names=("toy",))
+    for form in (sparse.csr_array, every_entry_stored):
+        np.testing.assert_array_equal(hide_in_training_parts(form(Y), fold_of, 0.5, seed=1, names=("toy",)), hidden)
     for fold in range(3):
         observed = observed_labels(Y, hidden, fold)
         test = fold_of == fold
         np.testing.assert_array_equal(observed[test], Y[test])
         lost = Y[~test].sum(axis=0) - observed[~test].sum(axis=0)
         assert lost.tolist() == [floor(0.5 * positives) for positives in Y[~test].sum(axis=0)]
-        np.testing.assert_array_equal(observed_labels(sparse.csr_array(Y), hidden, fold).toarray(), observed)
+        for form in (sparse.csr_array, every_entry_stored):
+            np.testing.assert_array_equal(observed_labels(form(Y), hidden, fold).toarray(), observed)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, float, bool, "Int64", "boolean", "Sparse[int]"])
