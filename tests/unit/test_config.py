@@ -87,6 +87,7 @@ def test_the_schema_knows_models_and_splitters(root):
         ({"weak_labels__forest": {"threshold": 1}}, "must be at most 1 (excluded)"),
         ({"weak_labels__forest": {"threshold": float("nan")}}, "found nan, but a value of type number is needed"),
         ({"folds__n_splits": 5.0}, "found 5.0, but a value of type integer is needed"),
+        ({"seed": True}, "config.seed: found True, but a value of type integer is needed"),
         ({"weak_labels__datasets": ["flags\n"]}, "which is not allowed here (a plain name"),
         ({"data__own": {"a/b": {}}}, "'a/b'"),
         ({"data__own": {"mine": {"path": "x.csv", "format": "csv"}}}, "config.data.own.mine: missing 'labels'"),

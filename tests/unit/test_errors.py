@@ -10,7 +10,13 @@ def test_near_names_are_suggested():
 
 
 def test_suggestion_ignores_case():
-    assert "'VirusGO'" in unknown_name("dataset", "virusgo", ["VirusGO", "yeast"])
+    assert "did you mean 'VirusGO'?" in unknown_name("dataset", "virusgo", ["VirusGO", "yeast"])
+    assert "did you mean 'yeast'?" in unknown_name("dataset", "YEAST", ["VirusGO", "yeast"])
+
+
+def test_one_very_near_name_stands_alone_and_vague_ones_together():
+    assert unknown_name("key", "n_split", ["n_splits", "splits"]).endswith("did you mean 'n_splits'?")
+    assert unknown_name("key", "label", ["labels_1", "labels_2"]).endswith("did you mean 'labels_2' or 'labels_1'?")
 
 
 def test_all_names_are_listed_when_none_is_near():

@@ -120,6 +120,15 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
 
 
 def test_faults_of_the_disk_are_told_and_others_pass():
-    for number, told in ((errno.ENOSPC, True), (errno.EROFS, True), (errno.EACCES, True), (errno.ENOENT, False)):
-        with pytest.raises(DataError if told else FileNotFoundError, match=os.strerror(number)), disk_faults():
+    full, forbidden = "cannot be written to: {}. Free space", "may not be used: {}. Change its permissions"
+    for number, told in (
+        (errno.ENOSPC, full),
+        (errno.EDQUOT, full),
+        (errno.EROFS, full),
+        (errno.EACCES, forbidden),
+        (errno.EPERM, forbidden),
+    ):
+        with pytest.raises(DataError, match=told.format(os.strerror(number))), disk_faults():
             raise OSError(number, os.strerror(number), "x.csv")
+    with pytest.raises(FileNotFoundError), disk_faults():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv")

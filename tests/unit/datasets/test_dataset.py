@@ -106,6 +106,7 @@ def test_label_filter(entry):
         (CSV, {"labels": {"last": 4}}, "labels.last is 4, but there are 4 columns"),
         (CSV, {"expected": {"n_samples": 4}}, "n_samples is 3, but the catalog expects 4"),
         (CSV, {"expected": {"label_density": 0.4}}, r"label density is 0\.5000, the catalog says 0\.4"),
+        (CSV, {"expected": {"label_density": 0.6}}, r"label density is 0\.5000, the catalog says 0\.6"),
     ],
 )
 def test_files_that_do_not_hold_what_the_entry_says(entry, text, changes, sentence):

@@ -310,6 +310,7 @@ def test_another_url_can_continue(server, cache, monkeypatch):
     monkeypatch.setattr(fetching, "ATTEMPTS", 1)
     file = a_file(server.url("/broken", truncated), server.url("/gone", status(404)), server.url("/good", ranged()))
     assert get(file, cache).read_bytes() == CONTENT
+    assert server.asked == [("/broken", None), ("/gone", f"bytes={HALF}-"), ("/good", f"bytes={HALF}-")]
 
 
 @pytest.mark.parametrize(

@@ -561,6 +561,9 @@ class TestNPZ:
                         stream.write(source.read(name))
         assert "cannot be read as a sparse matrix" in message_of(formats.read_npz, harmful)
         assert not proof.exists()
+        with np.load(harmful, allow_pickle=True) as file:
+            file["data"]
+        assert proof.exists()  # whoever unpickles it does the harm
 
     def test_not_a_sparse_matrix(self, tmp_path, write):
         np.savez(tmp_path / "a.npz", a=np.eye(2))

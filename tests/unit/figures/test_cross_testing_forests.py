@@ -55,7 +55,8 @@ def test_panels():
 
 def test_scores_are_drawn_with_a_dot_for_each_repetition():
     points, runs = tables(("flags",))
-    panel = plot_cross_testing_forests(points, runs.iloc[::-1]).axes[0]
+    # rows in any order: the last procedure first
+    panel = plot_cross_testing_forests(points.iloc[::-1], runs.iloc[::-1]).axes[0]
     means = [line for line in panel.lines if line.get_markersize() == 5]
     for line, metric in zip(means, ("score_true", "score_observed"), strict=True):
         wanted = points[points["metric"] == metric].set_index("procedure")["value"].reindex(PROCEDURES)

@@ -10,14 +10,19 @@ from fairfold.splitting.methods import METHOD_NAMES, folds_by, make_splitter
 def test_every_name_makes_a_splitter(name):
     splitter = make_splitter(name, 3, random_state=5)
     assert (splitter.n_splits, splitter.random_state) == (3, 5)
+    assert make_splitter(name, random_state=0).random_state == 0  # a seed like any other
+    assert make_splitter(name).random_state is None
 
 
 def test_names_stand_for_the_published_methods():
     assert isinstance(make_splitter("random"), RandomSplit)
     assert isinstance(make_splitter("OptiSplit-DCP"), OptiSplit)
     assert make_splitter("OptiSplit-DCP").objective == "dcp"
+    assert make_splitter("OptiSplit-rLD").objective == "rld"
     assert make_splitter("SOIS").order == 2
     assert make_splitter("IS-first-seen").label_order == "first-seen"
+    plain = make_splitter("IS")
+    assert (plain.order, plain.label_order, plain.refine) == (1, "rarest", None)
     assert isinstance(make_splitter("annealed"), IterativeStratification)
     assert make_splitter("annealed").refine == "anneal"
 
