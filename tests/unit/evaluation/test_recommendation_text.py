@@ -317,10 +317,11 @@ def test_win_percentages_for_few_and_for_moderately_many_draws():
         f"{DRAWING} probability 55 % after 1 draw and 71 % after 64 draws (if all models were equal: 40 to 60 % after "
         "64 draws)."
     ]
-    sentences = told(scores(), evidence=Evidence(win_percentages=wins(chances)), moderate_draws=9)
-    assert (
-        sentences[-1] == f"{DRAWING} probability 55 % after 1 draw (if all models were equal: 40 to 60 % after 1 draw)."
-    )
+    for most, chance, draws in ((9, "55 %", "1 draw"), (10, "55 % after 1 draw and 60 %", "10 draws")):
+        sentence = told(scores(), evidence=Evidence(win_percentages=wins(chances)), moderate_draws=most)[-1]
+        assert sentence == (
+            f"{DRAWING} probability {chance} after {draws} (if all models were equal: 40 to 60 % after {draws})."
+        )
 
 
 def test_another_model_wins_more_often():

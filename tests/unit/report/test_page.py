@@ -170,6 +170,7 @@ def test_published_numbers_stand_beside_ours(results, files, config):
     text = Page(render_report(results, [*files, "tables/published.csv"], config)).text
     assert "paper: 1 published number with a counterpart here" in text
     assert "a, 50, mcc 0.2500 0.3000" in text
+    assert "difference_ in_" in text
 
 
 def test_no_published_number_is_said(results, files, config):
@@ -198,6 +199,8 @@ def test_tables_may_be_links_only(results, files, config):
     page = Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}]))
     assert "More tables Numbers: CSV · sortable page" in page.text
     assert "1,500" not in page.text
+    items[0]["embed"] = True
+    assert "1,500" in Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}])).text
 
 
 def test_same_files_make_the_same_page(results, files, config):

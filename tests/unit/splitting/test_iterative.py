@@ -20,7 +20,7 @@ def some_labels(seed, n=60, q=8):
     return Y
 
 
-def deal_slowly(Y, proportions, fold_of, rng, rarest_first=True):
+def deal_slowly(Y, weights, proportions, fold_of, rng, rarest_first=True):
     """Sechidis et al. (2011), Algorithm 1: every wish recomputed from the folds, every search over all candidates."""
     n, q = Y.shape
     k = len(proportions)
@@ -41,7 +41,7 @@ def deal_slowly(Y, proportions, fold_of, rng, rarest_first=True):
             wish = [
                 (
                     Y[:, label].sum() * proportions[j] - Y[fold_of == j, label].sum(),
-                    n * proportions[j] - (fold_of == j).sum() if rarest_first else 0,
+                    weights.sum() * proportions[j] - weights[fold_of == j].sum() if rarest_first else 0,
                 )
                 for j in range(k)
             ]
@@ -62,11 +62,16 @@ def deal_slowly(Y, proportions, fold_of, rng, rarest_first=True):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("rarest_first", [True, False])
 @pytest.mark.parametrize("proportions", [[0.25] * 4, [0.5, 0.25, 0.25]])
-def test_equals_the_slow_transcription(seed, rarest_first, proportions):
+@pytest.mark.parametrize("heaviest", [1, 4])
+@pytest.mark.parametrize("n_given", [0, 25])
+def test_equals_the_slow_transcription(seed, rarest_first, proportions, heaviest, n_given):
     Y, proportions = some_labels(seed), np.array(proportions)
-    expected = deal_slowly(Y, proportions, np.full(len(Y), -1), np.random.default_rng(seed), rarest_first)
-    fold_of, ones = np.full(len(Y), -1), np.ones(len(Y), dtype=np.int64)
-    stratify(check_labels(Y), ones, proportions, fold_of, np.random.default_rng(seed), rarest_first=rarest_first)
+    rng = np.random.default_rng(seed + 100)
+    weights = rng.integers(1, heaviest + 1, len(Y))
+    fold_of = np.full(len(Y), -1)
+    fold_of[rng.permutation(len(Y))[:n_given]] = rng.integers(0, len(proportions), n_given)
+    expected = deal_slowly(Y, weights, proportions, fold_of.copy(), np.random.default_rng(seed), rarest_first)
+    stratify(check_labels(Y), weights, proportions, fold_of, np.random.default_rng(seed), rarest_first=rarest_first)
     np.testing.assert_array_equal(fold_of, expected)
 
 

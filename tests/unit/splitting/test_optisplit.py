@@ -104,6 +104,21 @@ def test_majority_labels_are_balanced_on_their_negatives_in_a_copy(form):
     np.testing.assert_array_equal(given if form is np.asarray else given.toarray(), Y)
 
 
+def test_rows_without_labels_stay_where_they_are():
+    """Of a majority label they are negatives, so that balancing these would move them."""
+    Y = some_labels(1, high=0.95)
+    Y[::5] = 0
+    start = np.arange(len(Y)) % 4
+    folds = OptiSplit(4, random_state=0, initial_folds=start).assign(Y)
+    assert (Y.sum(axis=0) > len(Y) / 2).any() and (folds != start).any()
+    np.testing.assert_array_equal(folds[::5], start[::5])
+
+
+def test_a_label_of_half_the_rows_is_no_majority():
+    labels = check_labels(np.array([[1, 1], [1, 1], [0, 1], [0, 0]]))
+    np.testing.assert_array_equal(module.minority_labels(labels).toarray().T, [[1, 1, 0, 0], [0, 0, 0, 1]])
+
+
 def test_seeds_matter():
     """The published code draws its initial folds with seed 42 whatever it is told."""
     Y = some_labels(0)
