@@ -104,6 +104,7 @@ class TestPublished:
         theirs = [published_point("accuracy", rng.normal(0.6, 0.1 / 20), 400, x=x) for x in range(1000)]
         theirs += [published_point("significant_fraction", rng.binomial(400, 0.3) / 400, 400, x=x) for x in range(1000)]
         points = summarise(pd.concat(ours), published=pd.DataFrame(theirs)).query("source == 'published'")
+        assert set(points["metric"]) == {"accuracy", "significant_fraction"}
         for _, differences in points.groupby("metric")["difference_in_se"]:
             assert abs(differences.mean()) < 4 / np.sqrt(1000)
             # a standard deviation from 60 draws makes it Student's t, of variance 59/57

@@ -170,6 +170,7 @@ def test_lcforest_stops_when_every_label_has_reached_its_cap(data):
     model = make_model("LCForest", n_trees=N_TREES, max_levels=6, lc_threshold=0.05, random_state=0).fit(X, observed)
     assert len(model.levels_) < 7
     last = [row for row in model.imputation_log_ if row["level"] == len(model.levels_) - 1]
+    assert len(last) == observed.shape[1]
     assert all(row["frozen"] and row["observed"] + row["imputed"] >= row["cap"] for row in last)
     assert set(model.best_levels_.values()) == {len(model.levels_) - 1}
 

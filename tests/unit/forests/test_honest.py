@@ -131,6 +131,7 @@ def test_imputation_is_precise_at_every_level(data, name):
     X, truth, observed = data
     model = make_model(name, n_trees=40, max_levels=4, patience=9, random_state=0).fit(X, observed)
     chance = (truth.sum() - observed.sum()) / (1 - observed).sum()
+    assert len(model.training_labels_) > 1
     for labels in model.training_labels_[1:]:
         quality = imputation_quality(truth, observed, labels)
         assert quality["hits"].sum() / quality["n_imputed"].sum() > 1.5 * chance

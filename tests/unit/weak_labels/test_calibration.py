@@ -95,6 +95,13 @@ def test_frequency_equals_the_plain_search(seed, z):
     assert shared_label_frequency(observed, P, z=z) == pytest.approx(plain_frequency(observed, P, z), abs=1e-14)
 
 
+@pytest.mark.parametrize(("n_positives", "expected"), [(9, 9 / 14), (10, 1.0)])
+def test_ten_samples_are_the_fewest_that_say_something(n_positives, expected):
+    """All positives are on top. Nine are too few to look at, so that those below them count, too: 14 with a half."""
+    ranking = np.arange(40)[:, None]
+    assert shared_label_frequency(ranking < n_positives, -ranking / 40, z=0) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("c", [0.3, 0.5, 0.8, 1.0])
 def test_frequency_of_labels_hidden_at_random(c):
     """One separable label among vague ones is enough; the share of 2,000 samples has a standard error below 0.012."""

@@ -92,6 +92,8 @@ def test_densities_integrate_to_one_also_at_the_ends():
     assert (table["density"] >= 0).all()
     last = table[table["classifier"] == "LDA"]["density"].iloc[-1]
     assert last == pytest.approx(2 * stats.norm.pdf(0, scale=0.01), rel=0.02)  # half a Gaussian, reflected
+    finest = density_table([0.5], [[1, 1, 1]], NAMES, dataset="d", bandwidth=0.0025)  # one bin
+    assert finest.groupby("classifier")["density"].sum().to_numpy() * 0.0025 == pytest.approx(np.ones(3))
 
 
 def test_pairs_are_in_the_bins_of_their_performance():
