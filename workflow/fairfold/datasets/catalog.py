@@ -23,7 +23,8 @@ Task = Literal["multilabel", "multiclass", "binary"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path`` is set for a user's own file only.
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``id_column`` and ``ignore`` are set for
+    a user's own file only: in the configuration, the column is called ``id``.
     """
 
     id: str
@@ -42,6 +43,8 @@ class Entry:
     folder: str | None = None
     generator: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     path: Path | None = None
+    id_column: str | None = None
+    ignore: tuple[str, ...] = ()
     citation: str = ""
     licence: str = ""
     used_by: tuple[str, ...] = ()
@@ -58,7 +61,8 @@ class Entry:
     def from_own(cls, dataset: str, stanza: Mapping[str, Any]) -> Entry:
         """Entry for a user's own file, from a checked ``data.own`` stanza of the configuration."""
         fields = {"title": dataset, "task": "multilabel", **stanza}
-        return cls(id=dataset, **{**fields, "path": Path(fields["path"])})
+        fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
+        return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 
     @property
     def own_files(self) -> list[Path]:
@@ -79,7 +83,7 @@ class Entry:
         digests = [file.sha256 or file.git_blob or file.lfs_sha256 or file.name for file in self.files]
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
-        reading += (dict(self.samples),)
+        reading += (dict(self.samples), self.id_column, self.ignore)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -116,6 +120,11 @@ class Catalog(Mapping[str, Entry]):
         for dataset, entry in entries.items():
             if dataset in self._entries:
                 raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
+            if entry.format not in ("csv", "arff") and (entry.ignore or entry.id_column is not None):
+                raise ConfigError(
+                    f"config.data.own.{dataset}: id and ignore are for tables, csv or arff; a {entry.format} file has no "
+                    "such columns."
+                )
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say
                     if path.is_file():

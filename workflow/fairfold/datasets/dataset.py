@@ -14,6 +14,7 @@ from scipy import sparse
 
 from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, Task, load_catalog
+from fairfold.datasets.columns import LEFT_OUT, account_line, check_roles, shortened
 from fairfold.datasets.fetch import fetch
 from fairfold.errors import ConfigError, DataError
 from fairfold.files import read_arrays, write_arrays
@@ -35,6 +36,8 @@ class Dataset:
     Y : multilabel: (n_samples, n_labels) int8 of 0/1, dense or CSR; otherwise (n_samples,) int64 codes of the classes.
     feature_names : n_features names.
     label_names : n_labels names; for multiclass and binary tasks the class of each code.
+    left_out : columns of the file that are neither features nor labels, by kind (those of ``columns.LEFT_OUT``).
+    sample_ids : (n_samples,) str, all different, from the column ``left_out["id"]``; None without one.
     """
 
     id: str
@@ -43,6 +46,8 @@ class Dataset:
     Y: Matrix
     feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
+    left_out: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    sample_ids: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -71,6 +76,8 @@ class Dataset:
             label_names=np.array(self.label_names, dtype=str),
             **_pack("X", self.X),
             **_pack("Y", self.Y),
+            **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
+            **({} if self.sample_ids is None else {"sample_ids": self.sample_ids}),
         )
 
     @classmethod
@@ -86,7 +93,9 @@ class Dataset:
         try:
             names = {key: tuple(map(str, arrays[key])) for key in ("feature_names", "label_names")}
             X, Y = _unpack("X", arrays), _unpack("Y", arrays)
-            data = cls(id=str(arrays["id"]), task=str(arrays["task"]), X=X, Y=Y, **names)
+            left_out = {kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays}
+            ids = arrays.get("sample_ids")
+            data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, left_out=left_out, sample_ids=ids)
             _check_parts(data)
         except Exception as error:  # arrays of somebody else may be of any type and shape
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
@@ -127,7 +136,8 @@ def prepare(
     ConfigError
         When the id is unknown, or the entry's way of finding labels does not fit its format.
     DataError
-        When a file is missing or damaged, or does not hold what the entry says.
+        When a file is missing or damaged, does not hold what the entry says, or lacks values of features. Only in the
+        catalog's tables of several classes may these be missing: they are for learners that take NaN.
     """
     if isinstance(dataset, str):
         dataset = (catalog or load_catalog())[dataset]
@@ -142,6 +152,9 @@ def prepare(
         read = _READERS[entry.format](entry, paths)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
     _check_expectations(result, entry)
+    if entry.path is not None or result.task != "multiclass":
+        _check_complete(result, entry)
+    logger.info("%s: %s", entry.id, account_line(result))
     return result
 
 
@@ -164,28 +177,32 @@ def _generate(entry: Entry) -> Dataset:
 
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    wanted = entry.labels.get("column")
+    wanted, path = entry.labels.get("column"), _only(entry, paths)
     table = formats.read_csv(
-        _only(entry, paths),
+        path,
         header=entry.header,
         missing=entry.missing_value,
-        text_columns=() if wanted is None else (wanted,),
+        text_columns=[column for column in (wanted, entry.id_column) if column is not None],
+        ignored=entry.ignore,
     )
     if wanted is None:
         return _split_labels(entry, table, paths)
-    (classes,) = table.text.values()
-    return _single_label(entry, table.values, classes, table.columns)
+    label = table.header[formats.position_of(table.header, wanted, path)]
+    parts = _parts_beside(entry, table, [label])
+    return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
 
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    tables = [formats.read_arff(path) for path in parts]
+    text_columns = [] if entry.id_column is None else [entry.id_column]
+    tables = [formats.read_arff(path, text_columns=text_columns, ignored=entry.ignore) for path in parts]
     for path, table in zip(parts, tables, strict=True):
-        if table.columns != tables[0].columns:
+        if table.header != tables[0].header:
             raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
-    return _split_labels(entry, dataclasses.replace(tables[0], values=values), paths)
+    text = {name: np.concatenate([table.text[name] for table in tables]) for name in text_columns}
+    return _split_labels(entry, dataclasses.replace(tables[0], values=values, text=text), paths)
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -272,37 +289,57 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
 
 def _split_labels(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> Dataset:
     """Part the label columns from the feature columns and check that labels are 0/1."""
-    is_label = _label_columns(entry, table, paths)
+    labels = _label_columns(entry, table, paths)
+    left_out = _parts_beside(entry, table, labels)
+    is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
     names = np.array(table.columns)
     _check_binary(Y, names[is_label], table.source)
     X = table.values[:, np.flatnonzero(~is_label)]
-    return _dataset(entry, X, Y, names[~is_label], names[is_label])
+    return dataclasses.replace(_dataset(entry, X, Y, names[~is_label], names[is_label]), **left_out)
 
 
-def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> np.ndarray:
-    """(n_columns,) bool: which columns are labels."""
+def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> list[str]:
+    """Names of the columns that are labels, among all of the file's."""
     ((way, value),) = entry.labels.items()
     match way:
         case "prefix":
-            found = np.array([column.startswith(value) for column in table.columns])
+            found = [column for column in table.header if column.startswith(value)]
         case "everything":
-            found = np.ones(len(table.columns), dtype=bool)
+            found = [column for column in table.header if column in table.columns]
         case "last":
-            if value >= len(table.columns):
-                raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.columns)} columns.")
-            found = np.arange(len(table.columns)) >= len(table.columns) - value
+            if value >= len(table.header):
+                raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.header)} columns.")
+            found = list(table.header[-value:])
         case "columns" | "xml":
-            wanted = value if way == "columns" else formats.read_label_names(_beside(value, paths))
-            missing = [name for name in wanted if name not in table.columns]
+            found = value if way == "columns" else formats.read_label_names(_beside(value, paths))
+            missing = [name for name in found if name not in table.header]
             if missing:
                 raise DataError(f"{table.source}: no column for label {missing[0]!r} ({len(missing)} not found).")
-            found = np.isin(table.columns, wanted)
         case _:
             raise ConfigError(f"dataset {entry.id}: labels.{way} does not go with a {entry.format} {entry.task} file.")
-    if not found.any():
+    if not found:
         raise DataError(f"{table.source}: no column name starts with {value!r}; see labels.{way} of {entry.id}.")
     return found
+
+
+def _parts_beside(entry: Entry, table: formats.Table, labels: Sequence[str]) -> dict[str, Any]:
+    """What a dataset has besides features and labels: the columns that were left out, and the identifiers."""
+    check_roles(labels, entry.id_column, table.ignored, table.source)
+    left_out = {"ignored": table.ignored} if table.ignored else {}
+    if entry.id_column is None:
+        return {"left_out": left_out}
+    ids = table.text[entry.id_column]
+    values, first, counts = np.unique(ids, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        repeated = values[counts > 1][np.argmin(first[counts > 1])]
+        rows = np.flatnonzero(ids == repeated)[:2] + 1
+        raise DataError(
+            f"{table.source}: the id {str(repeated)!r} in column {entry.id_column!r} is given twice, in data rows "
+            f"{rows[0]} and {rows[1]} ({int((counts > 1).sum())} ids are repeated); ids must differ: mend the file, "
+            "or leave the column out (ignore)."
+        )
+    return {"left_out": {"id": (entry.id_column,), **left_out}, "sample_ids": ids}
 
 
 def _beside(name: str, paths: Sequence[Path]) -> Path:
@@ -365,11 +402,11 @@ def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
             f"the most frequent one has {positives.max(initial=0)} positives among {data.Y.shape[0]} samples. "
             "Loosen label_filter."
         )
-    dropped = data.Y.shape[1] - kept.size
-    if not dropped:
+    if kept.size == data.Y.shape[1]:
         return data
-    logger.info("%s: dropped %d of %d labels by the label filter", entry.id, dropped, data.Y.shape[1])
-    return dataclasses.replace(data, Y=data.Y[:, kept], label_names=tuple(data.label_names[j] for j in kept))
+    names = np.array(data.label_names)
+    left_out = {**data.left_out, "filtered": tuple(map(str, np.delete(names, kept)))}
+    return dataclasses.replace(data, Y=data.Y[:, kept], label_names=tuple(map(str, names[kept])), left_out=left_out)
 
 
 def _check_expectations(data: Dataset, entry: Entry) -> None:
@@ -382,6 +419,21 @@ def _check_expectations(data: Dataset, entry: Entry) -> None:
         raise DataError(f"dataset {entry.id}: label density is {data.label_density:.4f}, the catalog says {density}.")
     if data.shape[0] == 0:
         raise DataError(f"dataset {entry.id}: there is no sample; the file holds no data rows.")
+
+
+def _check_complete(data: Dataset, entry: Entry) -> None:
+    """Raise for features with a value that is missing or infinite; the models take none."""
+    stored = data.X.tocoo() if sparse.issparse(data.X) else None
+    wrong = ~np.isfinite(data.X if stored is None else stored.data)
+    if not wrong.any():
+        return
+    columns = np.unique(np.nonzero(wrong)[1] if stored is None else stored.coords[1][wrong])
+    source = entry.path or f"dataset {entry.id}"
+    raise DataError(
+        f"{source}: {np.count_nonzero(wrong)} cells of {columns.size} feature columns have no finite value "
+        f"({shortened([data.feature_names[j] for j in columns], 5)}), and the models take none that is missing: fill "
+        "them in, remove their rows, or leave the columns out (ignore)."
+    )
 
 
 # --- arrays in .npz ---------------------------------------------------------------------------------------------------
@@ -423,5 +475,7 @@ def _check_parts(data: Dataset) -> None:
         raise ValueError(f"features are {data.X.dtype} of {data.X.shape}, with {len(data.feature_names)} names")
     if data.Y.dtype.kind != "i" or data.Y.shape != ((n_samples, n_labels) if multilabel else (n_samples,)):
         raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
+    if data.sample_ids is not None and (data.sample_ids.dtype.kind != "U" or data.sample_ids.shape != (n_samples,)):
+        raise ValueError(f"sample ids are {data.sample_ids.dtype} of {data.sample_ids.shape}, for {n_samples} samples")
     if codes.size and not 0 <= codes.min() <= codes.max() <= most:
         raise ValueError(f"labels are not all from 0 to {most}")

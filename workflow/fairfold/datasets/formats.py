@@ -32,6 +32,8 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 from scipy import sparse
 
+from fairfold.datasets.columns import ignored_columns
+from fairfold.datasets.recognition import other_format, other_separator
 from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
@@ -50,12 +52,20 @@ class Table:
     values : (n_rows, n_columns) float64, dense or CSR, as the file had it.
     source : name of the file, for messages.
     text : columns that were asked for as text: name -> (n_rows,) str. They are not among ``columns``.
+    ignored : columns that were not read. They are not among ``columns``, either.
+    header : names of all columns in the order of the file.
     """
 
     columns: tuple[str, ...]
     values: np.ndarray | sparse.csr_array
     source: str
     text: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.header:  # all columns hold numbers
+            object.__setattr__(self, "header", self.columns)
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -67,6 +77,7 @@ def read_csv(
     header: bool = True,
     missing: str | None = None,
     text_columns: Collection[str | int] = (),
+    ignored: Collection[str] = (),
 ) -> Table:
     """Read a table of numbers separated by commas: UTF-8, one row per line, blank lines skipped, quotes as in RFC 4180.
 
@@ -76,17 +87,19 @@ def read_csv(
     header : whether the first line names the columns; otherwise they are called ``column_1``, ``column_2``, ...
     missing : a cell of exactly this text becomes NaN; without it, a missing number is an error.
     text_columns : names or positions (from 0; -1 is the last) of columns to hand back as text, such as a class.
+    ignored : names and patterns of columns to leave out, whatever they hold; see
+        :func:`~fairfold.datasets.columns.ignored_columns`.
 
     Returns
     -------
     Table
-        Dense, with the ``text_columns`` in ``text``.
+        Dense, with the ``text_columns`` in ``text``, those that are ignored, too.
 
     Raises
     ------
     DataError
-        When the file is not a CSV in UTF-8 or has no data row, a column name is absent or repeated, a row is too short
-        or too long, or a cell is missing, infinite or not a number.
+        When the file is not a CSV in UTF-8 or has no data row, its cells are not separated by commas, a column name is
+        absent or repeated, a row is too short or too long, or a cell is missing, infinite or not a number.
     """
     # The csv module and float() are used, not pandas: exact to the last digit, with the place of every fault at hand,
     # and for tables of a few million cells done before pandas is imported.
@@ -100,16 +113,20 @@ def read_csv(
     else:
         columns = [f"column_{position}" for position in range(1, len(first) + 1)]
         rows = itertools.chain([(line, first)], rows)
-    text_at = sorted({_position(columns, wanted, path) for wanted in text_columns})
-    numeric = [name for position, name in enumerate(columns) if position not in text_at]
+    text_at = sorted({position_of(columns, wanted, path) for wanted in text_columns})
+    left_out = ignored_columns(ignored, columns, path)
+    apart = sorted({*text_at, *map(columns.index, left_out)}, reverse=True)
+    numeric = [columns[at] for at in sorted({*range(len(columns))}.difference(apart))]
     numbers, n_rows = array("d"), 0
     texts: dict[int, list[str]] = {at: [] for at in text_at}
     for n_rows, (line, cells) in enumerate(rows, start=1):
         place = f"{path}, data row {n_rows} (line {line})"
         if len(cells) != len(columns):
             raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns; mend this row.")
-        for at in reversed(text_at):
-            texts[at].append(_text(cells.pop(at), columns[at], place, missing))
+        for at in apart:
+            cell = cells.pop(at)
+            if at in texts:
+                texts[at].append(_text(cell, columns[at], place, missing))
         numbers.extend(_numbers(cells, numeric, place, missing))
     if n_rows == 0:
         raise DataError(f"{path} has a header but no data row.")
@@ -118,12 +135,17 @@ def read_csv(
         values=np.array(numbers).reshape(n_rows, len(numeric)),
         source=path.name,
         text={columns[at]: np.array(classes) for at, classes in texts.items()},
+        ignored=tuple(left_out),
+        header=tuple(columns),
     )
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each row that is not blank."""
-    reader = csv.reader(io.StringIO(_read_text(path), newline=""), skipinitialspace=True, strict=True)
+    text = _read_text(path)
+    if separator := other_separator(text):
+        raise DataError(f"{path} {separator}")
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
     try:
         for cells in reader:
             if cells not in ([], [""]):
@@ -143,7 +165,7 @@ def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
     return columns
 
 
-def _position(columns: Sequence[str], wanted: str | int, path: Path) -> int:
+def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
     """Index of a column that is given by name or by position."""
     if isinstance(wanted, str):
         if wanted not in columns:
@@ -181,7 +203,7 @@ def _number(cell: str, column: str, place: str, missing: str | None) -> float:
     if cell.casefold() in GAPS:
         fault = (
             " where a number is missing; fill it in or remove the row, "
-            "or (in a CSV) set missing_value to the text that stands for a missing number."
+            "or leave the column out (ignore)."
         )
     elif math.isinf(number):
         fault = ", but numbers must be finite; replace it or remove the row."
@@ -195,7 +217,7 @@ def _text(cell: str, column: str, place: str, missing: str | None) -> str:
     # "NA" or "none" may well be the name of a class; these may not
     if cell in ("", "?", missing):
         raise DataError(
-            f"{place}, column {column!r}: found {cell!r} where a class is missing; name it or remove the row."
+            f"{place}, column {column!r}: found {cell!r} where a class or an id is missing; name it or remove the row."
         )
     return cell
 
@@ -204,8 +226,17 @@ def _text(cell: str, column: str, place: str, missing: str | None) -> str:
 
 
 @dataclasses.dataclass(frozen=True)
+class _Declared:
+    """Column of an ARFF file, its type as the file has it, and where."""
+
+    name: str
+    kind: str
+    place: str
+
+
+@dataclasses.dataclass(frozen=True)
 class _Attribute:
-    """Column of an ARFF file; ``allowed`` are the numbers that a nominal one declares, in order."""
+    """Column of numbers of an ARFF file; ``allowed`` are those that a nominal one declares, in order."""
 
     name: str
     allowed: tuple[float, ...] | None
@@ -214,15 +245,17 @@ class _Attribute:
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+(?P<name> '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" | \S+ )\s+(?P<type> \S.*)""", re.I | re.X
 )
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*\"""", re.X)
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
 
 
-def read_arff(path: PathLike) -> Table:
+def read_arff(path: PathLike, *, text_columns: Collection[str] = (), ignored: Collection[str] = ()) -> Table:
     """Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
 
     Parameters
     ----------
     path : the file, in UTF-8.
+    text_columns, ignored : as in :func:`read_csv`; these columns may be of any type.
 
     Returns
     -------
@@ -238,9 +271,15 @@ def read_arff(path: PathLike) -> Table:
     """
     path = Path(path)
     lines = list(io.StringIO(_read_text(path), newline=None))
-    attributes, outline = _arff_header(lines, path)
-    columns = tuple(attribute.name for attribute in attributes)
-    check_unique(columns, path)
+    declared, outline = _arff_header(lines, path)
+    header = tuple(attribute.name for attribute in declared)
+    check_unique(header, path)
+    text_at = [position_of(header, wanted, path) for wanted in text_columns]
+    left_out = ignored_columns(ignored, header, path)
+    apart = {*text_at, *map(header.index, left_out)}
+    numeric_at = [at for at in range(len(header)) if at not in apart]
+    attributes = [_arff_attribute(declared[at]) for at in numeric_at]
+    columns = tuple(header[at] for at in numeric_at)
     start = len(outline)
     numbered = [(line, text.strip()) for line, text in enumerate(lines[start:], start=start + 1)]
     data_lines = [(line, text) for line, text in numbered if text and not text.startswith("%")]
@@ -251,15 +290,18 @@ def read_arff(path: PathLike) -> Table:
         if text.startswith("{") != is_sparse:
             raise DataError(f"{path}, line {line}: sparse and dense rows are mixed; write all rows in one way.")
     rows = _arff_rows(itertools.chain(outline, (text for _, text in numbered)), is_sparse, path)
+    if is_sparse:
+        _check_entries(rows, data_lines, path)
+    text = {header[at]: _arff_text(rows, at, data_lines, header, path) for at in text_at}
     collect = _sparse_values if is_sparse else _dense_values
-    values = collect(rows, data_lines, columns, path)
+    values = collect(_at(numeric_at, rows, len(header)), data_lines, columns, path)
     _check_nominal(values, attributes, columns, path)
-    return Table(columns=columns, values=values, source=path.name)
+    return Table(columns, values, path.name, text, tuple(left_out), header)
 
 
-def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], list[str]]:
+def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Declared], list[str]]:
     """Attributes, and the header line by line in the bare form that :func:`_arff_rows` needs."""
-    attributes: list[_Attribute] = []
+    attributes: list[_Declared] = []
     outline: list[str] = []
     for line, text in enumerate(map(str.strip, lines), start=1):
         plain = ""
@@ -267,7 +309,7 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
             plain = "@relation file"
         elif _ATTRIBUTE_START.match(text):
             plain = f"@attribute {len(attributes)} string"
-            attributes.append(_arff_attribute(text, f"{path}, line {line}"))
+            attributes.append(_declared(text, f"{path}, line {line}"))
         elif _DATA.match(text):
             plain = "@data"
         elif text and not text.startswith("%"):
@@ -284,7 +326,7 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
     return attributes, outline
 
 
-def _arff_attribute(text: str, place: str) -> _Attribute:
+def _declared(text: str, place: str) -> _Declared:
     """Parse the declaration of an attribute.
 
     Not left to liac-arff: it refuses repeated names, cuts integers off at the point, and for a nominal attribute of
@@ -293,9 +335,15 @@ def _arff_attribute(text: str, place: str) -> _Attribute:
     declared = _ATTRIBUTE.fullmatch(text)
     if not declared:
         raise DataError(f"{place}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
-    name, kind = declared["name"], declared["type"]
+    name = declared["name"]
     if name[0] in "'\"" and name[-1] == name[0] and len(name) > 1:
         name = re.sub(r"\\(.)", r"\1", name[1:-1])
+    return _Declared(name, declared["type"], place)
+
+
+def _arff_attribute(declared: _Declared) -> _Attribute:
+    """The attribute as a column of numbers."""
+    name, kind = declared.name, declared.kind
     if kind.casefold() in ("numeric", "real", "integer"):
         return _Attribute(name, None)
     if kind.startswith("{") and kind.endswith("}"):
@@ -304,8 +352,8 @@ def _arff_attribute(text: str, place: str) -> _Attribute:
             if all(map(math.isfinite, allowed)):
                 return _Attribute(name, allowed)
     raise DataError(
-        f"{place}: attribute {name!r} is of type {textwrap.shorten(kind, 60)!r}, but must be numeric or a list of "
-        "numbers such as {0,1}; encode it as numbers or remove it."
+        f"{declared.place}: attribute {name!r} is of type {textwrap.shorten(kind, 60)!r}, but must be numeric or a "
+        "list of numbers such as {0,1}; encode it as numbers or remove it."
     )
 
 
@@ -322,6 +370,35 @@ def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
         ) from None
     except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, without its line
         raise DataError(f"{path}: {_brief(error)}.") from None
+
+
+def _check_entries(rows: Sequence[Mapping[int, str | None]], data_lines: Sequence[tuple[int, str]], path: Path) -> None:
+    """Raise for a sparse row that the parser has read otherwise than it is written."""
+    for n_row, (entries, (line, text)) in enumerate(zip(rows, data_lines, strict=True), start=1):
+        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:
+            raise DataError(
+                f"{path}, data row {n_row} (line {line}): the row gives an attribute twice, or has an empty entry; "
+                "mend this row."
+            )
+
+
+def _at(positions: Sequence[int], rows: Sequence[Any], width: int) -> Sequence[Any]:
+    """The rows with the attributes at these positions only, which are numbered anew."""
+    if len(positions) == width:
+        return rows
+    new = {at: position for position, at in enumerate(positions)}
+    if rows and isinstance(rows[0], Mapping):
+        return [{new[at]: cell for at, cell in entries.items() if at in new} for entries in rows]
+    return [[cells[at] for at in positions] for cells in rows]
+
+
+def _arff_text(
+    rows: Sequence[Any], at: int, data_lines: Sequence[tuple[int, str]], header: Sequence[str], path: Path
+) -> np.ndarray:
+    """The cells of an attribute as text; what a sparse row leaves out is 0."""
+    cells = [entries.get(at, "0") if isinstance(entries, Mapping) else entries[at] for entries in rows]
+    places = (f"{path}, data row {n_row} (line {line})" for n_row, (line, _) in enumerate(data_lines, start=1))
+    return np.array([_text(cell or "?", header[at], place, None) for cell, place in zip(cells, places, strict=True)])
 
 
 def _dense_values(
@@ -341,10 +418,8 @@ def _sparse_values(
     path: Path,
 ) -> sparse.csr_array:
     numbers, indices, indptr = array("d"), array("q"), array("q", [0])
-    for n_row, (entries, (line, text)) in enumerate(zip(rows, data_lines, strict=True), start=1):
+    for n_row, (entries, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
         place = f"{path}, data row {n_row} (line {line})"
-        if entries and len(entries) != text.count(",") + 1:
-            raise DataError(f"{place}: the row gives an attribute twice, or has an empty entry; mend this row.")
         # names are looked up only when _numbers() asks for them
         cells, names = [cell or "?" for cell in entries.values()], map(columns.__getitem__, entries)
         numbers.extend(_numbers(cells, names, place))
@@ -602,6 +677,8 @@ def _read_text(path: Path) -> str:
 
 
 def _not_text(path: Path, data: bytes, offset: int) -> NoReturn:
+    if known := other_format(data):
+        raise DataError(f"{path} {known}")
     raise DataError(
         f"{path} is not text in UTF-8: found byte 0x{data[offset]:02x} at offset {offset}; save it as UTF-8."
     )

@@ -1,0 +1,97 @@
+"""What each column of a file is: a feature, a label, the identifier, or left out. None is passed over in silence."""
+
+from __future__ import annotations
+
+import fnmatch
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from fairfold.errors import DataError, unknown_name
+
+if TYPE_CHECKING:
+    from fairfold.datasets.dataset import Dataset
+
+LEFT_OUT: Mapping[str, str] = {
+    "id": "id",
+    "ignored": "ignored",
+    "filtered": "labels left out by label_filter",
+}
+"""Kinds of columns that are neither features nor labels, and what logs and tables call them."""
+
+_MOST_NAMES = 10  # in a line of the log, and in a cell of a table
+
+
+def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:
+    """The columns that ``ignore`` names, in the order of the file.
+
+    Parameters
+    ----------
+    patterns : names, or patterns such as ``meta_*`` (``*``, ``?`` and ``[...]`` as in file names, case counts).
+    columns : names of all columns of the file.
+    source : the file, for messages.
+
+    Raises
+    ------
+    DataError
+        When a name or pattern fits no column.
+    """
+    found: set[str] = set()
+    for pattern in patterns:
+        matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if _is_pattern(pattern) else ())
+        if not matches and _is_pattern(pattern):
+            raise DataError(f"{source}: ignore has the pattern {pattern!r}, but no column fits it; correct or remove it.")
+        if not matches:
+            raise DataError(f"{source}: ignore: {textwrap.shorten(unknown_name('column', pattern, columns), 400)}")
+        found |= matches
+    return [column for column in columns if column in found]
+
+
+def _is_pattern(text: str) -> bool:
+    return any(character in text for character in "*?[")
+
+
+def check_roles(labels: Collection[str], identifier: str | None, ignored: Collection[str], source: str) -> None:
+    """Raise :class:`DataError` for a column that is to be two of label, identifier and ignored."""
+    roles = {"a label (labels)": set(labels), "the identifier (id)": {identifier}, "left out (ignore)": set(ignored)}
+    names = list(roles)
+    for position, one in enumerate(names):
+        for other in names[position + 1 :]:
+            both = sorted(roles[one] & roles[other])
+            if both:
+                raise DataError(
+                    f"{source}: column {both[0]!r} cannot be both {one} and {other}; decide for one of them."
+                )
+
+
+def account_for_columns(data: Dataset) -> pd.DataFrame:
+    """How many columns of each kind there are.
+
+    Parameters
+    ----------
+    data : a prepared dataset.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, kind, n_columns, names``, a row per kind that there is, features and labels
+    always; ``names`` are the first ones, joined by commas. For a task of one label classes stand in place of labels.
+    """
+    kinds = {"features": data.feature_names, "labels" if data.task == "multilabel" else "classes": data.label_names}
+    kinds |= {called: data.left_out[kind] for kind, called in LEFT_OUT.items() if data.left_out.get(kind)}
+    rows = [(data.id, kind, len(names), shortened(names)) for kind, names in kinds.items()]
+    return pd.DataFrame(rows, columns=["dataset", "kind", "n_columns", "names"])
+
+
+def account_line(data: Dataset) -> str:
+    """The same in one line, such as ``58 features, 30 labels, ignored: sample_id``."""
+    table = account_for_columns(data)
+    numbers = [f"{row.n_columns} {row.kind}" for row in table[:2].itertuples()]
+    return ", ".join([*numbers, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])
+
+
+def shortened(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Names joined by commas; of many only the first, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
