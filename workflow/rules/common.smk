@@ -61,6 +61,7 @@ try:
         )
     for dataset in config["ecoc"]["comparison"]["datasets"]:
         CATALOG[dataset].require("multiclass")
+        CATALOG[dataset].require_complete()
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 

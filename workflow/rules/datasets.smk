@@ -1,9 +1,64 @@
-# catalog - fetch - verify - read - filter -> one .npz per dataset
+# catalog - fetch - verify - read - filter -> one .npz per dataset; what its columns are, and which look wrong
+
+
+def used_datasets(config):
+    """Ids of the datasets that any part of the study uses, in the order of the parts."""
+    cross, wins = config["cross_testing"], config["win_percentage"]
+    parts = [
+        config["weak_labels"],
+        config["weak_labels"]["rank_stability"],
+        config["splitting"],
+        config["splitting"]["fold_effect"],
+        cross["forests"],
+        wins,
+        wins["forests"],
+        config["ecoc"]["comparison"],
+    ]
+    named = [dataset for part in parts for dataset in part["datasets"]]
+    named += [each["dataset"] for each in cross["experiments"].values()]
+    return list(dict.fromkeys(named))
+
+
+OWN_DATASETS = [
+    dataset for dataset in used_datasets(config) if dataset in config["data"]["own"]
+]
+DESCRIBED_DATASETS = list(
+    dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS])
+)
+SUSPECTS = ["results/tables/suspects.csv"] * bool(OWN_DATASETS)
+DATA_RESULTS = ["results/tables/datasets.csv", "results/tables/columns.csv", *SUSPECTS]
 
 
 def own_file(wildcards):
     """The user's own files of a dataset, so that a change of theirs is noticed; nothing for the catalog's datasets."""
     return [str(path) for path in CATALOG[wildcards.dataset].own_files]
+
+
+def demands_on(wildcards):
+    """Part, folds, least leaves and held-out share of the forests that are trained on a user's dataset.
+
+    Nothing for the catalog's datasets: they are large enough, and need not be prepared anew for other settings.
+    """
+    if wildcards.dataset not in OWN_DATASETS:
+        return []
+    labels, n_splits = config["weak_labels"], config["folds"]["n_splits"]
+    judged, sets = (
+        config["cross_testing"]["forests"],
+        config["win_percentage"]["forests"],
+    )
+    # nested cross-validation holds a fold out, too
+    held_out = max(judged["test_fraction"], 1 / judged["n_splits"])
+    parts = {
+        "weak_labels": (labels, n_splits, 0),
+        "weak_labels.rank_stability": (labels["rank_stability"], n_splits, 0),
+        "cross_testing.forests": (judged, judged["n_splits"], held_out),
+        "win_percentage.forests": (sets, sets["n_splits"], 0),
+    }
+    return [
+        (name, n_splits, labels["forest"]["min_samples_leaf"], held_out)
+        for name, (part, n_splits, held_out) in parts.items()
+        if wildcards.dataset in part["datasets"]
+    ]
 
 
 rule prepare_dataset:
@@ -18,6 +73,7 @@ rule prepare_dataset:
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
+        demands=demands_on,
         code=code_of("datasets"),
     script:
         "../scripts/prepare_dataset.py"
@@ -25,11 +81,10 @@ rule prepare_dataset:
 
 rule describe_datasets:
     input:
-        expand(
-            "results/datasets/{dataset}.npz", dataset=config["weak_labels"]["datasets"]
-        ),
+        expand("results/datasets/{dataset}.npz", dataset=DESCRIBED_DATASETS),
     output:
-        "results/tables/datasets.csv",
+        sizes="results/tables/datasets.csv",
+        columns="results/tables/columns.csv",
     log:
         "results/logs/describe_datasets.log",
     benchmark:
@@ -38,3 +93,36 @@ rule describe_datasets:
         code=code_of("datasets"),
     script:
         "../scripts/describe_datasets.py"
+
+
+rule inspect_dataset:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        "results/datasets/{dataset}.suspects.csv",
+    log:
+        "results/logs/inspect_dataset/{dataset}.log",
+    benchmark:
+        "results/benchmarks/inspect_dataset/{dataset}.tsv"
+    priority: 1  # before hours of training
+    localrule: True  # its warnings are for the screen
+    params:
+        n_splits=config["folds"]["n_splits"],
+        code=code_of("datasets"),
+    script:
+        "../scripts/inspect_dataset.py"
+
+
+rule gather_suspects:
+    input:
+        expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
+    output:
+        "results/tables/suspects.csv",
+    log:
+        "results/logs/gather_suspects.log",
+    benchmark:
+        "results/benchmarks/gather_suspects.tsv"
+    params:
+        code=code_of("datasets"),
+    script:
+        "../scripts/gather_suspects.py"

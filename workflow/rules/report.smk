@@ -4,6 +4,7 @@ from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
 from fairfold.report.contents import caption_file, load_contents, owner  # noqa: E402
 
 RESULTS = [
+    *DATA_RESULTS,
     *SPLITTING_RESULTS,
     *WEAK_LABEL_RESULTS,
     *RANK_STABILITY_RESULTS,

@@ -8,7 +8,6 @@ WEAK_LABEL_RESULTS = [
     *expand(
         "results/tables/{table}.csv",
         table=[
-            "datasets",
             "models",
             "weak_label_scores",
             "score_summary",

@@ -1,13 +1,15 @@
-"""Table of the datasets' sizes."""
+"""Tables of the datasets' sizes, and of what their columns are."""
 
 import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
+from fairfold.datasets.columns import account_for_columns
 from fairfold.files import write_table
 
 with logged(snakemake.log):
     datasets = [Dataset.load(path) for path in snakemake.input]
     columns = ["dataset", "n_samples", "n_features", "n_labels", "label_cardinality", "label_density"]
     rows = [(data.id, *data.shape, data.label_cardinality, data.label_density) for data in datasets]
-    write_table(pd.DataFrame(rows, columns=columns), snakemake.output[0])
+    write_table(pd.DataFrame(rows, columns=columns), snakemake.output.sizes)
+    write_table(pd.concat(map(account_for_columns, datasets), ignore_index=True), snakemake.output.columns)

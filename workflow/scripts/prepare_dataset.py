@@ -1,15 +1,18 @@
-"""Fetch, verify, read and filter one dataset."""
+"""Fetch, verify, read and filter one dataset; refuse it where the study could learn nothing from it."""
 
 from adapter import logged
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.dataset import environment_mirrors
+from fairfold.datasets.demands import Demand, check_demands
 
 with logged(snakemake.log):
-    data = snakemake.config["data"]
-    prepare(
+    settings = snakemake.config["data"]
+    data = prepare(
         snakemake.params.dataset,
-        catalog=load_catalog().with_own(data["own"]),
-        mirrors=[*data["mirrors"], *environment_mirrors()],
-        cache=data["cache"],
-        offline=data["offline"],
-    ).save(snakemake.output[0])
+        catalog=load_catalog().with_own(settings["own"]),
+        mirrors=[*settings["mirrors"], *environment_mirrors()],
+        cache=settings["cache"],
+        offline=settings["offline"],
+    )
+    check_demands(data, [Demand(*each) for each in snakemake.params.demands])
+    data.save(snakemake.output[0])

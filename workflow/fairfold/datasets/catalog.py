@@ -23,8 +23,8 @@ Task = Literal["multilabel", "multiclass", "binary"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``id_column`` and ``ignore`` are set for
-    a user's own file only: in the configuration, the column is called ``id``.
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore`` and ``id_column``, which the
+    configuration calls ``id``, are set for a user's own file only.
     """
 
     id: str
@@ -77,6 +77,11 @@ class Entry:
         if self.task != task:
             raise ConfigError(f"dataset {self.id!r} is a {self.task} task; a {task} one is needed here.")
 
+    def require_complete(self) -> None:
+        """Raise :class:`ConfigError` for a dataset of the catalog that lacks values; own ones are refused when read."""
+        if self.path is None and self.missing_value is not None:
+            raise ConfigError(f"dataset {self.id!r} has missing values, which the models compared here do not take.")
+
     @property
     def fingerprint(self) -> str:
         """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
@@ -122,8 +127,8 @@ class Catalog(Mapping[str, Entry]):
                 raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
             if entry.format not in ("csv", "arff") and (entry.ignore or entry.id_column is not None):
                 raise ConfigError(
-                    f"config.data.own.{dataset}: id and ignore are for tables, csv or arff; a {entry.format} file has no "
-                    "such columns."
+                    f"config.data.own.{dataset}: id and ignore are for csv and arff; a {entry.format} file has no such "
+                    "columns."
                 )
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say

@@ -42,7 +42,9 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
     for pattern in patterns:
         matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if _is_pattern(pattern) else ())
         if not matches and _is_pattern(pattern):
-            raise DataError(f"{source}: ignore has the pattern {pattern!r}, but no column fits it; correct or remove it.")
+            raise DataError(
+                f"{source}: ignore has the pattern {pattern!r}, but no column fits it; correct or remove it."
+            )
         if not matches:
             raise DataError(f"{source}: ignore: {textwrap.shorten(unknown_name('column', pattern, columns), 400)}")
         found |= matches

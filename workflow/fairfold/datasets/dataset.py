@@ -93,7 +93,9 @@ class Dataset:
         try:
             names = {key: tuple(map(str, arrays[key])) for key in ("feature_names", "label_names")}
             X, Y = _unpack("X", arrays), _unpack("Y", arrays)
-            left_out = {kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays}
+            left_out = {
+                kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays
+            }
             ids = arrays.get("sample_ids")
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, left_out=left_out, sample_ids=ids)
             _check_parts(data)
@@ -313,7 +315,8 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
             found = list(table.header[-value:])
         case "columns" | "xml":
             found = value if way == "columns" else formats.read_label_names(_beside(value, paths))
-            missing = [name for name in found if name not in table.header]
+            known = set(table.header)
+            missing = [name for name in found if name not in known]
             if missing:
                 raise DataError(f"{table.source}: no column for label {missing[0]!r} ({len(missing)} not found).")
         case _:

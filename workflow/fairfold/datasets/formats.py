@@ -201,10 +201,7 @@ def _number(cell: str, column: str, place: str, missing: str | None) -> float:
     if math.isfinite(number) and "_" not in cell:
         return number
     if cell.casefold() in GAPS:
-        fault = (
-            " where a number is missing; fill it in or remove the row, "
-            "or leave the column out (ignore)."
-        )
+        fault = " where a number is missing; fill it in or remove the row, or leave the column out (ignore)."
     elif math.isinf(number):
         fault = ", but numbers must be finite; replace it or remove the row."
     else:

@@ -254,6 +254,18 @@ def _failures(entry: Item, study: Study) -> dict[str, Any]:
     return {"title": f"{entry['title']} ({n_failed})", "n_failed": n_failed, "tables": tables}
 
 
+def _suspects(entry: Item, study: Study) -> dict[str, Any]:
+    """How many suspects of each kind a dataset has; empty when there is none."""
+    if entry["suspects"] not in study.files:
+        return {}
+    counts = _read(entry["suspects"], study).groupby(["dataset", "kind"], sort=False).size()
+    sentences = [
+        f"{dataset}: {', '.join(f'{kind} ({number})' for (_, kind), number in group.items())}."
+        for dataset, group in counts.groupby("dataset", sort=False)
+    ]
+    return {"title": f"{entry['title']} ({counts.sum()})", "sentences": sentences} if sentences else {}
+
+
 def _read(file: str, study: Study) -> pd.DataFrame:
     """A table in which a dataset may be called ``NA``."""
     texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source", "procedure", "reason"), str)
@@ -264,6 +276,7 @@ def _read(file: str, study: Study) -> pd.DataFrame:
 # Entry and study -> content; None where files are missing.
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
     "failures": _failures,
+    "suspects": _suspects,
     "key_figure": _figure,
     "figure": _figure,
     "table": _table,

@@ -1,0 +1,71 @@
+"""Data of which forests can learn nothing are refused; the rule is the forests' own."""
+
+import numpy as np
+import pytest
+
+from fairfold.datasets import Dataset
+from fairfold.datasets.demands import Demand, check_demands
+from fairfold.errors import DataError
+from fairfold.forests import make_model
+
+
+def dataset(n_samples, Y=None):
+    X = np.arange(2.0 * n_samples).reshape(-1, 2)
+    Y = (np.arange(n_samples)[:, np.newaxis] % 2 == [0, 1]).astype(np.int8) if Y is None else np.array(Y, dtype=np.int8)
+    return Dataset("mine", "multilabel", X, Y, ("a", "b"), tuple(f"y{j}" for j in range(Y.shape[1])))
+
+
+@pytest.mark.parametrize(
+    ("demand", "least"),
+    [
+        (Demand("p", 5, 5), 25),
+        (Demand("p", 2, 5), 40),
+        (Demand("p", 10, 5), 23),
+        (Demand("p", 3, 1), 6),
+        (Demand("p", 5, 5, 0.5), 50),
+        (Demand("p", 5, 5, 0.2), 32),
+    ],
+)
+def test_least_samples(demand, least):
+    assert demand.least_samples == least
+    check_demands(dataset(least), [demand])
+    with pytest.raises(DataError, match=rf"{least - 1} samples are too few for p: .* give {least} or more"):
+        check_demands(dataset(least - 1), [demand])
+
+
+def test_the_sentence_has_its_numbers():
+    with pytest.raises(DataError) as caught:
+        check_demands(dataset(6), [Demand("win_percentage.forests", 3, 1), Demand("weak_labels", 5, 5)])
+    assert str(caught.value) == (
+        "dataset mine: 6 samples are too few for weak_labels: with 5 folds, 4 are in training at once, a tree draws "
+        "half of these, and its first split takes two leaves of 5; give 25 or more, or lower "
+        "weak_labels.forest.min_samples_leaf."
+    )
+
+
+@pytest.mark.parametrize("leaf", [1, 3, 5])
+def test_forests_of_fewer_samples_make_no_split(leaf):
+    """Below the least number no tree can draw two full leaves, whatever its seed; well above it trees do split."""
+    least = Demand("p", 2, leaf).least_samples // 2  # of which one half is in training
+    for n_samples, may_split in ((least - 1, False), (3 * least, True)):
+        data = dataset(n_samples)
+        if n_samples < 2 * leaf:
+            continue  # the models say so themselves
+        split = False
+        for seed in range(20):
+            model = make_model("RF+ET", n_trees=5, min_samples_leaf=leaf, random_state=seed).fit(data.X, data.Y)
+            split |= any((forest.feature_ >= 0).any() for forest in model.levels_[0].predictors)
+        assert split == may_split
+
+
+@pytest.mark.parametrize("column", [[1] + [0] * 39, [0] * 40, [1] * 40, [0] + [1] * 39])
+def test_labels_of_which_nothing_can_be_learned(column):
+    useless, useful = np.array([column]).T, np.arange(40)[:, np.newaxis] < 2
+    with pytest.raises(DataError, match="no label has two positives and two negatives among its 40 samples"):
+        check_demands(dataset(40, useless), [Demand("weak_labels", 5, 5)])
+    check_demands(dataset(40, np.hstack([useless, useful])), [Demand("weak_labels", 5, 5)])
+    check_demands(dataset(40, useless), [])
+
+
+def test_nothing_is_asked_without_forests():
+    check_demands(dataset(2), [])

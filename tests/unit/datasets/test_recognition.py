@@ -1,0 +1,116 @@
+"""What is no comma-separated text is named, and proper files never are."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfold.datasets import formats
+from fairfold.datasets.recognition import other_format, other_separator
+from fairfold.errors import DataError
+
+TABLE = "height,label_a\n0.5,1\n1.5,0\n"
+
+
+def zipped(*names):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, TABLE)
+    return stream.getvalue()
+
+
+OTHERS = {
+    "gzip": (gzip.compress(TABLE.encode()), "is compressed with gzip; unpack it first (gunzip)."),
+    "bzip2": (bz2.compress(TABLE.encode()), "is compressed with bzip2; unpack it first (bunzip2)."),
+    "xz": (lzma.compress(TABLE.encode()), "is compressed with xz; unpack it first (unxz)."),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00" + TABLE.encode(), "is compressed with Zstandard; unpack it first (unzstd)."),
+    "zip": (zipped("table.csv"), "is a zip archive; unpack it first (unzip)."),
+    "cut zip": (zipped("table.csv")[:40], "is a zip archive; unpack it first (unzip)."),
+    "xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook; save its sheet as CSV"),
+    "ods": (zipped("mimetype", "content.xml"), "is an OpenDocument workbook; save its sheet as CSV"),
+    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook of the old kind (.xls); save"),
+    "parquet": (b"PAR1\x15\x04" + bytes(40) + b"PAR1", "is a Parquet file; write it as CSV (in pandas: read_parquet"),
+    "feather": (b"FEA1" + bytes(40) + b"FEA1", "is a Feather file; write it as CSV (in pandas: read_feather"),
+    "arrow": (b"ARROW1\x00\x00" + bytes(40), "is an Arrow (Feather) file; write it as CSV"),
+    "utf-16": (TABLE.encode("utf-16"), "is text in UTF-16; save it as UTF-8."),
+}
+
+
+@pytest.mark.parametrize("read", [formats.read_csv, formats.read_arff])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_formats_are_named_by_content(read, kind, tmp_path):
+    """The name of the file says nothing: a workbook may be called .csv."""
+    content, sentence = OTHERS[kind]
+    (tmp_path / "mine.csv").write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "mine.csv")
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.csv'} {sentence}")
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_bytes_stay_unknown(tmp_path):
+    (tmp_path / "mine.csv").write_bytes(b"x,y\n1,\xff\n")
+    assert other_format(b"x,y\n1,\xff\n") is None
+    with pytest.raises(DataError, match="is not text in UTF-8: found byte 0xff at offset 6"):
+        formats.read_csv(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize("name", ["PAR1", "BZh9", "FEA1", "PK", "ARROW1"])
+def test_text_that_begins_like_another_format_is_text(name, tmp_path):
+    (tmp_path / "mine.csv").write_text(f"{name},y\n1,2\n")
+    assert formats.read_csv(tmp_path / "mine.csv").columns == (name, "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "a;b;c\n1;2;0\n3;4;1\n",
+            "is separated by semicolons; write it with commas between cells and a point in decimals",
+        ),
+        ("a;b;c\n1,5;2,5;0\n3;4,5;1\n", r"\(in pandas: read_csv with sep=';', decimal=',', then to_csv"),
+        ("height, cm;b;c\n1;2;0\n3;4;1\n", "is separated by semicolons"),
+        (
+            "a\tb\n1\t0\n\n2\t1\n",
+            r"is separated by tabs; write it with commas between cells \(in pandas: read_csv with sep='\\t'",
+        ),
+        ("a|b\n1|0\n", "is separated by vertical bars"),
+        ("1;2;classA\n3;4;classB\n", "is separated by semicolons"),
+    ],
+)
+def test_other_separators_are_named(text, sentence, tmp_path):
+    (tmp_path / "plants.csv").write_text(text)
+    with pytest.raises(DataError, match=rf"plants\.csv {sentence}" if sentence.startswith("is") else sentence):
+        formats.read_csv(tmp_path / "plants.csv", header="class" not in text, text_columns=())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x,y\n1,2\n",
+        '"a;b","c;d"\n1,2\n',
+        "x,k;l\n1,a;b\n2,c;d\n",  # a class with a semicolon in it
+        "x\n1\n2\n",
+        "a;b\n1\n2\n",  # one column of an odd name
+        '"one\ntwo;three",y\n1,2\n',
+        "x\ty,z\n1,2\n",
+    ],
+)
+def test_commas_are_not_taken_for_others(text):
+    assert other_separator(text) is None
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n,\"'"), min_size=1, max_size=8)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.lists(cells, min_size=2, max_size=4), st.integers(1, 5))
+def test_no_table_of_numbers_under_any_header_is_misjudged(header, n_rows):
+    lines = [",".join(header), *[",".join(["1"] * len(header))] * n_rows]
+    assert other_separator("\n".join(lines)) is None

@@ -1,0 +1,201 @@
+"""Suspects: each kind is found, and ordinary data have none."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairfold.datasets import Dataset, load_catalog, prepare
+from fairfold.datasets import suspects as module
+from fairfold.datasets.suspects import COLUMNS, find_suspects, warning_lines
+
+N = 120
+
+
+def make(task="multilabel", convert=np.asarray, Y=None, **features):
+    """Three ordinary features and two labels, with the given features beside them."""
+    rng = np.random.default_rng(0)
+    X = {"height": rng.random(N), "lipid_weight_index": rng.random(N), "n_leaves": rng.integers(0, 50, N)}
+    if Y is None:
+        Y = (rng.random((N, 2)) + X["height"][:, np.newaxis] > [0.8, 1.2]).astype(np.int8)
+    X |= {name: np.broadcast_to(values(Y) if callable(values) else values, N) for name, values in features.items()}
+    values = np.column_stack(list(X.values())).astype(float)
+    names = [f"label_{letter}" for letter in "abcdefgh"[: Y.shape[1]]] if Y.ndim == 2 else ["no", "yes", "maybe"]
+    names = names[: Y.max() + 1] if Y.ndim == 1 else names
+    Y = convert(Y) if Y.ndim == 2 else Y.astype(np.int64)
+    return Dataset("mine", task, convert(values), Y, tuple(X), tuple(names))
+
+
+def found(data, n_splits=5):
+    table = find_suspects(data, n_splits)
+    assert tuple(table) == COLUMNS
+    assert (table["dataset"] == "mine").all()
+    return table[["kind", "column", "label"]].to_numpy().tolist()
+
+
+CASES = {
+    "number": ({"nr": np.random.default_rng(1).permutation(N) + 7}, ["whole numbers that all differ", "nr", ""]),
+    "negative": ({"nr": np.arange(N) - 60}, ["whole numbers that all differ", "nr", ""]),
+    "identifier": ({"patient": np.arange(N) % 30}, ["named like an identifier", "patient", ""]),
+    "numbered": ({"Sample ID": np.arange(N)}, ["named like an identifier", "Sample ID", ""]),
+    "fold": ({"fold": np.arange(N) % 5}, ["named like a fold", "fold", ""]),
+    "train or test": ({"split": np.arange(N) % 2}, ["named like a fold", "split", ""]),
+    "weight": ({"sample_weight": np.arange(N) % 7 / 3}, ["named like a weight", "sample_weight", ""]),
+    "label left out": ({"label_c": np.arange(N) % 3 == 1}, ["named like a label", "label_c", ""]),
+    "equal": ({"shade": lambda Y: Y[:, 0]}, ["equal to a label", "shade", "label_a"]),
+    "complement": ({"light": lambda Y: 1 - Y[:, 1]}, ["complement of a label", "light", "label_b"]),
+    "above": ({"dose": lambda Y: Y[:, 0] * 2.5 + np.arange(N) / N}, ["predicts a label", "dose", "label_a"]),
+    "below": ({"dose": lambda Y: Y[:, 0] * -3 + np.arange(N) / N}, ["predicts a label", "dose", "label_a"]),
+    "two values": ({"code": lambda Y: Y[:, 0] + 1}, ["predicts a label", "code", "label_a"]),
+}
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("case", CASES)
+def test_each_kind_is_found_alone(case, convert):
+    features, expected = CASES[case]
+    assert found(make(convert=convert, **features)) == [expected]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_ordinary_data_have_none(convert):
+    assert found(make(convert=convert)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(
+            (name, "identifier")
+            for name in ["id", "ID", "uuid", "index", "Unnamed: 0", "sample", "Patient ID", "SubjectID"]
+        ),
+        *((name, "identifier") for name in ["patientId", "plant_id", "sample-number", "row"]),
+        *((name, "fold") for name in ["Fold", "folds", "cv", "cv_fold", "k-fold", "split"]),
+        *((name, "weight") for name in ["weight", "Weights", "sampleWeight", "case_weight"]),
+        *((name, None) for name in ["lipid", "acid", "identity", "body_mass_index", "fold_change", "manifold", "tid"]),
+        *(
+            (name, None)
+            for name in ["leaf_weight", "weight_kg", "splitting", "samples_per_day", "patient_age", "idea", ""]
+        ),
+    ],
+)
+def test_names_count_as_a_whole(name, kind):
+    assert module._kind_of_name(module._words(name)) == kind
+
+
+def test_words_of_a_text_are_no_identifiers():
+    """In tables of words a column says whether a text has the word; nothing is identified or weighed by 0 and 1."""
+    words = {name: np.arange(N) % (3 + j) == 0 for j, name in enumerate(["patient", "weight", "index"])}
+    assert found(make(**words)) == []
+
+
+def test_embedded_datasets_have_none_that_matter():
+    names = [name for name, entry in load_catalog().items() if entry.format == "generated" and name != "go-like-bp"]
+    kinds = {name: set(find_suspects(prepare(name), 5)["kind"]) for name in names}
+    assert kinds.pop("iris") == {"duplicated rows"}  # one flower is there twice
+    assert kinds.pop("go-like-small") == {"label with fewer positives than folds"}
+    assert set().union(*kinds.values()) == set()
+
+
+@pytest.mark.parametrize("n_positives", [1, 2])
+def test_what_chance_gives_to_some_feature_is_no_suspect(n_positives):
+    """Of 400 features, some have their largest values just where a label has its few positives."""
+    rng = np.random.default_rng(3)
+    X = rng.random((20, 400))
+    Y = np.zeros((20, 1), dtype=np.int8)
+    Y[np.argsort(X[:, 0])[-n_positives:]] = 1
+    data = Dataset("mine", "multilabel", X, Y, tuple(f"g{j}" for j in range(400)), ("label",))
+    assert [kind for kind, *_ in found(data, 1)] == []
+    assert [kind for kind, *_ in found(make(dose=lambda Y: Y[:, 0] + np.arange(N) / N))] == ["predicts a label"]
+
+
+def test_blocks_of_columns_change_nothing(monkeypatch):
+    features = {name: values for each, _ in CASES.values() for name, values in each.items()}
+    whole = find_suspects(make(**features), 5)
+    monkeypatch.setattr(module, "_CELLS_AT_ONCE", 1)
+    assert find_suspects(make(**features), 5).equals(whole)
+    assert len(whole) > 8
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_against_the_auroc(convert):
+    """A feature predicts a label without error where its AUROC is 1 or 0, ties included.
+
+    scikit-learn's is rounded; one tie between a positive and a negative costs 1 / 7200 at least.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(5)
+    Y = (rng.random((N, 3)) < [0.5, 0.1, 0.9]).astype(np.int8)
+    noisy = [
+        Y[:, j] * rng.choice([-2, 2]) + rng.normal(0, sd, N).round(1) for j in range(3) for sd in [0.2, 0.4, 0.6] * 5
+    ]
+    data = Dataset(
+        "mine", "multilabel", convert(np.column_stack(noisy)), convert(Y), tuple(map(str, range(45))), (*"abc",)
+    )
+    auroc = {(str(j), "abc"[k]): roc_auc_score(Y[:, k], x) for j, x in enumerate(noisy) for k in range(3)}
+    expected = {pair for pair, value in auroc.items() if min(value, 1 - value) < 1e-6}
+    assert {(column, label) for kind, column, label in found(data) if kind == "predicts a label"} == expected
+    assert 5 < len(expected) < 40
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_duplicated_rows(convert):
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((N, 3)).round(2), (rng.random((N, 2)) < 0.5).astype(np.int8)
+    X[:, 0] = 0.0
+    X[[10, 20, 30]], Y[[10, 20]], Y[30] = X[5], Y[5], 1 - Y[5]
+    X[10, 0] = -0.0
+    table = find_suspects(Dataset("mine", "multilabel", convert(X), convert(Y), (*"abc",), (*"yz",)), 5)
+    assert table["kind"].tolist() == ["duplicated rows"]
+    assert table["n_rows"].tolist() == [3]
+    assert "3 rows have the features of an earlier row, 1 of them with other labels" in table["sentence"][0]
+
+
+def test_labels_that_cannot_be_scored():
+    Y = np.zeros((N, 5), dtype=np.int8)
+    Y[:, 1], Y[:4, 2], Y[:5, 3], Y[: N // 2, 4] = 1, 1, 1, 1
+    table = find_suspects(make(Y=Y), 5)
+    assert table[["kind", "label"]].to_numpy().tolist() == [
+        ["label without positives", "label_a"],
+        ["label without negatives", "label_b"],
+        ["label with fewer positives than folds", "label_c"],
+    ]
+    assert (
+        "has 4 positives, fewer than the 5 folds; label_filter can drop it (min_positives: 5)" in table["sentence"][2]
+    )
+
+
+def test_classes():
+    y = np.arange(N) % 2
+    expected = [["predicts a label", "dose", "yes"], ["equal to a label", "copy", "yes"]]
+    assert found(make("binary", Y=y, dose=y + np.linspace(0, 0.5, N), copy=y)) == expected
+    y = np.arange(N) % 3  # a flower's petals may well tell one kind of three
+    assert found(make("multiclass", Y=y, size=y + np.linspace(0, 0.5, N), copy=y == 2)) == [
+        ["equal to a label", "copy", "maybe"]
+    ]
+
+
+def test_labels_alone_have_no_columns_to_suspect():
+    Y = sparse.csr_array((np.arange(N)[:, np.newaxis] % 3 == [0, 1]).astype(np.int8))
+    assert found(Dataset("mine", "multilabel", sparse.csr_array((N, 0)), Y, (), (*"ab",))) == []
+
+
+def test_columns_of_one_stem_are_not_taken_for_labels():
+    rng = np.random.default_rng(0)
+    names = tuple(f"column_{j}" for j in range(1, 9))
+    Y = (rng.random((N, 2)) < 0.5).astype(np.int8)
+    assert found(Dataset("mine", "multilabel", rng.random((N, 6)), Y, names[:6], names[6:])) == []
+    kinds = found(Dataset("mine", "multilabel", rng.random((N, 2)), Y, ("height", "y3"), ("y1", "y2")))
+    assert kinds == [["named like a label", "y3", ""]]
+
+
+def test_warnings_are_short():
+    features = {f"plant_{j}_id": np.arange(N) % 50 + j for j in range(5)}
+    lines = warning_lines(find_suspects(make(**features, fold=np.arange(N) % 5), 5), "suspects.csv")
+    assert lines[0] == (
+        "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; give it as id, or "
+        "leave it out (ignore), if it is one"
+    )
+    assert [line.split("'")[1] for line in lines if "column" in line] == [*list(features)[:3], "fold"]
+    assert lines[3] == "warning: mine: and 2 more of this kind, see suspects.csv"
+    assert warning_lines(find_suspects(make(), 5), "suspects.csv") == []

@@ -1,0 +1,65 @@
+"""What a study asks of a dataset, so that data that are too few are refused before anything is trained on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fairfold.datasets.dataset import Dataset
+from fairfold.errors import DataError
+
+_DRAWN = Fraction(1, 2)  # of the training samples, for a tree: the models' max_samples
+
+
+class Demand(NamedTuple):
+    """Forests that a part of the study trains on folds.
+
+    part : key of the configuration.
+    n_splits : folds of the samples that are not held out.
+    min_samples_leaf : of the forests.
+    held_out : share of the samples that is tested on apart from these folds.
+    """
+
+    part: str
+    n_splits: int
+    min_samples_leaf: int
+    held_out: float = 0.0
+
+    @property
+    def training_share(self) -> Fraction:
+        """Of all samples, in training at once."""
+        return (1 - Fraction(self.held_out).limit_denominator(10**6)) * Fraction(self.n_splits - 1, self.n_splits)
+
+    @property
+    def least_samples(self) -> int:
+        """Samples without which no tree can make a split: of those in training it draws half, for two full leaves."""
+        return math.ceil(2 * self.min_samples_leaf / (_DRAWN * self.training_share))
+
+
+def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
+    """Raise :class:`DataError` for a dataset of which forests can learn nothing.
+
+    Parameters
+    ----------
+    data : a prepared dataset with several labels.
+    demands : of the parts of the study that train forests on it; without any, all data will do.
+    """
+    n_samples, demands = data.shape[0], list(demands)
+    for demand in demands:
+        if n_samples < demand.least_samples:
+            raise DataError(
+                f"dataset {data.id}: {n_samples} samples are too few for {demand.part}: with {demand.n_splits} folds, "
+                f"{math.floor(n_samples * demand.training_share)} are in training at once, a tree draws half of these, "
+                f"and its first split takes two leaves of {demand.min_samples_leaf}; give {demand.least_samples} or "
+                "more, or lower weak_labels.forest.min_samples_leaf."
+            )
+    positives = np.asarray(data.Y.sum(axis=0)).ravel()
+    if demands and not ((positives >= 2) & (positives <= n_samples - 2)).any():
+        raise DataError(
+            f"dataset {data.id}: no label has two positives and two negatives among its {n_samples} samples, so that "
+            "none can be learned on some of them and tested on others; give other labels or more samples."
+        )
