@@ -32,6 +32,15 @@ def test_defaults_are_filled_in():
     assert config["data"] == {"mirrors": [], "cache": None, "offline": False, "own": {}}
 
 
+def test_own_columns_are_named():
+    stanza = {"path": "a.csv", "format": "csv", "labels": {"last": 1}}
+    own = {"mine": {**stanza, "id": "sample_id", "ignore": ["meta_*", "fold"]}}
+    assert checked(data={"own": own})["data"]["own"] == own
+    for wrong in ({"id": ["a"]}, {"id": ""}, {"ignore": "fold"}, {"ignore": [""]}, {"ignore": ["a", "a"]}):
+        with pytest.raises(ConfigError, match=f"config.data.own.mine.{next(iter(wrong))}"):
+            checked(data={"own": {"mine": {**stanza, **wrong}}})
+
+
 def test_given_values_win_over_defaults():
     assert checked(weak_labels__forest={"n_trees": 7})["weak_labels"]["forest"]["n_trees"] == 7
 

@@ -1,9 +1,11 @@
 """A user's own file through the whole study, as config/README.md tells it."""
 
+import html
 import re
 
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
 
 
@@ -59,6 +61,115 @@ def own(**changes):
     }
 
 
+def small():
+    """Own data with a column of each role, in the cheapest study."""
+    config = own(id="sample_id", ignore=["note*"], labels={"prefix": "label_"})
+    config["weak_labels"]["forest"]["max_levels"] = 1
+    rng = np.random.default_rng(0)
+    table = plants(60).assign(patient=rng.integers(0, 20, 60), label_rare=(np.arange(60) < 3).astype(int))
+    table.insert(0, "sample_id", [f"plant {row}" for row in range(60)])
+    table["note_a"], table["note_b"] = "text", ""
+    return config, table
+
+
+def test_columns_are_accounted_for(study):
+    """In the log, on the screen, and in the report."""
+    config, table = small()
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run()
+    assert code == 0, output
+    log = (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
+    assert "4 features, 3 labels, id: sample_id, ignored: note_a, note_b" in log
+    columns = pd.read_csv(mine.folder / "results/tables/columns.csv")
+    assert dict(zip(columns["kind"], columns["n_columns"], strict=True)) == {
+        "features": 4,
+        "labels": 3,
+        "id": 1,
+        "ignored": 2,
+    }
+    warnings = [line for line in output.splitlines() if line.startswith("warning: ")]
+    assert [line.split(";")[0] for line in warnings] == [
+        "warning: mine: column 'patient' is named like an identifier and is used as a feature",
+        "warning: mine: column 'leaf_area' alone predicts label 'label_shade' without error",
+        "warning: mine: label 'label_rare' has 3 positives, fewer than the 5 folds",
+    ]
+    report = (mine.folder / "results/report.html").read_text()
+    assert "Suspects in your data (3)" in report
+    assert "named like an identifier (1), predicts a label (1), label with fewer positives than folds (1)." in report
+    for line in warnings:
+        assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report
+    assert "note_a, note_b" in report
+
+    code, output = mine.run()
+    assert code == 0, output
+    assert "Nothing to be done" in output
+    assert "warning: mine" not in output
+
+    config["data"]["own"]["mine"]["ignore"] = ["patient", "note*", "leaf_area"]
+    config["folds"]["n_splits"] = 3
+    (mine.folder / "study.yaml").write_text(yaml.safe_dump(config))
+    code, output = mine.run("results/tables/suspects.csv", "results/tables/columns.csv")
+    assert code == 0, output
+    assert "warning: mine" not in output
+    assert pd.read_csv(mine.folder / "results/tables/suspects.csv").empty
+    assert "patient, note_a, note_b" in (mine.folder / "results/tables/columns.csv").read_text().replace(
+        "leaf_area, ", ""
+    )
+
+
+def test_a_mistaken_column_ends_the_run_before_training(study):
+    config, table = small()
+    config["data"]["own"]["mine"]["ignore"] = ["notes_a"]
+    output = told(study(config), table)
+    assert "DataError: mine.csv: ignore: unknown column 'notes_a': did you mean 'note_a'" in output
+    assert "(Rule: split_dataset)" not in output
+
+
+def test_missing_features_are_refused_when_they_are_prepared(study):
+    table = plants(60).astype(object)
+    table.iloc[[3, 7], 1] = "?"
+    table.iloc[3, 2] = "?"
+    output = told(study(own(missing_value="?")), table)
+    assert "DataError: mine.csv: 3 cells of 2 feature columns have no finite value (leaf_area, soil_ph)" in output
+    assert "fill them in, remove their rows, or leave the columns out (ignore)" in output
+    assert "(Rule: split_dataset)" not in output
+
+
+def test_too_few_samples_are_refused_before_training(study):
+    config = own()
+    mine = study(config)
+    output = told(mine, plants(6))
+    assert "DataError: dataset mine: 6 samples are too few for weak_labels: with 5 folds, 4 are in training" in output
+    assert "give 25 or more" in output
+    assert "(Rule: split_dataset)" not in output
+
+    config["weak_labels"]["forest"]["min_samples_leaf"] = 1
+    (mine.folder / "study.yaml").write_text(yaml.safe_dump(config))
+    plants(6).to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run("results/datasets/mine.npz")
+    assert code == 0, output  # it is a matter of the settings, and prepared anew for others
+
+
+@pytest.mark.parametrize(
+    ("write", "sentence"),
+    [
+        (lambda table, path: table.to_csv(path, index=False, compression="gzip"), "mine.csv is compressed with gzip"),
+        (
+            lambda table, path: table.to_csv(path, index=False, sep=";", decimal=","),
+            "mine.csv is separated by semicolons",
+        ),
+    ],
+)
+def test_other_formats_are_named(study, write, sentence):
+    mine = study(own())
+    write(plants(60), mine.folder / "mine.csv")
+    code, output = mine.run("results/datasets/mine.npz")
+    assert code != 0
+    assert f"DataError: {sentence}; " in output
+    assert "Traceback" not in output
+
+
 def told(mine, table):
     """What the user reads when the study cannot go on with this file."""
     table.to_csv(mine.folder / "mine.csv", index=False)
@@ -75,9 +186,12 @@ def test_mistakes_in_the_file_are_located(study):
 
 
 def test_fewer_samples_than_folds(study):
-    output = told(study(own(), "few"), plants(4))
+    config = own()
+    config["weak_labels"]["forest"]["min_samples_leaf"] = 1  # else they are refused for the forests' sake
+    config["folds"]["n_splits"] = 9
+    output = told(study(config, "few"), plants(8))
     assert "SplitError" in output
-    assert "n_splits is 5: it must lie between 2 and the number of rows, here 4" in output
+    assert "n_splits is 9: it must lie between 2 and the number of rows, here 8" in output
 
 
 def test_a_filter_that_leaves_nothing(study):
@@ -87,14 +201,14 @@ def test_a_filter_that_leaves_nothing(study):
 
 def test_a_model_that_cannot_run_is_a_row_with_its_reason(study):
     config = own()
-    config["weak_labels"]["forest"]["min_samples_leaf"] = 30
+    config["data"], config["weak_labels"]["datasets"] = {}, ["simulated-multilabel"]  # one's own would be refused
+    config["weak_labels"]["forest"]["min_samples_leaf"] = 300
     mine = study(config)
-    plants(40).to_csv(mine.folder / "mine.csv", index=False)
     code, output = mine.run()
     assert code == 0, output
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert scores["value"].isna().all()
-    assert scores["reason"].str.contains("training samples are fewer than two leaves of 30").all()
+    assert scores["reason"].str.contains("training samples are fewer than two leaves of 300").all()
     told = pd.read_csv(mine.folder / "results/timings/recommendation.csv")["sentence"].tolist()
     assert "could not be estimated: no forest could be grown on any fold" in told[0]
     assert told[2:] == ["No model has a score in every fold, so that there is nothing to recommend."] * 2

@@ -63,7 +63,7 @@ def test_text_in_ignored_and_id_columns_does_no_harm(own, format, text, second):
 def test_one_line_tells_every_kind(own, caplog):
     with caplog.at_level(logging.INFO):
         prepare(own(label_filter={"min_positives": 2}))
-    assert "toy: 2 features, 1 labels, id: sample_id, ignored: meta_site, meta_note, " in caplog.text
+    assert "toy: 2 features, 1 label, id: sample_id, ignored: meta_site, meta_note, " in caplog.text
     assert "labels left out by label_filter: label_b" in caplog.text
 
 
@@ -81,7 +81,7 @@ def test_table_of_columns(own):
 
 def test_classes_stand_in_place_of_labels(own):
     entry = own("x,kind,note\n1,b,c\n2,a,\n", task="binary", labels={"column": "kind"}, id=None, ignore=["note"])
-    assert account_line(prepare(entry)) == "1 features, 2 classes, ignored: note"
+    assert account_line(prepare(entry)) == "1 feature, 2 classes, ignored: note"
 
 
 def test_left_out_columns_and_ids_are_saved(own, tmp_path):

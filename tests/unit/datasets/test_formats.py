@@ -152,7 +152,7 @@ class TestCSV:
             (b"x,y\n\n", "has a header but no data row"),
             (b"x,y\n1,2\n3,\xe9\n", "byte 0xe9 at offset 10"),
             (b"\xef\xbb\xbfx\n\xff\n", "byte 0xff at offset 5"),
-            ("x,y\n1,2\n".encode("utf-16"), "byte 0xff at offset 0"),
+            ("x,y\n1,2\n".encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
             (b"x,y\n1,\x002\n", "byte 0x00 at offset 6"),
             (b'x,y\n"1,2\n', "line 2: not a CSV"),
             (b'x,y\n"1"0,2\n', "line 2: not a CSV"),

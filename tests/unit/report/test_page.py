@@ -163,6 +163,31 @@ def test_tables_have_links_to_their_files(page):
     assert "tables/percentile_ranks.html" not in hrefs  # not among the files
 
 
+SUSPECTS = "dataset,kind,column,label,n_rows,sentence\n"
+
+
+def test_suspects_are_told_first(results, files, config):
+    rows = "NA,named like a fold,fold,,,leave it out\nNA,named like a fold,<cv>,,,too\nNA,duplicated rows,,,3,3 rows\n"
+    (results / "tables/suspects.csv").write_text(SUSPECTS + rows)
+    config["data"]["own"] = {"NA": {}}
+    text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
+    overview, _, rest = text.partition("1 Data Table 1")
+    assert "Suspects in your data (3) These stop nothing" in overview
+    assert "NA: named like a fold (2), duplicated rows (1)." in overview
+    assert overview.index("Suspects in your data (3) These") < overview.index("The answer Computed")
+    assert "Suspects What looks wrong in your own data" in rest
+    assert "<cv>" in rest
+
+
+def test_no_suspects_are_nothing_to_tell(results, files, config):
+    (results / "tables/suspects.csv").write_text(SUSPECTS)
+    config["data"]["own"] = {"a": {}}
+    text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
+    assert "Suspects in your data" not in text
+    assert "no row where nothing does" in text
+    assert "Suspects" not in Page(render_report(results, files, config | {"data": {"own": {}}})).text
+
+
 PUBLISHED = "source,what,published,ours,standard_error,difference_in_se,note\n"
 
 

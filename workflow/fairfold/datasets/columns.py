@@ -89,7 +89,10 @@ def account_for_columns(data: Dataset) -> pd.DataFrame:
 def account_line(data: Dataset) -> str:
     """The same in one line, such as ``58 features, 30 labels, ignored: sample_id``."""
     table = account_for_columns(data)
-    numbers = [f"{row.n_columns} {row.kind}" for row in table[:2].itertuples()]
+    numbers = [
+        f"{row.n_columns} {row.kind.removesuffix('s') if row.n_columns == 1 else row.kind}"
+        for row in table[:2].itertuples()
+    ]
     return ", ".join([*numbers, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])
 
 
