@@ -186,3 +186,11 @@ def test_a_path_that_no_file_can_have():
     own = {"x": {"path": "x" * 5000, "format": "csv", "labels": {"last": 1}}}
     with pytest.raises(ConfigError, match=r"config\.data\.own\.x: there is no file xxx"):
         load_catalog().with_own(own)
+
+
+def test_what_lacks_values_is_not_for_learners_that_take_none():
+    with pytest.raises(
+        ConfigError, match="dataset 'arrhythmia' has missing values, which the models compared here do not"
+    ):
+        load_catalog()["arrhythmia"].require_complete()
+    load_catalog()["iris"].require_complete()
