@@ -110,14 +110,17 @@ class Study:
         return process.returncode, output
 
     def results(self) -> dict[str, str]:
-        """Checksum of every table, figure and array; reports, logs and run times hold the clock."""
+        """Checksum of every table, figure and array; reports, logs and run times hold the clock.
+
+        What was scored is noted by target, and tests run other targets than the whole study.
+        """
         results = self.folder / "results"
         paths = {str(path.relative_to(results)): path for path in sorted(results.rglob("*")) if path.is_file()}
-        timed = ("logs/", "benchmarks/", "timings/", "report.html")
+        left_out = ("logs/", "benchmarks/", "timings/", "report.html", "scored/")
         return {
             name: hashlib.sha256(path.read_bytes()).hexdigest()
             for name, path in paths.items()
-            if not name.startswith(timed)
+            if not name.startswith(left_out)
         }
 
 

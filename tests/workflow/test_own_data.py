@@ -199,16 +199,41 @@ def test_a_filter_that_leaves_nothing(study):
     assert "the label filter (min_positives 41, min_negatives 0) leaves no label" in output
 
 
-def test_a_model_that_cannot_run_is_a_row_with_its_reason(study):
+def test_a_dataset_on_which_no_model_can_be_scored(study):
+    """The others have their results and the report its reasons, but the study does not end well: nor does the next."""
     config = own()
-    config["data"], config["weak_labels"]["datasets"] = {}, ["simulated-multilabel"]  # one's own would be refused
-    config["weak_labels"]["forest"]["min_samples_leaf"] = 300
-    mine = study(config)
-    code, output = mine.run()
-    assert code == 0, output
-    scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
-    assert scores["value"].isna().all()
-    assert scores["reason"].str.contains("training samples are fewer than two leaves of 300").all()
-    told = pd.read_csv(mine.folder / "results/timings/recommendation.csv")["sentence"].tolist()
-    assert "could not be estimated: no forest could be grown on any fold" in told[0]
-    assert told[2:] == ["No model has a score in every fold, so that there is nothing to recommend."] * 2
+    config["folds"]["n_splits"] = 2
+    # one's own would be refused when they are prepared, were they too few
+    config["weak_labels"]["datasets"] = [few := "simulated-multilabel", "mine"]
+    config["weak_labels"]["forest"]["min_samples_leaf"] = 200
+    both = study(config)
+    plants(900).to_csv(both.folder / "mine.csv", index=False)
+    code, output = both.run()
+    assert code == 1, output
+    sentence = output.strip().splitlines()[-1]
+    reason = "n_samples = 200 training samples are fewer than two leaves of 200"
+    assert sentence.startswith(
+        f"No model could be scored on '{few}' in weak_labels (all 2 attempts failed, the first thus: {reason}; "
+    )
+    assert sentence.endswith("; see 'Not computed' in results/report.html.") and "mine" not in sentence
+
+    results = both.folder / "results"
+    scores = pd.read_csv(results / "tables/weak_label_scores.csv").set_index("dataset")
+    assert scores.loc[few, "value"].isna().all() and scores.loc["mine", "value"].notna().all()
+    assert scores.loc[few, "reason"].str.contains(reason).all() and scores.loc["mine", "reason"].isna().all()
+    told = pd.read_csv(results / "timings/recommendation.csv").groupby("dataset")["sentence"].agg(list)
+    assert "could not be estimated: no forest could be grown on any fold" in told[few][0]
+    assert told[few][2:] == ["No model has a score in every fold, so that there is nothing to recommend."] * 2
+    assert told["mine"][0].startswith("About ")
+    report = (results / "report.html").read_bytes()
+    assert reason.encode() in report
+
+    code, output = both.run()
+    assert code == 1 and output.strip().splitlines()[-1] == sentence
+    assert re.search(r"^total +2$", output, re.MULTILINE), output  # the check, and the target
+    assert (results / "report.html").read_bytes() == report
+    code, output = both.run("--dry-run")
+    assert code == 0 and sentence not in output
+    code, output = both.run("recommendation")
+    assert code == 1
+    assert output.strip().splitlines()[-1].endswith("see the column 'reason' of results/tables/weak_label_scores.csv.")

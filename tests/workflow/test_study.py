@@ -143,13 +143,13 @@ def test_forests_are_judged(finished):
     results = study.folder / "results"
     runs = pd.read_csv(results / "cross_testing/forests.csv")
     assert runs.groupby("procedure").size().to_dict() == {"cv_cross_testing": 2, "cv_testing": 2, "nested_cv": 2}
-    assert runs["reason"].isna().all() and (runs["score_observed"] < runs["score_true"]).all()
+    assert runs["reason"].isna().all() and (runs["observed_score"] < runs["score"]).all()
     assert set(";".join(runs["chosen"]).split(";")) <= {"SLCForest", "FLAForest+"}
     summary = pd.read_csv(results / "tables/cross_testing_forests.csv").set_index(["procedure", "metric"])["value"]
     fits = {"nested_cv": 2 * (2 * 2 + 1), "cv_testing": 2 * 2 + 1, "cv_cross_testing": 2 * 2 + 2}
     assert summary.xs("n_fits", level="metric").to_dict() == fits
-    means = runs.groupby("procedure")["score_true"].mean()
-    pd.testing.assert_series_equal(summary.xs("score_true", level="metric").sort_index(), means, check_names=False)
+    means = runs.groupby("procedure")["score"].mean()
+    pd.testing.assert_series_equal(summary.xs("score", level="metric").sort_index(), means, check_names=False)
     seconds = pd.read_csv(results / "timings/cross_testing_forests.csv")
     assert seconds["n_fits"].tolist() == [2 * (2 * (2 * 2 + 1) + 2 * 2 + 1 + 2)] * 2
     assert sorted(path.name for path in (results / "cross_testing/forests").rglob("*.csv")) == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,10 @@ def _complaint(error: ValidationError) -> str:
             return f"found {found!r}, which is not allowed here{hint or f'; it must match {allowed}'}."
         case _:
             return f"{error.message}{hint}."
+
+
+if __name__ == "__main__":  # what the profiles run before Snakemake reads the files
+    try:
+        check_command_line(sys.argv[1:])
+    except ConfigError as error:
+        sys.exit(str(error))

@@ -47,7 +47,7 @@ def test_rows_are_what_the_procedures_say():
     assert SEEDS[-2] == seeds["models"]
     for name, outcome in outcomes.items():
         row = table.loc[name]
-        assert row["score_true"] == outcome.score and row["score_observed"] == outcome.observed_score
+        assert row["score"] == outcome.score and row["observed_score"] == outcome.observed_score
         assert row[list(outcome.scores)].to_dict() == outcome.scores
         assert row["p_exact"] == outcome.p_value and row["p_mid"] == outcome.p_values["mid"]
         assert (row["n_samples"], row["n_permutations"]) == (40, 3)
@@ -60,7 +60,7 @@ def test_rows_are_what_the_procedures_say():
 def test_a_repetition_depends_on_nothing_but_its_number():
     together, alone = repeat(range(3)).scores, repeat([2]).scores
     pd.testing.assert_frame_equal(together[together["repetition"] == 2].reset_index(drop=True), alone)
-    assert together["score_true"].nunique() == 9
+    assert together["score"].nunique() == 9
     assert not alone.equals(repeat([2], seed=4).scores) and not alone.equals(repeat([2], names=("b",)).scores)
 
 
@@ -74,7 +74,7 @@ def test_sparse_labels_change_nothing():
 
 def test_hidden_labels_lower_the_observed_score_and_seconds_count_all_fits():
     tables = repeat(range(3))
-    assert (tables.scores["score_observed"] < tables.scores["score_true"]).all()
+    assert (tables.scores["observed_score"] < tables.scores["score"]).all()
     # nested: 2 outer folds, each 2 candidates in 2 folds and a test; the others: 2 in 2 folds once, a test, two tests
     assert tables.seconds["n_fits"].tolist() == [4 * ((2 * 4 + 2) + (4 + 1 + 2))] * 3
     assert (tables.seconds["cpu_seconds"] > 0).all()
@@ -82,7 +82,7 @@ def test_hidden_labels_lower_the_observed_score_and_seconds_count_all_fits():
 
 def test_what_cannot_run_is_a_row_with_its_reason():
     tables = repeat(range(2), hide=lambda labels, seed: np.zeros_like(labels))
-    assert len(tables.scores) == 6 and tables.scores["score_true"].isna().all()
+    assert len(tables.scores) == 6 and tables.scores["score"].isna().all()
     assert tables.scores["reason"].str.contains("with 0 positives among").all()
     assert list(tables.scores) == list(repeat([0]).scores) and tables.seconds.empty
 

@@ -22,7 +22,7 @@ def repetitions():
             for repetition in range(6)
         ]
     )
-    numbers = ["score_true", "score_observed", *HIGHER_IS_BETTER, "p_randomised", "p_exact"]
+    numbers = ["score", "observed_score", *HIGHER_IS_BETTER, "p_randomised", "p_exact"]
     table[numbers] = rng.random((len(table), len(numbers)))
     is_nested = table["procedure"] == "nested_cv"
     table["n_fits"] = np.where(is_nested, 30, 7)
@@ -39,8 +39,8 @@ def number(summary, metric, dataset="flags", procedure="nested_cv", candidate=No
 def test_means_and_intervals(repetitions):
     summary = summarise_forest_procedures(repetitions, CANDIDATES)
     for (dataset, procedure), runs in repetitions.groupby(["dataset", "procedure"]):
-        bias = runs["score_observed"] - runs["score_true"]
-        for metric, values in {"score_true": runs["score_true"], "bias": bias, "pooled_mcc": runs["mcc"]}.items():
+        bias = runs["observed_score"] - runs["score"]
+        for metric, values in {"score": runs["score"], "bias": bias, "pooled_mcc": runs["mcc"]}.items():
             row = number(summary, metric, dataset, procedure)
             np.testing.assert_allclose([row["low"], row["high"]], DescrStatsW(values).tconfint_mean(0.05), rtol=1e-9)
             assert row["value"] == pytest.approx(values.mean(), rel=1e-12) and row["n_repetitions"] == 6
@@ -74,16 +74,16 @@ def test_choices(repetitions):
 def test_repetitions_with_a_reason_do_not_count(repetitions):
     failed = repetitions.copy()
     failed.loc[0, [*failed.columns.drop([*failed.columns[:5], "reason"])]] = np.nan
-    failed.loc[failed["dataset"] == "birds", ["score_true", "chosen"]] = np.nan
+    failed.loc[failed["dataset"] == "birds", ["score", "chosen"]] = np.nan
     summary = summarise_forest_procedures(failed, CANDIDATES)
-    assert number(summary, "score_true")["n_repetitions"] == 5
-    assert number(summary, "score_true")["value"] == pytest.approx(repetitions["score_true"][1:6].mean(), rel=1e-12)
+    assert number(summary, "score")["n_repetitions"] == 5
+    assert number(summary, "score")["value"] == pytest.approx(repetitions["score"][1:6].mean(), rel=1e-12)
     birds = summary[summary["dataset"] == "birds"]
     assert birds["value"].isna().all() and (birds["n_repetitions"] == 0).all()
 
 
 def test_a_single_repetition_has_no_interval(repetitions):
-    row = number(summarise_forest_procedures(repetitions[repetitions["repetition"] == 0], CANDIDATES), "score_true")
+    row = number(summarise_forest_procedures(repetitions[repetitions["repetition"] == 0], CANDIDATES), "score")
     assert np.isfinite(row["value"]) and np.isnan(row["low"]) and np.isnan(row["high"])
 
 

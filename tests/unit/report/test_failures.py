@@ -1,8 +1,10 @@
 """What could not be computed."""
 
 import pandas as pd
+import pytest
 
-from fairfold.report.failures import failures_of
+from fairfold.errors import ModelError
+from fairfold.report.failures import check_scored, failures_of
 
 
 def test_folds_of_the_same_fate_are_put_together():
@@ -37,3 +39,63 @@ def test_tables_without_models_or_folds():
     assert failures_of(rates).to_dict("records") == [
         {"dataset": "NA", "hidden_rate": 0, "times": 1, "reason": "no fold."}
     ]
+
+
+SCORES = pd.DataFrame(
+    [
+        (dataset, 0, model, fold, metric, value, "" if value else f"{model} cannot.")
+        for dataset, model, value in (("a", "X", ""), ("a", "Y", ""), ("b", "X", ""), ("b", "Y", 0.5))
+        for fold in range(3)
+        for metric in ("mcc", "roc_auc")
+    ],
+    columns=["dataset", "missing_rate", "model", "fold", "metric", "value", "reason"],
+)
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Writer of tables in the working directory; gives their paths."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(*tables):
+        paths = [f"{number}.csv" for number in range(len(tables))]
+        for table, path in zip(tables, paths, strict=True):
+            table.to_csv(path, index=False)
+        return paths
+
+    return write
+
+
+def test_each_dataset_has_a_score(written):
+    check_scored({"weak_labels": written(SCORES[SCORES["dataset"] == "b"])})
+
+
+@pytest.mark.parametrize(
+    ("report", "where"),
+    [("'Not computed' in the report", "'Not computed' in the report"), (None, "the column 'reason' of 0.csv")],
+)
+def test_a_dataset_without_any_score_is_named_once(written, report, where):
+    sets = pd.DataFrame({"dataset": ["NA", "a", "b"], "model": "X", "mean": ["", "", 0.1], "n_failed": [4, 5, 6]})
+    first, second = written(SCORES, sets.assign(reason="none."))
+    with pytest.raises(ModelError) as told:
+        check_scored({"weak_labels": [first], "win_percentage.forests": [second]}, report)
+    assert str(told.value) == (
+        "No model could be scored on 'a' in weak_labels, win_percentage.forests "
+        "(all 11 attempts failed, the first thus: X cannot); nor on "
+        f"'NA' in win_percentage.forests (all 4 attempts failed, the first thus: none); see {where}."
+    )
+
+
+def test_tables_of_one_part_are_looked_at_together(written):
+    """Each job of rank stability has a table of its own, and one that failed is no dataset without scores."""
+    repeats = [SCORES.assign(repeat=repeat, splitter="SS") for repeat in range(2)]
+    is_a = SCORES["dataset"] == "a"
+    repeats[1].loc[is_a, ["value", "reason"]] = [0.1, ""]
+    check_scored({"rank_stability": written(*repeats)})
+    repeats[1] = repeats[0].assign(repeat=1)
+    with pytest.raises(ModelError, match=r"'a' in rank_stability \(all 12 attempts failed"):
+        check_scored({"rank_stability": written(*repeats)})
+
+
+def test_an_undefined_score_is_no_failure(written):
+    check_scored({"weak_labels": written(SCORES.assign(reason=""))})

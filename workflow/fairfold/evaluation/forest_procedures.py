@@ -26,7 +26,7 @@ from fairfold.seeds import seed_for
 Matrix = np.ndarray | sparse.csr_array
 
 _COLUMNS = [
-    *("repetition", "procedure", "score_true", "score_observed", *HIGHER_IS_BETTER),
+    *("repetition", "procedure", "score", "observed_score", *HIGHER_IS_BETTER),
     *("chosen", "n_samples", "n_tested", "n_fits", *(f"p_{form}" for form in P_VALUE_FORMS), "n_permutations"),
     "reason",
 ]
@@ -83,7 +83,7 @@ def repeat_on_weak_labels(
     Returns
     -------
     Tables
-        ``scores``, a row per repetition and procedure: ``repetition, procedure, score_true, score_observed``, the
+        ``scores``, a row per repetition and procedure: ``repetition, procedure, score, observed_score``, the
         metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled,
         ``chosen`` (names; of nested cross-validation one per outer fold, joined by ``;``), ``n_samples, n_tested,
         n_fits`` (without permutations), ``p_classical, p_mid, p_randomised, p_exact, n_permutations``, and ``reason``:
@@ -132,8 +132,8 @@ def _row(outcome: Outcome) -> dict[str, object]:
     chosen = outcome.parameters if isinstance(outcome.parameters, tuple) else (outcome.parameters,)
     return {
         "procedure": outcome.procedure,
-        "score_true": outcome.score,
-        "score_observed": outcome.observed_score,
+        "score": outcome.score,
+        "observed_score": outcome.observed_score,
         **outcome.scores,
         "chosen": ";".join(map(str, chosen)),
         "n_tested": len(outcome.tested),

@@ -37,7 +37,7 @@ def summarise_forest_procedures(
     -------
     DataFrame with the columns ``dataset, missing_rate, scoring, procedure, metric, candidate, value, low, high,
     n_repetitions``
-        ``metric`` is ``"score_true"`` or ``"score_observed"``, the mean score of the tests on true and on observed
+        ``metric`` is ``"score"`` or ``"observed_score"``, the mean score of the tests on true and on observed
         labels; ``"bias"``, observed minus true; the metrics of
         :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled, as
         ``"pooled_<metric>"``; ``"significant_fraction"``; ``"n_fits"``, without permutations; and ``"chosen"``, the
@@ -59,7 +59,7 @@ def summarise_forest_procedures(
     rows = [
         dict(zip([*_UNIT, "procedure"], unit, strict=True)) | row
         for unit, runs in repetitions.groupby([*_UNIT, "procedure"], sort=False)
-        for row in _numbers(runs.dropna(subset="score_true"), candidates, alpha, p_form)
+        for row in _numbers(runs.dropna(subset="score"), candidates, alpha, p_form)
     ]
     return pd.DataFrame(rows).reindex(columns=_COLUMNS)
 
@@ -67,9 +67,9 @@ def summarise_forest_procedures(
 def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form: str) -> Iterator[dict[str, object]]:
     n = {"n_repetitions": len(runs)}
     means = {
-        "score_true": runs["score_true"],
-        "score_observed": runs["score_observed"],
-        "bias": runs["score_observed"] - runs["score_true"],
+        "score": runs["score"],
+        "observed_score": runs["observed_score"],
+        "bias": runs["observed_score"] - runs["score"],
         **{f"pooled_{metric}": runs[metric] for metric in HIGHER_IS_BETTER},
     }
     for metric, values in means.items():

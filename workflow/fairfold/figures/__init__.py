@@ -29,6 +29,14 @@ STYLE = {
 }
 
 
+def nothing_to_draw() -> Figure:
+    """What is drawn of an empty table, so that a study in which no model could run ends with its reasons."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.3, 1))
+        figure.text(0.5, 0.5, "nothing to draw: no model has a value here", ha="center", va="center")
+    return figure
+
+
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
     """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing."""
     for path in map(Path, paths):

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import PALETTE, STYLE, nothing_to_draw
 from fairfold.figures.models import MARKERS, colours_of, markers_of
 from fairfold.figures.ranks import METRIC_LABELS
 
@@ -37,7 +37,7 @@ def plot_learning_curves(curves: pd.DataFrame) -> Figure:
         cascade is shorter than another's keeps its last value.
     """
     if curves.empty:
-        return _nothing()
+        return nothing_to_draw()
     keys = ["dataset", "missing_rate", "model", "metric"]
     start = curves[curves["level"] == 0].set_index(keys)["mean"].rename("start")
     curves = curves.join(start, on=keys)
@@ -72,7 +72,7 @@ def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
     """
     imputation = imputation[imputation["missing_rate"] > 0]
     if imputation.empty:
-        return _nothing()
+        return nothing_to_draw()
     rates, shown = (list(imputation[column].unique()) for column in ("missing_rate", "model"))
     quantities = ["precision", "recall"]
 
@@ -102,7 +102,7 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         mean absolute error over folds, labels and datasets.
     """
     if frequencies.empty:
-        return _nothing()
+        return nothing_to_draw()
     rates, models = (list(frequencies[column].unique()) for column in ("missing_rate", "model"))
     dots = (
         frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["true", "estimated"]].mean().reset_index()
@@ -135,14 +135,6 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         figure.supylabel("estimated label frequency", fontsize=STYLE["axes.labelsize"])
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
-    return figure
-
-
-def _nothing() -> Figure:
-    """What is drawn of an empty table, so that a study in which no model could run ends with its reasons."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(4.3, 1))
-        figure.text(0.5, 0.5, "nothing to draw: no model has a value here", ha="center", va="center")
     return figure
 
 

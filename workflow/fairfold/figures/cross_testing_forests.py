@@ -11,15 +11,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.errors import DataError
-from fairfold.figures import STYLE
+from fairfold.figures import STYLE, nothing_to_draw
 from fairfold.figures.models import colours_of
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, place beside the procedure's line, colour, face of the marker. Colours stand for candidates.
 LABELS = {
-    "score_true": ("true labels", -0.14, "black", "black"),
-    "score_observed": ("observed labels", 0.14, "#777777", "white"),
+    "score": ("labels as they are", -0.14, "black", "black"),
+    "observed_score": ("labels left after hiding", 0.14, "#777777", "white"),
 }
 SCORES = {
     "average_precision": "average precision",
@@ -43,14 +42,9 @@ def plot_cross_testing_forests(points: pd.DataFrame, repetitions: pd.DataFrame, 
     -------
     Figure
         Bars are 95 % intervals; an interval that is wider than the panel, as that of two repetitions, is cut off.
-
-    Raises
-    ------
-    DataError
-        When no repetition has a score.
     """
-    if repetitions["score_true"].isna().all():
-        raise DataError(f"no repetition on weak labels has a score; the first says: {repetitions['reason'].iloc[0]}")
+    if repetitions["score"].isna().all():
+        return nothing_to_draw()
     units = list(points[["dataset", "missing_rate"]].drop_duplicates().itertuples(index=False, name=None))
     candidates = list(points["candidate"].dropna().unique())
     with mpl.rc_context(STYLE):

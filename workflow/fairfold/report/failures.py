@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 
+from fairfold.errors import ModelError
+from fairfold.report.tables import read_results
+
 _UNITS = ("dataset", "missing_rate", "hidden_rate", "splitter", "model", "procedure")
-_PARTS = ("fold", "repetition")
+_PARTS = ("repeat", "training", "fold", "repetition")
+_SCORES = ("value", "score", "mean")  # the column of scores in each table of a study
 
 
 def failures_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -28,3 +35,42 @@ def failures_of(table: pd.DataFrame) -> pd.DataFrame:
         failed = failed.groupby([*units, "reason"], sort=False).size().rename("n_failed").reset_index()
     counts = failed.groupby([*units, "reason"], sort=False)["n_failed"].max().rename("times").reset_index()
     return counts[[*units, "times", "reason"]]
+
+
+def check_scored(tables: Mapping[str, Sequence[str | os.PathLike[str]]], report: str | None = None) -> None:
+    """Refuse a study that has a dataset on which no model could be scored.
+
+    Parameters
+    ----------
+    tables : part of the study, as its configuration calls it -> CSV files with the columns ``dataset``, ``reason`` and
+        one of scores, as for :func:`failures_of`.
+    report : where all reasons stand; None sends the reader to the first table without scores.
+
+    Raises
+    ------
+    ModelError
+        Naming the datasets whose every row has a reason in place of a score, the parts in which that is so, and the
+        first reason of each.
+    """
+    failed: dict[str, pd.DataFrame] = {}
+    parts: dict[str, list[str]] = {}
+    for part, paths in tables.items():
+        table = pd.concat(map(read_results, paths), ignore_index=True)
+        for dataset, rows in table.groupby("dataset", sort=False):
+            if not _has_score(rows):
+                report = report or f"the column 'reason' of {paths[0]}"
+                failed[dataset] = pd.concat([failed.get(dataset), failures_of(rows)])
+                parts.setdefault(dataset, []).append(part)
+    if failed:
+        told = [_fate(dataset, parts[dataset], failures) for dataset, failures in failed.items()]
+        raise ModelError(f"No model could be scored on {'; nor on '.join(told)}; see {report}.")
+
+
+def _has_score(rows: pd.DataFrame) -> bool:
+    scores = next(rows[name] for name in _SCORES if name in rows)
+    return bool((pd.to_numeric(scores, errors="coerce").notna() | (rows["reason"] == "")).any())
+
+
+def _fate(dataset: str, parts: Sequence[str], failures: pd.DataFrame) -> str:
+    first = failures["reason"].iloc[0].rstrip(".")
+    return f"{dataset!r} in {', '.join(parts)} (all {failures['times'].sum()} attempts failed, the first thus: {first})"

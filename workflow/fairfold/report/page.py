@@ -19,7 +19,7 @@ from fairfold.report.contents import Item, Section, is_on, load_contents, owner,
 from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
 from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
-from fairfold.report.tables import read_table, table_html, table_of
+from fairfold.report.tables import read_results, read_table, table_html, table_of
 from fairfold.report.templates import render, text_html
 from fairfold.report.versions import gather_versions
 
@@ -267,10 +267,7 @@ def _suspects(entry: Item, study: Study) -> dict[str, Any]:
 
 
 def _read(file: str, study: Study) -> pd.DataFrame:
-    """A table in which a dataset may be called ``NA``."""
-    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source", "procedure", "reason"), str)
-    missing = {"difference_in_se": [""], "percentile_rank": [""]}
-    return pd.read_csv(study.results / file, dtype=texts, keep_default_na=False, na_values=missing)
+    return read_results(study.results / file)
 
 
 # Entry and study -> content; None where files are missing.

@@ -67,6 +67,13 @@ def read_table(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) ->
     return table_of(pd.read_csv(path, dtype=str, keep_default_na=False), most_rows)
 
 
+def read_results(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """A CSV of results to compute with; a dataset may be called ``NA``."""
+    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source", "procedure", "reason"), str)
+    missing = {"difference_in_se": [""], "percentile_rank": [""]}
+    return pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=missing)
+
+
 def table_html(table: Table, title: str) -> Markup:
     """A table that is sorted by a click on a heading; ``title`` is read out by screen readers."""
     return Markup(render("table.html.jinja", table=table, title=title))
