@@ -31,6 +31,7 @@ def test_the_worked_example(root, study):
     code, output = mine.run()
     assert code == 0, output
     sizes = pd.read_csv(mine.folder / "results/tables/datasets.csv")
+    assert sizes["labels_are"].tolist() == ["observed"]
     assert sizes[["dataset", "n_samples", "n_features", "n_labels"]].to_numpy().tolist() == [["my-plants", 150, 3, 2]]
     recommended = pd.read_csv(mine.folder / "results/timings/recommendation.csv")
     assert set(recommended["dataset"]) == {"my-plants"}
@@ -41,6 +42,13 @@ def test_the_worked_example(root, study):
     for use, metric in (("ranking", "average_precision"), ("threshold", "mcc")):
         first = recommended.loc[recommended["use"] == use, "sentence"].iloc[0]
         assert f"the best of 7 models is {best[metric]}: " in first
+    report = (mine.folder / "results/report.html").read_text()
+    text = " ".join(re.sub(r"(?s)<(style|script|pre)\b.*?</\1>|<[^>]+>", " ", report).split())
+    assert re.findall(r".{30}\b[Tt]rue label.{30}", text) == []
+    observed = (
+        "The labels of my-plants are only those observed: a positive that is missing among them counts as a negative."
+    )
+    assert text.count(observed) > 5
     before = mine.results()
 
     table["label_drought"] = 1 - table["label_drought"]
@@ -211,7 +219,7 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     code, output = both.run()
     assert code == 1, output
     sentence = output.strip().splitlines()[-1]
-    reason = "n_samples = 200 training samples are fewer than two leaves of 200"
+    reason = "n_samples = 300 training samples are fewer than two leaves of 200"
     assert sentence.startswith(
         f"No model could be scored on '{few}' in weak_labels (all 2 attempts failed, the first thus: {reason}; "
     )

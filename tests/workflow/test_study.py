@@ -48,7 +48,7 @@ def test_scores_are_tabulated_and_compared(finished):
     assert pd.read_csv(tables / "models.csv")["model"].tolist() == ["RF+ET", "SLCForest", "CaFE-FLA", "FLAForest+"]
     frequencies = pd.read_csv(tables / "label_frequencies.csv")
     assert set(frequencies["model"]) == {"SLCForest", "CaFE-FLA", "FLAForest+"}
-    assert (frequencies.loc[frequencies["missing_rate"] == 0, "true"] == 1).all()
+    assert (frequencies.loc[frequencies["missing_rate"] == 0, "kept"] == 1).all()
     for figure in ("percentile_ranks", "learning_curves", "imputation", "label_frequencies"):
         assert (study.folder / f"results/figures/{figure}.png").stat().st_size > 10_000
 

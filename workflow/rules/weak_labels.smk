@@ -1,4 +1,4 @@
-# Hide labels, train, score on the true labels, rank the models
+# Hide labels, train, score on all labels that the data have, rank the models
 
 STUDY = config["weak_labels"]
 FOLDS = f"results/folds/{{dataset}}/{config['folds']['method']}/repeats-1.npz"

@@ -11,5 +11,6 @@ with logged(snakemake.log):
     datasets = [Dataset.load(path) for path in snakemake.input]
     columns = ["dataset", "n_samples", "n_features", "n_labels", "label_cardinality", "label_density"]
     rows = [(data.id, *data.shape, data.label_cardinality, data.label_density) for data in datasets]
-    write_table(pd.DataFrame(rows, columns=columns), snakemake.output.sizes)
+    table = pd.DataFrame(rows, columns=columns).assign(labels_are=snakemake.params.labels_are)
+    write_table(table, snakemake.output.sizes)
     write_table(pd.concat(map(account_for_columns, datasets), ignore_index=True), snakemake.output.columns)

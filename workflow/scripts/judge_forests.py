@@ -1,4 +1,4 @@
-"""Choose among models by hidden labels, by three procedures with permutation tests, and judge them by the true ones."""
+"""Choose among models by hidden labels, by three procedures with permutation tests, and judge them by all."""
 
 from tqdm import tqdm
 

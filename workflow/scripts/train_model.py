@@ -1,4 +1,4 @@
-"""Train one model on every fold of one dataset at one missing rate, and score it on the true labels."""
+"""Train one model on every fold of one dataset at one missing rate, and score it on all labels that the data have."""
 
 import numpy as np
 

@@ -163,6 +163,14 @@ def test_own_datasets_join_the_catalog(own_file):
     assert "mine" not in load_catalog()
 
 
+def test_published_labels_are_taken_as_complete_and_own_ones_as_observed(own_file):
+    stanza = {"path": str(own_file), "format": "csv", "labels": {"last": 1}}
+    catalog = load_catalog().with_own({"mine": stanza, "whole": {**stanza, "labels_are": "complete"}})
+    assert catalog["mine"].labels_are == "observed"
+    assert catalog["whole"].labels_are == catalog["yeast"].labels_are == "complete"
+    assert catalog["mine"].fingerprint == catalog["whole"].fingerprint  # a word for readers, which changes no number
+
+
 def test_own_label_list_is_a_file_too(own_file):
     stanza = {"path": str(own_file), "format": "arff", "labels": {"xml": str(own_file.with_name("labels.xml"))}}
     with pytest.raises(ConfigError, match=r"config\.data\.own\.mine: there is no file .*labels\.xml"):

@@ -42,7 +42,7 @@ def frequencies():
         for fold in (0, 1)
         for label in (0, 1, 2)
     ]
-    table = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "fold", "label", "estimated", "true"])
+    table = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "fold", "label", "estimated", "kept"])
     summary = [(rate, model, 0.85 - (1 - rate / 100), 0.35) for rate in (0, 50) for model in MODELS[1:]]
     return table, pd.DataFrame(summary, columns=["missing_rate", "model", "bias", "mean_absolute_error"])
 

@@ -80,7 +80,7 @@ def test_label_frequencies_are_those_of_each_folds_last_level():
         ("b", 0, 2, 0, np.nan, 6, 0, 4),  # estimates nothing
     ]
     result = label_frequencies(pd.DataFrame(rows, columns=columns), ["model"])
-    assert list(result) == ["model", "fold", "label", "level", "estimated", "true"]
+    assert list(result) == ["model", "fold", "label", "level", "estimated", "kept"]
     assert result.to_numpy().tolist() == [["a", 0, 0, 2, 0.7, 0.6], ["a", 1, 0, 1, 0.4, 0.5], ["a", 1, 1, 1, 0.9, 0.75]]
 
 
@@ -88,12 +88,12 @@ def test_true_label_frequencies_are_those_of_the_mask(data):
     _, Y, observed = data
     table = imputation_table(fitted("SLCForest", data), Y).assign(fold=0, model="SLCForest")
     result = label_frequencies(table, ["model"])
-    np.testing.assert_allclose(result["true"], observed.sum(axis=0) / Y.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(result["kept"], observed.sum(axis=0) / Y.sum(axis=0), rtol=1e-12)
     assert (result["level"] == 2).all()
 
 
 def test_errors_of_label_frequencies():
-    columns = ["missing_rate", "model", "estimated", "true"]
+    columns = ["missing_rate", "model", "estimated", "kept"]
     rows = [(50, "a", 0.7, 0.5), (50, "a", 0.4, 0.5), (0, "a", 0.9, 1.0)]
     result = summarise_label_frequencies(pd.DataFrame(rows, columns=columns), ["missing_rate", "model"])
     assert list(result) == ["missing_rate", "model", "n", "bias", "mean_absolute_error"]

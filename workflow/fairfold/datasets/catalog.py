@@ -17,6 +17,7 @@ from fairfold.errors import ConfigError, unknown_name
 CATALOG = Path(__file__).resolve().parents[3] / "resources" / "datasets.yaml"
 
 Task = Literal["multilabel", "multiclass", "binary"]
+LabelsAre = Literal["complete", "observed"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
     The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore`` and ``id_column``, which the
-    configuration calls ``id``, are set for a user's own file only.
+    configuration calls ``id``, are set for a user's own file only, and only there positives may be missing that samples
+    have (``labels_are``): published labels are taken as complete.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Entry:
     path: Path | None = None
     id_column: str | None = None
     ignore: tuple[str, ...] = ()
+    labels_are: LabelsAre = "complete"
     citation: str = ""
     licence: str = ""
     used_by: tuple[str, ...] = ()
@@ -60,7 +63,7 @@ class Entry:
     @classmethod
     def from_own(cls, dataset: str, stanza: Mapping[str, Any]) -> Entry:
         """Entry for a user's own file, from a checked ``data.own`` stanza of the configuration."""
-        fields = {"title": dataset, "task": "multilabel", **stanza}
+        fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 

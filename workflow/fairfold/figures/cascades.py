@@ -86,11 +86,11 @@ def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
 
 
 def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> Figure:
-    """Estimated against true label frequency: a panel per model, a dot per dataset and label, a colour per rate.
+    """Estimated label frequency against the share of positives kept: a panel per model, a dot per dataset and label.
 
     Parameters
     ----------
-    frequencies : columns ``dataset, missing_rate, model, fold, label, estimated, true``, as
+    frequencies : columns ``dataset, missing_rate, model, fold, label, estimated, kept``, as
         :func:`fairfold.forests.diagnostics.label_frequencies` gives them; missing rates in percent.
     summary : columns ``missing_rate, model, bias, mean_absolute_error``, as
         :func:`fairfold.forests.diagnostics.summarise_label_frequencies` gives them.
@@ -105,15 +105,15 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         return nothing_to_draw()
     rates, models = (list(frequencies[column].unique()) for column in ("missing_rate", "model"))
     dots = (
-        frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["true", "estimated"]].mean().reset_index()
+        frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["kept", "estimated"]].mean().reset_index()
     )
-    margin = max(0.05, 0.2 * (dots["true"].max() - dots["true"].min()))
+    margin = max(0.05, 0.2 * (dots["kept"].max() - dots["kept"].min()))
     n_columns = min(5, len(models))
     n_rows = -(-len(models) // n_columns)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(1.1 + 1.75 * n_columns, 0.8 + 2.1 * n_rows), layout="constrained")
         axes = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
-        axes[0, 0].set_xlim(dots["true"].min() - margin, dots["true"].max() + margin)
+        axes[0, 0].set_xlim(dots["kept"].min() - margin, dots["kept"].max() + margin)
         axes[0, 0].set_ylim(-0.03, 1.3)
         axes[0, 0].set_yticks([0, 0.25, 0.5, 0.75, 1])
         for panel in axes.flat[len(models) :]:
@@ -125,13 +125,13 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
             for rate, colour, marker in zip(rates, _cycle(PALETTE, rates), _cycle(MARKERS, rates), strict=True):
                 part = dots[(dots["model"] == model) & (dots["missing_rate"] == rate)]
                 style = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.5, "color": colour}
-                panel.plot(part["true"], part["estimated"], marker, **style, label=f"{rate} % hidden")
+                panel.plot(part["kept"], part["estimated"], marker, **style, label=f"{rate} % hidden")
                 row = summary[(summary["model"] == model) & (summary["missing_rate"] == rate)]
-                _write_errors(panel, part["true"].mean(), row)
+                _write_errors(panel, part["kept"].mean(), row)
         for row in axes:
             note = {"transform": row[0].get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 6.5}
             row[0].text(-0.04, 1.18, "bias\nMAE", **note)
-        figure.supxlabel("true label frequency", fontsize=STYLE["axes.labelsize"])
+        figure.supxlabel("share of positives kept", fontsize=STYLE["axes.labelsize"])
         figure.supylabel("estimated label frequency", fontsize=STYLE["axes.labelsize"])
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)

@@ -73,10 +73,11 @@ def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
 
 
 def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
-    """Estimated beside true label frequencies, at the last level of each fold.
+    """Estimated label frequencies beside the shares of positives that were kept, at the last level of each fold.
 
     The label frequency is the share of a label's positives that are observed (Ilidio et al. 2024, Section 3.3). What
-    was hidden on purpose is known, so the true one is n_observed / (n_observed + hits + misses).
+    was hidden on purpose is known, so n_observed / (n_observed + hits + misses) were kept: the true label frequency, if
+    the labels were complete before.
 
     Parameters
     ----------
@@ -84,16 +85,16 @@ def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame
 
     Returns
     -------
-    DataFrame with the columns ``*units, fold, label, level, estimated, true``. SLC estimates once and keeps it, FLA at
+    DataFrame with the columns ``*units, fold, label, level, estimated, kept``. SLC estimates once and keeps it, FLA at
     every level. Labels for which nothing could be estimated, and models that estimate nothing, are left out.
     """
     needed = [*units, "fold", "label", "level", "label_frequency", "n_observed", "hits", "misses"]
     estimates = table.reindex(columns=needed).dropna(subset="label_frequency").astype({"level": int, "label": int})
     last = estimates.sort_values("level", kind="stable").groupby([*units, "fold", "label"], sort=False).tail(1)
     last = last.sort_index()
-    true = last["n_observed"] / (last["n_observed"] + last["hits"] + last["misses"])
-    last = last.rename(columns={"label_frequency": "estimated"}).assign(true=true)
-    return last[[*units, "fold", "label", "level", "estimated", "true"]].reset_index(drop=True)
+    kept = last["n_observed"] / (last["n_observed"] + last["hits"] + last["misses"])
+    last = last.rename(columns={"label_frequency": "estimated"}).assign(kept=kept)
+    return last[[*units, "fold", "label", "level", "estimated", "kept"]].reset_index(drop=True)
 
 
 def summarise_label_frequencies(frequencies: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
@@ -104,7 +105,7 @@ def summarise_label_frequencies(frequencies: pd.DataFrame, units: Sequence[str])
     DataFrame with the columns ``*units, n, bias, mean_absolute_error``; ``n`` counts the estimates. A positive bias
     means that fewer positives were thought hidden than were.
     """
-    error = frequencies["estimated"] - frequencies["true"]
+    error = frequencies["estimated"] - frequencies["kept"]
     errors = frequencies[list(units)].assign(bias=error, mean_absolute_error=error.abs())
     groups = errors.groupby(list(units), sort=False)
     return groups.size().rename("n").to_frame().join(groups.mean()).reset_index()

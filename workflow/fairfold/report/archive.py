@@ -65,4 +65,5 @@ def _shown(file: str) -> str:
 
 
 def _description(section: Section, item: Item, config: Mapping[str, Any]) -> str:
-    return f"{section['title']}: {item['title']}\n{plain_text(item.get('caption', ''), config)}"
+    caption = plain_text(item.get("caption", ""), config, item.get("labels_of"))
+    return f"{section['title']}: {item['title']}\n{caption}"

@@ -44,12 +44,15 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
 
 def is_on(entry: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
     """Whether the part of the configuration that an entry names under ``when``, such as ``ecoc.examples``, is used."""
-    if "when" not in entry:
-        return True
+    return "when" not in entry or bool(setting(entry["when"], config))
+
+
+def setting(key: str, config: Mapping[str, Any]) -> Any:
+    """What the configuration has under a key such as ``ecoc.examples``; None where it has no such key."""
     value: Any = config
-    for key in entry["when"].split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return bool(value)
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None:

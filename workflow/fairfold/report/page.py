@@ -118,9 +118,9 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
             more += content["tables"]
             continue
         frame = {"kind": kind, "id": f"{section['id']}-{position + 1}", "title": entry["title"]}
-        caption = text_html(entry.get("caption", ""), study.config)
+        caption = text_html(entry.get("caption", ""), study.config, entry.get("labels_of"))
         items.append({**_EMPTY, **frame, "caption": caption, **content})
-    intro = text_html(section.get("intro", ""), study.config)
+    intro = text_html(section.get("intro", ""), study.config, section.get("labels_of"))
     return {
         "id": section["id"],
         "title": section["title"],

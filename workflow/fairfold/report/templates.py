@@ -11,7 +11,8 @@ import jinja2
 from docutils.core import publish_parts
 from markupsafe import Markup
 
-from fairfold.report.contents import FOLDER
+from fairfold.report.contents import FOLDER, setting
+from fairfold.report.labels import labels_sentences
 
 _SETTINGS = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "math_output": "MathML"}
 
@@ -21,21 +22,24 @@ def render(template: str, **values: Any) -> str:
     return _pages().get_template(template).render(**values)
 
 
-def plain_text(text: str, config: Mapping[str, Any]) -> str:
+def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> str:
     """A text of the report as reStructuredText: the file of that name, or the text itself, with its values filled in.
 
     Parameters
     ----------
     text : name of an ``.rst`` file in ``workflow/report``, or the text.
     config : the study's configuration; texts read it as ``snakemake.config``, as those of Snakemake's own report do.
+    labels_of : key of the configuration with datasets; the text ends with what
+        :func:`~fairfold.report.labels.labels_sentences` says of them.
     """
     source = (FOLDER / text).read_text(encoding="utf-8") if text.endswith(".rst") else text
-    return _texts().from_string(source).render(snakemake=SimpleNamespace(config=config)).strip()
+    written = _texts().from_string(source).render(snakemake=SimpleNamespace(config=config)).strip()
+    return written if labels_of is None else f"{written} {labels_sentences(setting(labels_of, config), config)}"
 
 
-def text_html(text: str, config: Mapping[str, Any]) -> Markup:
+def text_html(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> Markup:
     """Like :func:`plain_text`, as HTML."""
-    source = plain_text(text, config)
+    source = plain_text(text, config, labels_of)
     parts = publish_parts(source, writer="html5", settings_overrides=_SETTINGS | {"initial_header_level": 4})
     return Markup(parts["fragment"])
 

@@ -1,0 +1,90 @@
+"""Which labels the report says that scores are against."""
+
+import pytest
+
+from fairfold.config import check
+from fairfold.report.contents import load_contents, setting
+from fairfold.report.labels import labels_sentences
+from fairfold.report.templates import plain_text, text_html
+
+MISSING = "only those observed: a positive that is missing among them counts as a negative."
+
+
+def configured(own, *datasets):
+    """A configuration, with defaults, that scores models on these datasets."""
+    entry = {"path": "mine.csv", "format": "csv", "labels": {"last": 2}}
+    parts = {
+        "cross_testing": {"forests": {"datasets": ["scene"]}},
+        "win_percentage": {"forests": {"datasets": ["yeast"]}},
+    }
+    config = {
+        "seed": 1,
+        "data": {"own": {dataset: {**entry, **told} for dataset, told in own.items()}},
+        "folds": {},
+        "weak_labels": {"datasets": list(datasets)},
+        **parts,
+    }
+    check(config, "config.schema.yaml", "config")
+    return config
+
+
+MIXED = {"plants": {}, "moss": {"labels_are": "observed"}, "ferns": {"labels_are": "complete"}}
+
+
+@pytest.mark.parametrize(
+    ("own", "datasets", "told"),
+    [
+        ({}, ["flags"], "The labels of flags are taken as complete."),
+        ({}, ["flags", "emotions", "scene"], "The labels of flags, emotions and scene are taken as complete."),
+        ({}, list("abcde"), "The labels of all 5 datasets are taken as complete."),
+        (MIXED, ["plants"], f"The labels of plants are {MISSING}"),
+        (MIXED, ["plants", "moss"], f"The labels of plants and moss are {MISSING}"),
+        (MIXED, ["ferns"], "The labels of ferns are taken as complete."),
+        (
+            MIXED,
+            ["flags", "plants", "ferns", "moss"],
+            f"The labels of flags and ferns are taken as complete. The labels of plants and moss are {MISSING}",
+        ),
+        (
+            MIXED,
+            ["plants", *"abcde"],
+            f"The labels of the other 5 datasets are taken as complete. The labels of plants are {MISSING}",
+        ),
+    ],
+)
+def test_datasets_are_told_by_what_their_labels_are(own, datasets, told):
+    assert labels_sentences(datasets, configured(own, *datasets)) == told
+
+
+def test_a_text_ends_with_them():
+    config = configured(MIXED, "plants")
+    assert plain_text("Scores.", config) == "Scores."
+    told = f"Scores. The labels of plants are {MISSING}"
+    assert plain_text("Scores.", config, "weak_labels.datasets") == told
+    assert str(text_html("Scores.", config, "weak_labels.datasets")).strip() == f"<p>{told}</p>"
+
+
+TEXTS = [
+    (entry.get("caption", entry.get("intro", "")), entry.get("labels_of"))
+    for section in load_contents()
+    for entry in (section, *section["items"])
+]
+
+
+@pytest.mark.parametrize("own", [{}, {"plants": {}}])
+@pytest.mark.parametrize(("text", "labels_of"), [*TEXTS, ("workflow.rst", None)])
+def test_no_text_calls_labels_true(own, text, labels_of):
+    """They may be, but the user's own need not: each text that speaks of scores says of which labels, by dataset."""
+    config = configured(own, *(own or ["flags"]))
+    written = plain_text(text, config, labels_of)
+    assert "true label" not in " ".join(written.split()).lower()
+    if labels_of is not None:
+        assert setting(labels_of, config)
+        assert written.endswith(labels_sentences(setting(labels_of, config), config))
+
+
+def test_texts_about_scores_say_it():
+    told = {text for text, labels_of in TEXTS if labels_of == "weak_labels.datasets"}
+    assert {"overview.rst", "datasets.rst", "weak_label_scores.rst", "imputation.rst", "recommendation.rst"} <= told
+    parts = {"cross_testing_forests.rst": "cross_testing", "win_percentage_forests.rst": "win_percentage"}
+    assert all((text, f"{part}.forests.datasets") in TEXTS for text, part in parts.items())
