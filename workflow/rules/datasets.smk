@@ -90,9 +90,7 @@ rule describe_datasets:
     benchmark:
         "results/benchmarks/describe_datasets.tsv"
     params:
-        labels_are=[
-            CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS
-        ],
+        labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
         code=code_of("datasets"),
     script:
         "../scripts/describe_datasets.py"
