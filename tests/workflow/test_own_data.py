@@ -213,13 +213,13 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     config["folds"]["n_splits"] = 2
     # one's own would be refused when they are prepared, were they too few
     config["weak_labels"]["datasets"] = [few := "simulated-multilabel", "mine"]
-    config["weak_labels"]["forest"]["min_samples_leaf"] = 200
+    config["weak_labels"]["forest"]["min_samples_leaf"] = 160
     both = study(config)
-    plants(900).to_csv(both.folder / "mine.csv", index=False)
+    plants(1300).to_csv(both.folder / "mine.csv", index=False)
     code, output = both.run()
     assert code == 1, output
     sentence = output.strip().splitlines()[-1]
-    reason = "n_samples = 300 training samples are fewer than two leaves of 200"
+    reason = "n_samples = 300 training samples are fewer than two leaves of 160"
     assert sentence.startswith(
         f"No model could be scored on '{few}' in weak_labels (all 2 attempts failed, the first thus: {reason}; "
     )

@@ -34,33 +34,6 @@ def own_file(wildcards):
     return [str(path) for path in CATALOG[wildcards.dataset].own_files]
 
 
-def demands_on(wildcards):
-    """Part, folds, least leaves and held-out share of the forests that are trained on a user's dataset.
-
-    Nothing for the catalog's datasets: they are large enough, and need not be prepared anew for other settings.
-    """
-    if wildcards.dataset not in OWN_DATASETS:
-        return []
-    labels, n_splits = config["weak_labels"], config["folds"]["n_splits"]
-    judged, sets = (
-        config["cross_testing"]["forests"],
-        config["win_percentage"]["forests"],
-    )
-    # nested cross-validation holds a fold out, too
-    held_out = max(judged["test_fraction"], 1 / judged["n_splits"])
-    parts = {
-        "weak_labels": (labels, n_splits, 0),
-        "weak_labels.rank_stability": (labels["rank_stability"], n_splits, 0),
-        "cross_testing.forests": (judged, judged["n_splits"], held_out),
-        "win_percentage.forests": (sets, sets["n_splits"], 0),
-    }
-    return [
-        (name, n_splits, labels["forest"]["min_samples_leaf"], held_out)
-        for name, (part, n_splits, held_out) in parts.items()
-        if wildcards.dataset in part["datasets"]
-    ]
-
-
 rule prepare_dataset:
     input:
         own_file,
@@ -73,7 +46,6 @@ rule prepare_dataset:
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
-        demands=demands_on,
         code=code_of("datasets"),
     script:
         "../scripts/prepare_dataset.py"

@@ -3,7 +3,7 @@
 from adapter import logged
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.dataset import environment_mirrors
-from fairfold.datasets.demands import Demand, check_demands
+from fairfold.datasets.demands import check_demands, demands_of
 
 with logged(snakemake.log):
     settings = snakemake.config["data"]
@@ -14,5 +14,6 @@ with logged(snakemake.log):
         cache=settings["cache"],
         offline=settings["offline"],
     )
-    check_demands(data, [Demand(*each) for each in snakemake.params.demands])
+    # No parameter of the rule: other settings do not change the data, and need not prepare them and train anew.
+    check_demands(data, demands_of(snakemake.config, snakemake.params.dataset))
     data.save(snakemake.output[0])

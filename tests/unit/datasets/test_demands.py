@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from fairfold.config import check
 from fairfold.datasets import Dataset
-from fairfold.datasets.demands import Demand, check_demands
+from fairfold.datasets.demands import Demand, check_demands, demands_of
 from fairfold.errors import DataError
 from fairfold.forests import make_model
 
@@ -69,3 +70,20 @@ def test_labels_of_which_nothing_can_be_learned(column):
 
 def test_nothing_is_asked_without_forests():
     check_demands(dataset(2), [])
+
+
+def test_demands_are_those_of_the_parts_that_train_on_a_users_data():
+    config = {
+        "seed": 1,
+        "data": {"own": {"mine": {"path": "mine.csv", "format": "csv", "labels": {"last": 1}}}},
+        "folds": {"n_splits": 4},
+        "weak_labels": {"datasets": ["mine", "flags"], "forest": {"min_samples_leaf": 3}},
+        "cross_testing": {"forests": {"datasets": ["mine"], "n_splits": 2, "test_fraction": 0.25}},
+        "win_percentage": {"forests": {"datasets": ["flags"]}},
+    }
+    check(config, "config.schema.yaml", "config")
+    assert demands_of(config, "flags") == []
+    assert demands_of(config, "mine") == [
+        Demand("weak_labels", 4, 3),
+        Demand("cross_testing.forests", 2, 3, held_out=0.5),  # a fold of two, which is more than the test part
+    ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,33 @@ class Demand(NamedTuple):
     def least_samples(self) -> int:
         """Samples without which no tree can make a split: of those in training it draws half, for two full leaves."""
         return math.ceil(2 * self.min_samples_leaf / (_DRAWN * self.training_share))
+
+
+def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
+    """What the parts of a study that train forests on one of the user's datasets need of it.
+
+    Nothing of the catalog's datasets, which are large enough.
+
+    Parameters
+    ----------
+    config : a checked configuration.
+    dataset : id.
+    """
+    labels, n_folds = config["weak_labels"], config["folds"]["n_splits"]
+    among, sets = config["cross_testing"]["forests"], config["win_percentage"]["forests"]
+    # nested cross-validation holds a fold out, too
+    held_out = max(among["test_fraction"], 1 / among["n_splits"])
+    parts = {
+        "weak_labels": (labels, n_folds, 0),
+        "weak_labels.rank_stability": (labels["rank_stability"], n_folds, 0),
+        "cross_testing.forests": (among, among["n_splits"], held_out),
+        "win_percentage.forests": (sets, sets["n_splits"], 0),
+    }
+    return [
+        Demand(name, n_splits, labels["forest"]["min_samples_leaf"], held_out)
+        for name, (part, n_splits, held_out) in parts.items()
+        if dataset in config["data"]["own"] and dataset in part["datasets"]
+    ]
 
 
 def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
