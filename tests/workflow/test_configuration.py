@@ -4,6 +4,8 @@ From the project's root, where Snakemake would find the quick study's configurat
 """
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -20,7 +22,7 @@ OWN = {
 
 
 @pytest.fixture
-def snakemake(copy_of_project):
+def snakemake(copy_of_project, root):
     """Runner of Snakemake in the root of a copy of the project."""
 
     def run(*arguments, folder=copy_of_project):
@@ -31,6 +33,10 @@ def snakemake(copy_of_project):
 
     (copy_of_project / "mine.csv").write_text("a,label_b\n" + "0.5,1\n0.25,0\n" * 20)
     (copy_of_project / "config" / "mine.yaml").write_text(yaml.safe_dump(OWN))
+    shutil.copy2(copy_of_project / "mine.csv", copy_of_project / "my-plants.csv")
+    (copy_of_project / "config" / "readme.yaml").write_text(
+        re.search(r"^```yaml\n(.*?)^```$", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    )
     return run
 
 
@@ -61,7 +67,7 @@ def effective(folder):
     return yaml.safe_load((folder / "results/config.yaml").read_text())
 
 
-@pytest.mark.parametrize("name", ["config/paper.yaml", "config/mine.yaml"])
+@pytest.mark.parametrize("name", ["config/paper.yaml", "config/readme.yaml", "config/mine.yaml"])
 def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, expected, name):
     code, output = snakemake("results/config.yaml", "--configfile", name)
     assert code == 0, output
