@@ -47,7 +47,7 @@ def load_yaml(path: Path) -> Any:
         When the file cannot be read, is not YAML, or gives a key twice; with the line.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)
+        return _StrictLoader(path.read_text(encoding="utf-8")).get_single_data()
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
     except yaml.MarkedYAMLError as error:
