@@ -334,7 +334,7 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
     code, output = whole.run(scores("RF+ET"), scores("CaFE-SLC"))
     assert code == 0, output
     embedding = copy_of_project / "workflow/fairfold/forests/embedding.py"
-    line = "self.scores_ = np.ascontiguousarray(vectors * np.sign(largest))"
+    line = "self.scores_ = np.ascontiguousarray(vectors * np.sqrt(kept) * np.sign(largest))"
     replaced(embedding, line, f"{line} * np.nan")
     sick = study_class(whole.folder.parent / "sick", copy_of_project, {**SMALL, "splitting": {}, **ALSO})
     shutil.copy(whole.folder / "toy.csv", sick.folder)

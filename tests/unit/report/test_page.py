@@ -181,7 +181,7 @@ def test_suspects_are_told_first(results, files, config):
 
 def test_no_suspects_are_nothing_to_tell(results, files, config):
     (results / "tables/suspects.csv").write_text(SUSPECTS)
-    config["data"]["own"] = {"a": {}}
+    config["data"]["own"] = {"a": {"labels_are": "observed"}}
     text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
     assert "Suspects in your data" not in text
     assert "no row where nothing does" in text
