@@ -62,7 +62,7 @@ def test_p_values_are_of_scipys_paired_t_test(scores):
 
 def test_the_first_of_classifiers_with_equal_means_is_the_best(scores):
     values, _ = scores
-    values[:] = [[[0.3, 0.2, 0.1, 0.4], [0.1, 0.2, 0.3, 0.4], [0.1, 0.1, 0.1, 0.1]]]
+    values[:] = [[[0.3, 0.2, 0.1, 0.1], [0.1, 0.2, 0.3, 0.1], [0.1, 0.1, 0.1, 0.1]]]
     assert values[0, 0].mean() < values[0, 1].mean()
     table = reevaluate_pairs(None, None, [(0, 1), (4, 2)], n_repeats=4)
     assert table["is_best"].tolist() == [True, False, False] * 2
