@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,12 +61,18 @@ def dry(command):
     return f"{sys.executable} -m snakemake --dry-run --quiet rules {' '.join(words)}"
 
 
-@pytest.mark.parametrize(("document", "command"), COMMANDS)
-def test_each_command_can_be_run(reader, document, command):
+@pytest.fixture(scope="module")
+def results(reader):
+    """What each command did: document and command -> the future process, two at a time."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MAKEFLAGS")}
-    done = subprocess.run(
-        dry(command), shell=True, cwd=reader, env=environment, capture_output=True, text=True, timeout=600
-    )
+    options = {"shell": True, "cwd": reader, "env": environment, "capture_output": True, "text": True, "timeout": 600}
+    with ThreadPoolExecutor(2) as pool:
+        yield {each: pool.submit(subprocess.run, dry(each[1]), **options) for each in COMMANDS}
+
+
+@pytest.mark.parametrize(("document", "command"), COMMANDS)
+def test_each_command_can_be_run(results, document, command):
+    done = results[document, command].result()
     assert done.returncode == 0, done.stdout + done.stderr
     if command.startswith("make"):
         assert re.search("pytest|snakemake", done.stdout), done.stdout
