@@ -155,20 +155,50 @@ def test_keys_that_only_look_repeated_are_taken(tmp_path):
     assert load_yaml(tmp_path / "fine.yaml") == {"a": {"c": 1}, "b": {"c": 1}, "d": {"c": 1, "e": 2}, 1: {}, "1": {}}
 
 
-def test_the_command_line_is_read_as_snakemake_reads_it(tmp_path, monkeypatch):
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working directory, with configurations."""
     monkeypatch.chdir(tmp_path)
-    for name in ("a.yaml", "b.yaml", "config/config.yaml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("a.yaml", "b.yaml", "config/config.yaml", "results/config.yaml", "study/config/config.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("seed: 1")
-    check_command_line(["splitting", "--configfile", "a.yaml", "b.yaml", "--config", "seed=7", "--cores", "2"])
-    check_command_line(["--configfile=a.yaml", "-n", "splitting"])
-    check_command_line(["--configfiles", "a.yaml", "--directory", "nowhere"])
-    check_command_line(["-d", "nowhere"])
-    with pytest.raises(ConfigError, match=r"If splitting is a target, write it before --configfile, which takes all"):
-        check_command_line(["--configfile", "a.yaml", "splitting"])
-    (tmp_path / "config/config.yaml").write_text("")
-    with pytest.raises(ConfigError, match=r"config/config.yaml: it needs keys, .* but holds nothing"):
-        check_command_line(["--cores", "2"])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "splitting --configfile a.yaml b.yaml --config seed=7 --cores 2",
+        "--configfile=a.yaml -n splitting",
+        "--configfiles a.yaml --directory nowhere",
+        "--configfile results/config.yaml",  # what a study used, to repeat it
+        "-d nowhere",
+        "--cores 2",
+    ],
+)
+def test_the_command_line_is_read_as_snakemake_reads_it(folder, arguments):
+    check_command_line(arguments.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--configfile a.yaml splitting", "If splitting is a target, write it before --configfile, which takes all"),
+        ("--configfile a.yaml results/config.yaml", "If results/config.yaml is a target, write it before --configfile"),
+        ("--configfile config", "configuration file config: it is a folder."),
+        ("--configfile gone.yaml", "configuration file gone.yaml: there is no such file in "),
+        ("--configfile list.yaml", "list.yaml: it needs keys, such as 'seed: 1', but holds a list."),
+        ("--configfile twice.yaml", "twice.yaml is not valid YAML: line 2, column 1: the key 'seed' is given twice"),
+        ("--directory study", "study/config/config.yaml: it needs keys, such as 'seed: 1', but holds nothing."),
+    ],
+)
+def test_what_is_no_configuration_is_told_in_a_sentence(folder, arguments, sentence):
+    (folder / "list.yaml").write_text("- seed")
+    (folder / "twice.yaml").write_text("seed: 1\nseed: 2")
+    (folder / "study/config/config.yaml").write_text("")
+    with pytest.raises(ConfigError) as error:
+        check_command_line(arguments.split())
+    assert sentence in str(error.value)
 
 
 def test_nested_values_of_the_command_line_get_their_types():
