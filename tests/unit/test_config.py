@@ -138,9 +138,13 @@ def test_broken_yaml_names_the_file(tmp_path, text):
     ("text", "place"),
     [
         ("a: 1\nb: [1, 2\nc: 3", "line 3, column 2: while parsing a flow sequence, begun in line 2: expected"),
-        ("a: 1\nb: {c: 2001-13-45}", "line 2, column 8: month must be in 1..12."),
+        ("a: 1\nb: {c: 2001-13-45}", "line 2, column 8: '2001-13-45' cannot be read (month must be in 1..12)."),
         ("a: 1\nb: 2\na: 3", "line 3, column 1: the key 'a' is given twice; keep one."),
         ("b:\n  c: 1\n  c: 1", "line 3, column 3: the key 'c' is given twice"),
+        (
+            "a: 1\n? [1, 2]\n: 3",
+            "line 2, column 3: while constructing a mapping, begun in line 1: found unhashable key",
+        ),
     ],
 )
 def test_broken_yaml_is_located(tmp_path, text, place):
@@ -203,8 +207,10 @@ def test_what_is_no_configuration_is_told_in_a_sentence(folder, arguments, sente
 
 def test_nested_values_of_the_command_line_get_their_types():
     given = {"n_splits": "3", "own": {}, "rates": ["0", "0.5"], "offline": "true", "cache": "null", "day": "2001-13-45"}
+    given |= {"seed": 3, "none": None}  # as a program may give them
     assert typed(given) == {
-        "n_splits": 3, "own": {}, "rates": [0, 0.5], "offline": True, "cache": None, "day": "2001-13-45"
+        "n_splits": 3, "own": {}, "rates": [0, 0.5], "offline": True, "cache": None, "day": "2001-13-45",
+        "seed": 3, "none": None,
     }  # fmt: skip
 
 

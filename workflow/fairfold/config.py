@@ -24,17 +24,19 @@ class _StrictLoader(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep=deep)
         except (ValueError, KeyError) as error:  # of odd values, such as a 13th month, with no word about their place
-            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
+            raise yaml.MarkedYAMLError(
+                problem=f"{node.value!r} cannot be read ({error})", problem_mark=node.start_mark
+            ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = set()
-        for key, _ in node.value:
-            # PyYAML keeps the last of them; `<<` merges mappings and may stand twice
-            if (key.tag, key.value) in keys and isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
-                )
-            keys.add((key.tag, str(key.value)))
+        seen = set()
+        for key, _ in node.value:  # of keys that are given twice, PyYAML keeps the last
+            if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):  # `<<` may stand twice
+                if (key.tag, key.value) in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
+                    )
+                seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep=deep)
 
 
@@ -66,7 +68,7 @@ def typed(value: Any) -> Any:
     if isinstance(value, list):
         return list(map(typed, value))
     try:
-        return yaml.safe_load(value)
+        return yaml.safe_load(value) if isinstance(value, str) else value
     except (yaml.YAMLError, ValueError):
         return value
 

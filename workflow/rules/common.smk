@@ -36,32 +36,39 @@ update_config(
     },
 )
 
+
+def used_datasets():
+    """Id of each dataset that a part of the study uses, with the task that the part takes; part by part."""
+    splitting, labels = config["splitting"], config["weak_labels"]
+    cross_testing, wins = config["cross_testing"], config["win_percentage"]
+    experiments = [each["dataset"] for each in cross_testing["experiments"].values()]
+    parts = [
+        ("multilabel", labels["datasets"]),
+        ("multilabel", labels["rank_stability"]["datasets"]),
+        ("multilabel", splitting["datasets"]),
+        ("multilabel", splitting["fold_effect"]["datasets"]),
+        ("multilabel", cross_testing["forests"]["datasets"]),
+        ("multilabel", wins["forests"]["datasets"]),
+        ("binary", wins["datasets"]),
+        ("binary", experiments),
+        ("multiclass", config["ecoc"]["comparison"]["datasets"]),
+    ]
+    return [(dataset, task) for task, datasets in parts for dataset in datasets]
+
+
 try:
     check(config, "config.schema.yaml", "config")
     CATALOG = load_catalog().with_own(config["data"]["own"])
-    for part in (
-        config["weak_labels"],
-        config["weak_labels"]["rank_stability"],
-        config["splitting"],
-        config["splitting"]["fold_effect"],
-        config["cross_testing"]["forests"],
-        config["win_percentage"]["forests"],
-    ):
-        for dataset in part["datasets"]:
-            CATALOG[dataset].require("multilabel")
-    for experiment in config["cross_testing"]["experiments"].values():
-        CATALOG[experiment["dataset"]].require("binary")
-    for dataset in config["win_percentage"]["datasets"]:
-        CATALOG[dataset].require("binary")
+    for dataset, task in used_datasets():
+        CATALOG[dataset].require(task)
+    for dataset in config["ecoc"]["comparison"]["datasets"]:
+        CATALOG[dataset].require_complete()
     sets = config["win_percentage"]["forests"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(
             f"config.win_percentage.forests.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
-    for dataset in config["ecoc"]["comparison"]["datasets"]:
-        CATALOG[dataset].require("multiclass")
-        CATALOG[dataset].require_complete()
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 

@@ -1,27 +1,11 @@
 # catalog - fetch - verify - read - filter -> one .npz per dataset; what its columns are, and which look wrong
 
 
-def used_datasets(config):
-    """Ids of the datasets that any part of the study uses, in the order of the parts."""
-    cross, wins = config["cross_testing"], config["win_percentage"]
-    parts = [
-        config["weak_labels"],
-        config["weak_labels"]["rank_stability"],
-        config["splitting"],
-        config["splitting"]["fold_effect"],
-        cross["forests"],
-        wins,
-        wins["forests"],
-        config["ecoc"]["comparison"],
-    ]
-    named = [dataset for part in parts for dataset in part["datasets"]]
-    named += [each["dataset"] for each in cross["experiments"].values()]
-    return list(dict.fromkeys(named))
-
-
-OWN_DATASETS = [
-    dataset for dataset in used_datasets(config) if dataset in config["data"]["own"]
-]
+OWN_DATASETS = list(
+    dict.fromkeys(
+        dataset for dataset, _ in used_datasets() if dataset in config["data"]["own"]
+    )
+)
 DESCRIBED_DATASETS = list(
     dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS])
 )
