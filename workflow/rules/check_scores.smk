@@ -51,7 +51,6 @@ rule check_scores:
         parts=lambda wildcards: [
             part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]
         ],
-        code=code_of("report"),
     script:
         "../scripts/check_scores.py"
 

@@ -1,7 +1,6 @@
 # What all stages share: the checked configuration, the catalog, and what makes a result outdated.
 
 import fcntl
-import hashlib
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ from snakemake.utils import update_config
 LIBRARY = (
     Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "fairfold"
 )
+SCRIPTS = LIBRARY.parent / "scripts"
 ENVIRONMENT = str(LIBRARY.parents[1] / "envs" / "environment.yaml")
 
 # Scripts import the library from here, whether or not it is installed in the environment that runs them.
@@ -24,6 +24,7 @@ from fairfold.config import check, typed  # noqa: E402
 from fairfold.datasets import load_catalog  # noqa: E402
 from fairfold.errors import ConfigError, StudyError  # noqa: E402
 from fairfold.files import check_writable, remove_leftovers  # noqa: E402
+from fairfold.provenance import code_of  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 # Snakemake reads `--config seed=7` as a number, but leaves those of `--config folds="{'n_splits': 7}"` as text.
@@ -85,16 +86,10 @@ wildcard_constraints:
     part=r"\d+",
 
 
-def code_of(*packages):
-    """Checksum of the library's parts that a rule runs, so that an update of the library outdates its results."""
-    sources = [
-        path
-        for part in ("", *packages)
-        for path in sorted((LIBRARY / part).glob("*.py"))
-    ]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[
-        :16
-    ]
+def code_of_rule(rule):
+    """Parameter of a rule that changes with the code which its script runs, so that an update outdates its results."""
+    chosen = [value for value in rule.params if str(value).startswith("fairfold.")]
+    return lambda wildcards: code_of(SCRIPTS / Path(rule.script).name, *chosen)
 
 
 def allow_one_run_only():

@@ -65,7 +65,6 @@ rule repeat_procedures:
         repetitions=repetitions_of(CROSS_TESTING),
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         search=SEARCH,
-        code=code_of("evaluation"),
     script:
         "../scripts/repeat_procedures.py"
 
@@ -101,7 +100,6 @@ rule summarise_cross_testing:
         figure=CROSS_TESTING_FIGURE,
     params:
         alpha=CROSS_TESTING["alpha"],
-        code=code_of("evaluation"),
     script:
         "../scripts/summarise_cross_testing.py"
 
@@ -124,9 +122,8 @@ use rule plot_metric_behaviour as plot_cross_testing with:
     wildcard_constraints:
         figure=CROSS_TESTING_FIGURE,
     params:
-        draw="cross_testing:plot_cross_testing",
+        draw="fairfold.figures.cross_testing:plot_cross_testing",
         options={"alpha": CROSS_TESTING["alpha"]},
-        code=code_of("figures"),
 
 
 rule tabulate_interpretation:
@@ -136,8 +133,6 @@ rule tabulate_interpretation:
         "results/logs/tabulate_interpretation.log",
     benchmark:
         "results/benchmarks/tabulate_interpretation.tsv"
-    params:
-        code=code_of("evaluation"),
     script:
         "../scripts/tabulate_interpretation.py"
 
@@ -163,7 +158,6 @@ rule judge_forests:
         },
         splitter=config["folds"]["method"],
         models={model: settings_of_candidate(model) for model in FORESTS["candidates"]},
-        code=code_of("evaluation", "forests", "splitting", "weak_labels"),
     script:
         "../scripts/judge_forests.py"
 
@@ -210,7 +204,6 @@ rule summarise_judgements:
     params:
         candidates=FORESTS["candidates"],
         alpha=CROSS_TESTING["alpha"],
-        code=code_of("evaluation"),
     script:
         "../scripts/summarise_judgements.py"
 
@@ -232,6 +225,5 @@ use rule plot_metric_behaviour as plot_cross_testing_forests with:
     benchmark:
         "results/benchmarks/plot_cross_testing_forests.tsv"
     params:
-        draw="cross_testing_forests:plot_cross_testing_forests",
+        draw="fairfold.figures.cross_testing_forests:plot_cross_testing_forests",
         options={"alpha": CROSS_TESTING["alpha"]},
-        code=code_of("figures"),

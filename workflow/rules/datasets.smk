@@ -30,7 +30,6 @@ rule prepare_dataset:
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
-        code=code_of("datasets"),
     script:
         "../scripts/prepare_dataset.py"
 
@@ -47,7 +46,6 @@ rule describe_datasets:
         "results/benchmarks/describe_datasets.tsv"
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
-        code=code_of("datasets"),
     script:
         "../scripts/describe_datasets.py"
 
@@ -65,7 +63,6 @@ rule inspect_dataset:
     localrule: True  # its warnings are for the screen
     params:
         n_splits=config["folds"]["n_splits"],
-        code=code_of("datasets"),
     script:
         "../scripts/inspect_dataset.py"
 
@@ -79,7 +76,5 @@ rule gather_suspects:
         "results/logs/gather_suspects.log",
     benchmark:
         "results/benchmarks/gather_suspects.tsv"
-    params:
-        code=code_of("datasets"),
     script:
         "../scripts/gather_suspects.py"

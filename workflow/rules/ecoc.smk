@@ -55,7 +55,6 @@ rule predict_ecoc:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
-        code=code_of("ecoc"),
     script:
         "../scripts/predict_ecoc.py"
 
@@ -73,7 +72,6 @@ rule map_posteriors:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
-        code=code_of("ecoc"),
     script:
         "../scripts/map_posteriors.py"
 
@@ -104,7 +102,6 @@ rule compare_codes:
             "n_splits": ECOC["n_splits"],
             "designs": ECOC["comparison"]["designs"],
         },
-        code=code_of("ecoc"),
     script:
         "../scripts/compare_codes.py"
 
@@ -136,8 +133,7 @@ use rule plot_metric_behaviour as plot_confusion with:
     benchmark:
         "results/benchmarks/plot_confusion/{example}.tsv"
     params:
-        draw="ecoc:plot_confusion",
-        code=code_of("figures"),
+        draw="fairfold.figures.ecoc:plot_confusion",
 
 
 use rule plot_metric_behaviour as plot_posterior_regions with:
@@ -157,8 +153,7 @@ use rule plot_metric_behaviour as plot_posterior_regions with:
     benchmark:
         "results/benchmarks/plot_posterior_regions/{example}.tsv"
     params:
-        draw="ecoc:plot_posterior_regions",
-        code=code_of("figures"),
+        draw="fairfold.figures.ecoc:plot_posterior_regions",
 
 
 use rule plot_metric_behaviour as plot_posterior_histogram with:
@@ -177,9 +172,8 @@ use rule plot_metric_behaviour as plot_posterior_histogram with:
     benchmark:
         "results/benchmarks/plot_posterior_histogram/{example}.tsv"
     params:
-        draw="ecoc:plot_posterior_histogram",
+        draw="fairfold.figures.ecoc:plot_posterior_histogram",
         options={"candidate": "1", "title": "P(no arrhythmia)"},
-        code=code_of("figures"),
 
 
 use rule plot_metric_behaviour as plot_code_comparison with:
@@ -198,5 +192,4 @@ use rule plot_metric_behaviour as plot_code_comparison with:
     benchmark:
         "results/benchmarks/plot_code_comparison.tsv"
     params:
-        draw="ecoc:plot_code_comparison",
-        code=code_of("figures"),
+        draw="fairfold.figures.ecoc:plot_code_comparison",

@@ -42,7 +42,6 @@ rule repeat_weak_labels:
         options=options_of_repeats,
         variants=STABILITY_VARIANTS,
         forest={**STUDY["forest"], **STABILITY["forest"]},
-        code=code_of("weak_labels", "forests", "evaluation"),
     script:
         "../scripts/repeat_weak_labels.py"
 
@@ -62,8 +61,6 @@ rule measure_rank_stability:
         "results/logs/measure_rank_stability.log",
     benchmark:
         "results/benchmarks/measure_rank_stability.tsv"
-    params:
-        code=code_of("evaluation"),
     script:
         "../scripts/measure_rank_stability.py"
 
@@ -84,5 +81,4 @@ use rule plot_metric_behaviour as plot_rank_stability with:
     benchmark:
         "results/benchmarks/plot_rank_stability.tsv"
     params:
-        draw="rank_stability:plot_rank_stability",
-        code=code_of("figures"),
+        draw="fairfold.figures.rank_stability:plot_rank_stability",

@@ -41,7 +41,6 @@ rule estimate_missing_rates:
         "results/benchmarks/estimate_missing_rates.tsv"
     params:
         rates=ESTIMATED_AT,
-        code=code_of("weak_labels", "forests"),
     script:
         "../scripts/estimate_missing_rates.py"
 
@@ -65,6 +64,5 @@ rule recommend_models:
     params:
         # read where they are, and no input: without them models would be trained anew
         benchmarks="results/benchmarks/train_model",
-        code=code_of("evaluation"),
     script:
         "../scripts/recommend_models.py"

@@ -40,7 +40,6 @@ rule split_dataset:
         repeats="{repeats}",
         seed=config["seed"],
         n_splits=config["folds"]["n_splits"],
-        code=code_of("splitting"),
     script:
         "../scripts/split_dataset.py"
 
@@ -74,7 +73,6 @@ rule measure_split:
         "results/benchmarks/measure_split/{dataset}.tsv"
     params:
         splitters=SPLITTING["methods"],
-        code=code_of("splitting"),
     script:
         "../scripts/measure_split.py"
 
@@ -115,8 +113,6 @@ rule summarise_splits:
         "results/logs/summarise_splits.log",
     benchmark:
         "results/benchmarks/summarise_splits.tsv"
-    params:
-        code=code_of("splitting"),
     script:
         "../scripts/summarise_splits.py"
 
@@ -130,8 +126,6 @@ rule describe_labels:
         "results/logs/describe_labels.log",
     benchmark:
         "results/benchmarks/describe_labels.tsv"
-    params:
-        code=code_of("splitting"),
     script:
         "../scripts/describe_labels.py"
 
@@ -143,8 +137,6 @@ rule measure_metric_behaviour:
         "results/logs/measure_metric_behaviour.log",
     benchmark:
         "results/benchmarks/measure_metric_behaviour.tsv"
-    params:
-        code=code_of("splitting", "datasets"),
     script:
         "../scripts/measure_metric_behaviour.py"
 
@@ -184,8 +176,7 @@ rule plot_metric_behaviour:
     benchmark:
         "results/benchmarks/plot_metric_behaviour.tsv"
     params:
-        draw="splitting:plot_metric_behaviour",
-        code=code_of("figures"),
+        draw="fairfold.figures.splitting:plot_metric_behaviour",
     script:
         "../scripts/plot_table.py"
 
@@ -206,8 +197,7 @@ use rule plot_metric_behaviour as plot_label_deviations with:
     benchmark:
         "results/benchmarks/plot_label_deviations.tsv"
     params:
-        draw="splitting:plot_label_deviations",
-        code=code_of("figures"),
+        draw="fairfold.figures.splitting:plot_label_deviations",
 
 
 use rule plot_metric_behaviour as plot_quality_against_seconds with:
@@ -226,8 +216,7 @@ use rule plot_metric_behaviour as plot_quality_against_seconds with:
     benchmark:
         "results/benchmarks/plot_quality_against_seconds.tsv"
     params:
-        draw="splitting:plot_quality_against_seconds",
-        code=code_of("figures"),
+        draw="fairfold.figures.splitting:plot_quality_against_seconds",
 
 
 rule estimate_fold_effect:
@@ -245,7 +234,6 @@ rule estimate_fold_effect:
         n_splits=config["folds"]["n_splits"],
         methods=sorted({"random", *SPLITTING["methods"]}, key=METHOD_NAMES.index),
         effort={name: FOLD_EFFECT[name] for name in ("n_halvings", "n_repeats")},
-        code=code_of("splitting", "evaluation"),
     script:
         "../scripts/estimate_fold_effect.py"
 
@@ -282,6 +270,5 @@ use rule plot_metric_behaviour as plot_fold_effect with:
     benchmark:
         "results/benchmarks/plot_fold_effect.tsv"
     params:
-        draw="fold_effect:plot_fold_effect",
+        draw="fairfold.figures.fold_effect:plot_fold_effect",
         options={"n_halvings": FOLD_EFFECT["n_halvings"]},
-        code=code_of("figures"),

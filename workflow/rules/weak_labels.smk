@@ -60,7 +60,6 @@ rule mask_labels:
         "results/benchmarks/mask_labels/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
-        code=code_of("weak_labels"),
     script:
         "../scripts/mask_labels.py"
 
@@ -81,7 +80,6 @@ rule grow_first_level:
     params:
         seed=config["seed"],
         settings=STUDY["forest"],
-        code=code_of("weak_labels", "forests"),
     script:
         "../scripts/grow_first_level.py"
 
@@ -104,7 +102,6 @@ rule train_model:
     params:
         seed=config["seed"],
         settings=settings_of,
-        code=code_of("weak_labels", "forests", "evaluation"),
     script:
         "../scripts/train_model.py"
 
@@ -159,8 +156,6 @@ rule summarise_imputation:
         "results/logs/summarise_imputation.log",
     benchmark:
         "results/benchmarks/summarise_imputation.tsv"
-    params:
-        code=code_of("forests"),
     script:
         "../scripts/summarise_imputation.py"
 
@@ -175,7 +170,6 @@ rule describe_models:
     params:
         models=STUDY["models"],
         variant=STUDY["variant"],
-        code=code_of("forests"),
     script:
         "../scripts/describe_models.py"
 
@@ -195,7 +189,6 @@ rule tabulate_scores:
         "results/benchmarks/tabulate_scores.tsv"
     params:
         datasets=STUDY["datasets"],
-        code=code_of("evaluation"),
     script:
         "../scripts/tabulate_scores.py"
 
@@ -214,7 +207,6 @@ rule rank_models:
         "results/benchmarks/rank_models.tsv"
     params:
         alpha=STUDY["alpha"],
-        code=code_of("evaluation"),
     script:
         "../scripts/rank_models.py"
 
@@ -237,8 +229,7 @@ use rule plot_metric_behaviour as plot_percentile_ranks with:
     benchmark:
         "results/benchmarks/plot_percentile_ranks.tsv"
     params:
-        draw="ranks:plot_percentile_ranks",
-        code=code_of("figures"),
+        draw="fairfold.figures.ranks:plot_percentile_ranks",
 
 
 use rule plot_metric_behaviour as plot_learning_curves with:
@@ -257,8 +248,7 @@ use rule plot_metric_behaviour as plot_learning_curves with:
     benchmark:
         "results/benchmarks/plot_learning_curves.tsv"
     params:
-        draw="cascades:plot_learning_curves",
-        code=code_of("figures"),
+        draw="fairfold.figures.cascades:plot_learning_curves",
 
 
 rule plot_imputation:
@@ -291,6 +281,5 @@ rule plot_imputation:
         "results/benchmarks/plot_imputation.tsv"
     params:
         models=STUDY["models"],
-        code=code_of("figures"),
     script:
         "../scripts/plot_imputation.py"

@@ -68,7 +68,6 @@ rule evaluate_pairs:
             WIN_PERCENTAGE["jobs_per_dataset"],
         ],
         setting=PAIR_SETTING,
-        code=code_of("win_percentage"),
     script:
         "../scripts/evaluate_pairs.py"
 
@@ -85,8 +84,6 @@ rule gather_pairs:
         "results/logs/gather_pairs/{dataset}.log",
     benchmark:
         "results/benchmarks/gather_pairs/{dataset}.tsv"
-    params:
-        code=code_of("win_percentage"),
     script:
         "../scripts/gather_pairs.py"
 
@@ -110,7 +107,6 @@ rule permute_pairs:
         seed=config["seed"],
         permutations=permutations_of,
         setting=PAIR_SETTING,
-        code=code_of("win_percentage"),
     script:
         "../scripts/permute_pairs.py"
 
@@ -139,7 +135,6 @@ rule tabulate_win_percentages:
             name: WIN_PERCENTAGE[name]
             for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")
         },
-        code=code_of("win_percentage"),
     script:
         "../scripts/tabulate_win_percentages.py"
 
@@ -164,7 +159,6 @@ rule reevaluate_pairs:
             for name in ("n_splits", "n_repeats", "corrected")
         },
         alpha=WIN_PERCENTAGE["alpha"],
-        code=code_of("win_percentage", "evaluation"),
     script:
         "../scripts/reevaluate_pairs.py"
 
@@ -185,7 +179,6 @@ rule summarise_pairs:
         seed=config["seed"],
         names=PAIRS_OF,
         options=WIN_SAMPLING,
-        code=code_of("win_percentage"),
     script:
         "../scripts/summarise_pairs.py"
 
@@ -202,7 +195,6 @@ rule illustrate_win_percentage:
     params:
         seed=config["seed"],
         n_sampled=WIN_SAMPLING["n_sampled"],
-        code=code_of("win_percentage"),
     script:
         "../scripts/illustrate_win_percentage.py"
 
@@ -221,7 +213,6 @@ rule describe_pairs:
     params:
         titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
         kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
-        code=code_of("win_percentage"),
     script:
         "../scripts/describe_pairs.py"
 
@@ -256,8 +247,8 @@ use rule plot_metric_behaviour as plot_win_percentage with:
     benchmark:
         "results/benchmarks/plot_win_percentage/{figure}.tsv"
     params:
-        draw=lambda wildcards: f"win_percentage:{WIN_FIGURES[wildcards.figure][0]}",
-        code=code_of("figures"),
+        draw=lambda wildcards: f"fairfold.figures.win_percentage:{WIN_FIGURES[wildcards.figure][0]}",
+        code=code_of(SCRIPTS / "plot_table.py", "fairfold.figures.win_percentage"),
 
 
 use rule plot_metric_behaviour as plot_decision_maps with:
@@ -277,8 +268,7 @@ use rule plot_metric_behaviour as plot_decision_maps with:
     benchmark:
         "results/benchmarks/plot_decision_maps/{dataset}.tsv"
     params:
-        draw="win_percentage:plot_decision_maps",
-        code=code_of("figures"),
+        draw="fairfold.figures.win_percentage:plot_decision_maps",
 
 
 use rule split_dataset as split_for_feature_sets with:
@@ -291,7 +281,6 @@ use rule split_dataset as split_for_feature_sets with:
         repeats="{repeats}",
         seed=config["seed"],
         n_splits=FOREST_SETS["n_splits"],
-        code=code_of("splitting"),
 
 
 use rule mask_labels as mask_labels_for_feature_sets with:
@@ -341,7 +330,6 @@ rule evaluate_feature_sets:
         set_size=FOREST_SETS["set_size"],
         sets=sets_of_job,
         permutations=[0, 1],
-        code=code_of("weak_labels", "forests", "evaluation", "win_percentage"),
     script:
         "../scripts/evaluate_feature_sets.py"
 
@@ -387,7 +375,6 @@ rule tabulate_forest_wins:
         "results/benchmarks/tabulate_forest_wins.tsv"
     params:
         alpha=WIN_PERCENTAGE["alpha"],
-        code=code_of("win_percentage"),
     script:
         "../scripts/tabulate_forest_wins.py"
 
@@ -408,5 +395,4 @@ use rule plot_metric_behaviour as plot_forest_win_percentages with:
     benchmark:
         "results/benchmarks/plot_forest_win_percentages.tsv"
     params:
-        draw="forest_wins:plot_forest_win_percentages",
-        code=code_of("figures"),
+        draw="fairfold.figures.forest_wins:plot_forest_win_percentages",

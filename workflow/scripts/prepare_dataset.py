@@ -2,8 +2,8 @@
 
 from adapter import logged
 from fairfold.datasets import load_catalog, prepare
-from fairfold.datasets.dataset import environment_mirrors
 from fairfold.datasets.demands import check_demands, demands_of
+from fairfold.datasets.preparation import environment_mirrors
 
 with logged(snakemake.log):
     settings = snakemake.config["data"]

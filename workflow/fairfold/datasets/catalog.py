@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairfold import config
+from fairfold.datasets.dataset import Task
 from fairfold.datasets.fetch import DataFile
 from fairfold.errors import ConfigError, unknown_name
 
 CATALOG = Path(__file__).resolve().parents[3] / "resources" / "datasets.yaml"
 
-Task = Literal["multilabel", "multiclass", "binary"]
 LabelsAre = Literal["complete", "observed"]
 
 

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.errors import DataError, unknown_name
-
-if TYPE_CHECKING:
-    from fairfold.datasets.dataset import Dataset
-
-LEFT_OUT: Mapping[str, str] = {
-    "id": "id",
-    "ignored": "ignored",
-    "filtered": "labels left out by label_filter",
-}
-"""Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
 _MOST_NAMES = 10  # in a line of the log, and in a cell of a table
 

@@ -1,27 +1,27 @@
-"""A dataset in memory and on disk, and its way from the catalog to there: fetch, verify, read, filter, check."""
+"""A dataset in memory and on disk."""
 
 from __future__ import annotations
 
 import dataclasses
-import logging
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
-from fairfold.datasets import expression, formats
-from fairfold.datasets.catalog import Catalog, Entry, Task, load_catalog
-from fairfold.datasets.columns import LEFT_OUT, account_line, check_roles, shortened
-from fairfold.datasets.fetch import fetch
-from fairfold.errors import ConfigError, DataError
+from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
 
-logger = logging.getLogger(__name__)
-
 Matrix = np.ndarray | sparse.csr_array
+Task = Literal["multilabel", "multiclass", "binary"]
+
+LEFT_OUT: Mapping[str, str] = {
+    "id": "id",
+    "ignored": "ignored",
+    "filtered": "labels left out by label_filter",
+}
+"""Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Dataset:
     Y : multilabel: (n_samples, n_labels) int8 of 0/1, dense or CSR; otherwise (n_samples,) int64 codes of the classes.
     feature_names : n_features names.
     label_names : n_labels names; for multiclass and binary tasks the class of each code.
-    left_out : columns of the file that are neither features nor labels, by kind (those of ``columns.LEFT_OUT``).
+    left_out : columns of the file that are neither features nor labels, by kind (those of ``LEFT_OUT``).
     sample_ids : (n_samples,) str, all different, from the column ``left_out["id"]``; None without one.
     """
 
@@ -102,344 +102,6 @@ class Dataset:
         except Exception as error:  # arrays of somebody else may be of any type and shape
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
         return data
-
-
-def environment_mirrors() -> list[str]:
-    """Folders named by the environment variable ``FAIRFOLD_MIRROR``, separated as in ``PATH``."""
-    return [folder for folder in os.environ.get("FAIRFOLD_MIRROR", "").split(os.pathsep) if folder]
-
-
-def prepare(
-    dataset: str | Entry,
-    *,
-    catalog: Catalog | None = None,
-    mirrors: Sequence[str | os.PathLike[str]] | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    offline: bool = False,
-    progress: bool = True,
-) -> Dataset:
-    """Fetch, verify, read, filter and check a dataset.
-
-    Parameters
-    ----------
-    dataset : id in the catalog, or an :class:`~fairfold.datasets.catalog.Entry`.
-    catalog : where the id is looked up; the project's catalog when not given.
-    mirrors : folders to search before the cache and the web; those of ``FAIRFOLD_MIRROR`` when not given.
-    cache : folder for downloads; the platform's cache folder when not given.
-    offline : forbid downloads.
-    progress : show progress bars.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ConfigError
-        When the id is unknown, or the entry's way of finding labels does not fit its format.
-    DataError
-        When a file is missing or damaged, does not hold what the entry says, or lacks values of features. Only in the
-        catalog's tables of several classes may these be missing: they are for learners that take NaN.
-    """
-    if isinstance(dataset, str):
-        dataset = (catalog or load_catalog())[dataset]
-    entry = dataset
-    if entry.format == "generated":
-        read = _generate(entry)
-    else:
-        places = environment_mirrors() if mirrors is None else mirrors
-        options: dict[str, Any] = {"mirrors": places, "cache": cache, "offline": offline, "progress": progress}
-        folder = entry.folder or entry.id
-        paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
-        read = _READERS[entry.format](entry, paths)
-    result = _filter_labels(read, entry) if read.task == "multilabel" else read
-    _check_expectations(result, entry)
-    if entry.path is not None or result.task != "multiclass":
-        _check_complete(result, entry)
-    logger.info("%s: %s", entry.id, account_line(result))
-    return result
-
-
-# --- from files to a dataset ------------------------------------------------------------------------------------------
-
-
-def _generate(entry: Entry) -> Dataset:
-    from fairfold.datasets import generate
-
-    function = getattr(generate, entry.generator["function"], None)
-    if function is None:
-        raise ConfigError(f"dataset {entry.id}: fairfold.datasets.generate has no {entry.generator['function']!r}.")
-    made = function(**entry.generator.get("parameters", {}))
-    if sparse.issparse(made):  # labels only
-        made = sparse.csr_array((made.shape[0], 0)), made, (), [f"label_{j}" for j in range(made.shape[1])]
-    X, Y, *names = made
-    feature_names = names[0] if names else [f"feature_{j}" for j in range(X.shape[1])]
-    label_names = names[1] if names else [str(value) for value in np.unique(Y)]
-    return _dataset(entry, X, Y, feature_names, label_names)
-
-
-def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    wanted, path = entry.labels.get("column"), _only(entry, paths)
-    table = formats.read_csv(
-        path,
-        header=entry.header,
-        missing=entry.missing_value,
-        text_columns=[column for column in (wanted, entry.id_column) if column is not None],
-        ignored=entry.ignore,
-    )
-    if wanted is None:
-        return _split_labels(entry, table, paths)
-    label = table.header[formats.position_of(table.header, wanted, path)]
-    parts = _parts_beside(entry, table, [label])
-    return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
-
-
-def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    text_columns = [] if entry.id_column is None else [entry.id_column]
-    tables = [formats.read_arff(path, text_columns=text_columns, ignored=entry.ignore) for path in parts]
-    for path, table in zip(parts, tables, strict=True):
-        if table.header != tables[0].header:
-            raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
-    stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
-    values = stack([table.values for table in tables])
-    text = {name: np.concatenate([table.text[name] for table in tables]) for name in text_columns}
-    return _split_labels(entry, dataclasses.replace(tables[0], values=values, text=text), paths)
-
-
-def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    path = _only(entry, paths)
-    Y = formats.read_npz(path)
-    columns = tuple(f"label_{j}" for j in range(Y.shape[1]))
-    return _split_labels(entry, formats.Table(columns=columns, values=Y, source=path.name), paths)
-
-
-def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    path = _only(entry, paths)
-    variables = entry.labels["per_class"]
-    matrices = formats.read_mat(path, variables)
-    widths = sorted({matrix.shape[1] for matrix in matrices.values()})
-    if len(widths) > 1:
-        raise DataError(f"{path}: the classes have {widths} features; all must have the same number.")
-    # float64 first: the spike counts are uint8, and arithmetic on them would wrap around
-    X = np.vstack([np.asarray(matrices[name], dtype=np.float64) for name in variables])
-    classes = np.repeat(variables, [len(matrices[name]) for name in variables])
-    return _single_label(entry, X, classes, [f"feature_{j}" for j in range(X.shape[1])])
-
-
-def _read_rdata(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    table, classes = formats.read_rdata(_only(entry, paths), ("x", entry.labels["object"]))
-    return _single_label(entry, table.values, classes, table.columns)
-
-
-def _read_series_matrix(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    path = _only(entry, paths)
-    classes = _sample_classes(entry, expression.read_series_samples(path))
-    table = expression.read_series_table(path, tuple(classes), drop_missing=_drops_features(entry))
-    return _single_label(entry, table.values, np.array(list(classes.values())), table.columns)
-
-
-def _read_mage_tab(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    if "table" not in entry.samples:
-        raise ConfigError(f"dataset {entry.id}: format mage-tab needs its sample table; name it as samples.table.")
-    sample_table = _beside(entry.samples["table"], paths)
-    matrix = _only(entry, [path for path in paths if path != sample_table])
-    classes = _sample_classes(entry, expression.read_mage_samples(sample_table, matrix))
-    drops_features = _drops_features(entry)
-    table = expression.read_mage_table(matrix, tuple(classes), quantity=entry.quantity, drop_missing=drops_features)
-    return _single_label(entry, table.values, np.array(list(classes.values())), table.columns)
-
-
-def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, str]:
-    """Class of each sample that the entry selects."""
-    endpoint = entry.labels.get("characteristic")
-    if endpoint is None:
-        raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
-    wanted = entry.samples.get("only", {})
-    chosen = sheet.only(wanted)
-    classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=endpoint.get("missing") == "drop")
-    expected = entry.expected.get("n_samples", len(classes))
-    if len(classes) != expected:
-        raise DataError(
-            f"dataset {entry.id}: n_samples is {len(classes)}, but the catalog expects {expected}. In {sheet.source}, "
-            f"{sheet.describe(wanted)}{'; ' if wanted else ''}among the samples chosen, "
-            f"{chosen.describe([endpoint['key']])}. Correct the entry."
-        )
-    return classes
-
-
-def _drops_features(entry: Entry) -> bool:
-    return entry.missing_values == "drop-features"
-
-
-_READERS = {
-    "csv": _read_csv,
-    "arff": _read_arff,
-    "npz": _read_npz,
-    "mat": _read_mat,
-    "rdata": _read_rdata,
-    "series-matrix": _read_series_matrix,
-    "mage-tab": _read_mage_tab,
-}
-
-
-def _only(entry: Entry, paths: Sequence[Path]) -> Path:
-    if len(paths) != 1:
-        raise ConfigError(f"dataset {entry.id}: format {entry.format!r} takes one data file, found {len(paths)}.")
-    return paths[0]
-
-
-def _split_labels(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> Dataset:
-    """Part the label columns from the feature columns and check that labels are 0/1."""
-    labels = _label_columns(entry, table, paths)
-    left_out = _parts_beside(entry, table, labels)
-    is_label = np.isin(table.columns, labels)
-    Y = table.values[:, np.flatnonzero(is_label)]
-    names = np.array(table.columns)
-    _check_binary(Y, names[is_label], table.source)
-    X = table.values[:, np.flatnonzero(~is_label)]
-    return dataclasses.replace(_dataset(entry, X, Y, names[~is_label], names[is_label]), **left_out)
-
-
-def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> list[str]:
-    """Names of the columns that are labels, among all of the file's."""
-    ((way, value),) = entry.labels.items()
-    match way:
-        case "prefix":
-            found = [column for column in table.header if column.startswith(value)]
-        case "everything":
-            found = [column for column in table.header if column in table.columns]
-        case "last":
-            if value >= len(table.header):
-                raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.header)} columns.")
-            found = list(table.header[-value:])
-        case "columns" | "xml":
-            found = value if way == "columns" else formats.read_label_names(_beside(value, paths))
-            known = set(table.header)
-            missing = [name for name in found if name not in known]
-            if missing:
-                raise DataError(f"{table.source}: no column for label {missing[0]!r} ({len(missing)} not found).")
-        case _:
-            raise ConfigError(f"dataset {entry.id}: labels.{way} does not go with a {entry.format} {entry.task} file.")
-    if not found:
-        raise DataError(f"{table.source}: no column name starts with {value!r}; see labels.{way} of {entry.id}.")
-    return found
-
-
-def _parts_beside(entry: Entry, table: formats.Table, labels: Sequence[str]) -> dict[str, Any]:
-    """What a dataset has besides features and labels: the columns that were left out, and the identifiers."""
-    check_roles(labels, entry.id_column, table.ignored, table.source)
-    left_out = {"ignored": table.ignored} if table.ignored else {}
-    if entry.id_column is None:
-        return {"left_out": left_out}
-    ids = table.text[entry.id_column]
-    values, first, counts = np.unique(ids, return_index=True, return_counts=True)
-    if (counts > 1).any():
-        repeated = values[counts > 1][np.argmin(first[counts > 1])]
-        rows = np.flatnonzero(ids == repeated)[:2] + 1
-        raise DataError(
-            f"{table.source}: the id {str(repeated)!r} in column {entry.id_column!r} is given twice, in data rows "
-            f"{rows[0]} and {rows[1]} ({int((counts > 1).sum())} ids are repeated); ids must differ: mend the file, "
-            "or leave the column out (ignore)."
-        )
-    return {"left_out": {"id": (entry.id_column,), **left_out}, "sample_ids": ids}
-
-
-def _beside(name: str, paths: Sequence[Path]) -> Path:
-    """A second file: among the fetched files for a catalog entry, a path of its own for a user's file."""
-    return next((path for path in paths if path.name == name), Path(name))
-
-
-def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
-    stored = Y.tocoo() if sparse.issparse(Y) else None
-    values = stored.data if stored is not None else Y
-    wrong = np.argwhere((values != 0) & (values != 1))
-    if wrong.size:
-        row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
-        raise DataError(
-            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {Y[row, column]:g}, "
-            "but labels must be 0 or 1."
-        )
-
-
-def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:
-    """Dataset of a multiclass or binary task from one class name per sample."""
-    if entry.task == "multilabel":
-        raise ConfigError(f"dataset {entry.id}: its labels are one class per sample; set task to multiclass or binary.")
-    names, codes = np.unique(classes, return_inverse=True)
-    order = _natural_order(names)
-    return _dataset(entry, X, np.argsort(order)[codes], feature_names, names[order])
-
-
-def _natural_order(names: np.ndarray) -> np.ndarray:
-    """Indices that sort numbers by value (``2`` before ``10``) and anything else alphabetically."""
-    try:
-        return np.argsort(names.astype(float), kind="stable")
-    except ValueError:
-        return np.argsort(names, kind="stable")
-
-
-def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels: Sequence[str]) -> Dataset:
-    return Dataset(
-        id=entry.id,
-        task=entry.task,
-        X=X.astype(np.float64),
-        Y=Y.astype(np.int8 if entry.task == "multilabel" else np.int64),
-        feature_names=tuple(map(str, features)),
-        label_names=tuple(map(str, labels)),
-    )
-
-
-# --- filter and checks ------------------------------------------------------------------------------------------------
-
-
-def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
-    """Drop labels with too few positives or negatives."""
-    positives = np.asarray(data.Y.sum(axis=0, dtype=np.int64)).ravel()
-    negatives = data.Y.shape[0] - positives
-    low, high = entry.label_filter.get("min_positives", 0), entry.label_filter.get("min_negatives", 0)
-    kept = np.flatnonzero((positives >= low) & (negatives >= high))
-    if kept.size == 0:
-        raise DataError(
-            f"dataset {entry.id}: the label filter (min_positives {low}, min_negatives {high}) leaves no label; "
-            f"the most frequent one has {positives.max(initial=0)} positives among {data.Y.shape[0]} samples. "
-            "Loosen label_filter."
-        )
-    if kept.size == data.Y.shape[1]:
-        return data
-    names = np.array(data.label_names)
-    left_out = {**data.left_out, "filtered": tuple(map(str, np.delete(names, kept)))}
-    return dataclasses.replace(data, Y=data.Y[:, kept], label_names=tuple(map(str, names[kept])), left_out=left_out)
-
-
-def _check_expectations(data: Dataset, entry: Entry) -> None:
-    found = dict(zip(("n_samples", "n_features", "n_labels"), data.shape, strict=True))
-    for key, number in found.items():
-        if number != entry.expected.get(key, number):
-            raise DataError(f"dataset {entry.id}: {key} is {number}, but the catalog expects {entry.expected[key]}.")
-    density = entry.expected.get("label_density")
-    if density is not None and abs(data.label_density - density) > 0.0005 + 1e-9:
-        raise DataError(f"dataset {entry.id}: label density is {data.label_density:.4f}, the catalog says {density}.")
-    if data.shape[0] == 0:
-        raise DataError(f"dataset {entry.id}: there is no sample; the file holds no data rows.")
-
-
-def _check_complete(data: Dataset, entry: Entry) -> None:
-    """Raise for features with a value that is missing or infinite; the models take none."""
-    stored = data.X.tocoo() if sparse.issparse(data.X) else None
-    wrong = ~np.isfinite(data.X if stored is None else stored.data)
-    if not wrong.any():
-        return
-    columns = np.unique(np.nonzero(wrong)[1] if stored is None else stored.coords[1][wrong])
-    source = entry.path or f"dataset {entry.id}"
-    raise DataError(
-        f"{source}: {np.count_nonzero(wrong)} cells of {columns.size} feature columns have no finite value "
-        f"({shortened([data.feature_names[j] for j in columns], 5)}), and the models take none that is missing: fill "
-        "them in, remove their rows, or leave the columns out (ignore)."
-    )
-
-
-# --- arrays in .npz ---------------------------------------------------------------------------------------------------
 
 
 def _pack(name: str, matrix: Matrix) -> dict[str, np.ndarray]:

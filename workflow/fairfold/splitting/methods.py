@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,17 @@ from fairfold.splitting.base import FoldSplitter
 
 Matrix = np.ndarray | sparse.csr_array
 
-# Name -> module, class, parameters. The first seven are those of Tiittanen, Holm & Törönen (2021), Table 2.
-_METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "random": ("random", "RandomSplit", {}),
-    "PMBSRS": ("partitioned", "PartitionedSampling", {}),
-    "SS": ("stratified_sampling", "StratifiedSampling", {}),
-    "IS-first-seen": ("iterative", "IterativeStratification", {"label_order": "first-seen"}),
-    "SOIS": ("iterative", "IterativeStratification", {"order": 2}),
-    "OptiSplit-DCP": ("optisplit", "OptiSplit", {"objective": "dcp"}),
-    "OptiSplit-rLD": ("optisplit", "OptiSplit", {"objective": "rld"}),
-    "IS": ("iterative", "IterativeStratification", {}),
-    "annealed": ("iterative", "IterativeStratification", {"refine": "anneal"}),
+# Name -> where its class is, parameters. The first seven are those of Tiittanen, Holm & Törönen (2021), Table 2.
+_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "random": ("fairfold.splitting.random:RandomSplit", {}),
+    "PMBSRS": ("fairfold.splitting.partitioned:PartitionedSampling", {}),
+    "SS": ("fairfold.splitting.stratified_sampling:StratifiedSampling", {}),
+    "IS-first-seen": ("fairfold.splitting.iterative:IterativeStratification", {"label_order": "first-seen"}),
+    "SOIS": ("fairfold.splitting.iterative:IterativeStratification", {"order": 2}),
+    "OptiSplit-DCP": ("fairfold.splitting.optisplit:OptiSplit", {"objective": "dcp"}),
+    "OptiSplit-rLD": ("fairfold.splitting.optisplit:OptiSplit", {"objective": "rld"}),
+    "IS": ("fairfold.splitting.iterative:IterativeStratification", {}),
+    "annealed": ("fairfold.splitting.iterative:IterativeStratification", {"refine": "anneal"}),
 }
 
 METHOD_NAMES = tuple(_METHODS)
@@ -48,9 +48,8 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     """
     if name not in _METHODS:
         raise SplitError(unknown_name("splitter", name, METHOD_NAMES))
-    module, class_name, parameters = _METHODS[name]
-    splitter = getattr(import_module(f"fairfold.splitting.{module}"), class_name)
-    return splitter(n_splits, random_state=random_state, **parameters)
+    splitter, parameters = _METHODS[name]
+    return resolve_name(splitter)(n_splits, random_state=random_state, **parameters)
 
 
 def folds_by(name: str, n_splits: int) -> Callable[[Matrix, int], np.ndarray]:

@@ -1,0 +1,65 @@
+"""Which jobs a change of code runs again, and which it does not."""
+
+import re
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def rerun(finished, study_class, copy_of_project, tmp_path):
+    """Edit files of a copy of the project -> numbers of jobs, by rule, that a dry run of the finished study wants."""
+    done = study_class(tmp_path / "study", copy_of_project)
+    shutil.copytree(finished[0].folder, done.folder, dirs_exist_ok=True)
+
+    def edit_and_plan(*edits):
+        originals = {}
+        for name, old, new in edits:
+            path = copy_of_project / "workflow" / name
+            text = originals.setdefault(path, path.read_text())
+            assert old in text, f"{old!r} is not in {name}"
+            path.write_text(path.read_text().replace(old, new))
+        code, output = done.run("--dry-run", "--quiet", "progress")
+        assert code == 0, output
+        for path, text in originals.items():
+            path.write_text(text)
+        return {rule: int(n) for rule, n in re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE) if rule != "total"}
+
+    return edit_and_plan
+
+
+ENDS = {"render_report", "render_tables", "check_scores", "study"}
+TRAININGS = {"grow_first_level", "train_model", "repeat_weak_labels", "judge_forests", "evaluate_feature_sets"}
+
+
+def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
+    words = [
+        ("fairfold/forests/growth.py", '"""Compiled kernels', '"""The compiled kernels'),
+        ("fairfold/evaluation/ranking.py", "import numpy as np\n", "import numpy as np  # of course\n\n"),
+        ("scripts/train_model.py", "    tables = ", "    # by folds\n    tables = "),
+        ("scripts/adapter.py", '"""What every script needs', '"""What each script needs'),
+        ("rules/weak_labels.smk", "# Hide labels", "# Hide some labels"),
+    ]
+    moved = set(rerun())  # the copy's own published tables, which are inputs
+    assert moved <= {"summarise_splits", "time_splits", "summarise_cross_testing", "compare_published"} | ENDS | {
+        "plot_quality_against_seconds",
+        "plot_cross_testing",
+    }
+    assert set(rerun(*words)) == moved
+
+    sentence = ("fairfold/evaluation/recommendation_text.py", "seem to be missing", "may be missing")
+    assert set(rerun(sentence)) == moved | {"recommend_models"} | ENDS
+
+    caption = ("report/models.rst", "What the models are made of", "What models are made of")
+    assert set(rerun(caption)) == moved | ENDS
+
+    kernel = ("fairfold/forests/growth.py", "import numpy as np\n", "import numpy as np\n\nEPOCH = 2\n")
+    posterior = ("fairfold/ecoc/posterior.py", "import numpy as np\n", "import numpy as np\n\nEPOCH = 2\n")
+    wanted = rerun(kernel)
+    assert wanted.keys() >= TRAININGS
+    assert wanted["train_model"] == 8
+    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
+    assert set(rerun(posterior)) - moved - ENDS == {
+        *("predict_ecoc", "map_posteriors", "compare_codes", "gather_ecoc_examples", "gather_code_comparison"),
+        *("plot_confusion", "plot_posterior_regions", "plot_code_comparison"),
+    }
