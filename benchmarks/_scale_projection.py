@@ -28,14 +28,14 @@ import pandas as pd
 from cross_testing import plans_of
 from forests import load, time_model
 
-from fairfold.config import check
+from fairfold.cross_testing.experiment import draw_rows, published_candidates
+from fairfold.cross_testing.plans import draw_orders
+from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.datasets import load_catalog, prepare
 from fairfold.errors import DataError
-from fairfold.evaluation.cross_testing import draw_rows, published_candidates
-from fairfold.evaluation.plans import draw_orders
-from fairfold.evaluation.svm_engine import SVMEngine
 from fairfold.forests import MODEL_NAMES, make_model
 from fairfold.splitting.methods import METHOD_NAMES, make_splitter
+from fairfold.study import check_config
 from fairfold.weak_labels import mask_positives
 from fairfold.win_percentage import evaluate_all_pairs
 
@@ -48,7 +48,7 @@ LIKE = {
 }
 SPLIT_LIKE = "delicious"
 ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.3e8
-CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.forests
+CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.models
 FITS_OF_FORESTS = 16_261  # of a repetition, as config/README.md counts them
 SOME_PERMUTATIONS = 500
 SOME_PAIRS = 200_000
@@ -137,7 +137,7 @@ def cross_testing_jobs(study: dict) -> dict[str, list[float]]:
             for share in shares
         )
         jobs += [per_job * study["n_permutations"] * seconds] * (study["repetitions"] // per_job)
-    forests = study["forests"]
+    forests = study["models"]
     fits = [FITS_OF_FORESTS * fit_seconds(name, CANDIDATES, forests["forest"]) for name in forests["datasets"]]
     return {"cross-testing": jobs, "cross-testing of forests": fits * forests["repetitions"]}
 
@@ -202,7 +202,7 @@ def hours(seconds: list[float], n_cores: int) -> float:
 
 def project(paper: dict, dry_run: Callable[[dict], tuple]) -> pd.DataFrame:
     """A line per part and one of all: jobs, CPU hours, minutes of the longest job, hours on each number of cores."""
-    check(paper, "config.schema.yaml", "config")  # which adds the defaults
+    check_config(paper)  # which adds the defaults
     start = start_seconds()
     parts = {
         **splitting_jobs(paper["splitting"]),

@@ -24,11 +24,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from fairfold.config import SCHEMAS
+from fairfold.cross_testing.experiment import N_SPLITS, Setting, draw_rows, published_candidates, run_repetitions
+from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
+from fairfold.cross_testing.procedures import NESTED, TESTING
+from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.datasets import Dataset, prepare
-from fairfold.evaluation.cross_testing import N_SPLITS, Setting, draw_rows, published_candidates, run_repetitions
-from fairfold.evaluation.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
-from fairfold.evaluation.procedures import NESTED, TESTING
-from fairfold.evaluation.svm_engine import SVMEngine
 
 SEARCHES = ("c-only", "preprocessing-and-c")
 REPETITIONS, PERMUTATIONS, CORES = 1000, 1000, 2

@@ -13,20 +13,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from fairfold.ecoc import ECOCClassifier, PartitionedECOC
-from fairfold.errors import StudyError
-from fairfold.evaluation.fold_effect import LeaveOutRidge, cross_validated_scores, fold_effect, micro_macro_scores
-from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.procedures import (
+from fairfold.cross_testing.procedures import (
     cross_validate_and_cross_test,
     cross_validate_and_test,
     nested_cross_validate,
 )
+from fairfold.ecoc import ECOCClassifier, PartitionedECOC
+from fairfold.errors import StudyError
+from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.rank_stability import repeat_study
-from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import fold_of_parts
 from fairfold.forests import make_model
-from fairfold.forests.missing_rate import estimate_missing_rate, missing_rate_table
+from fairfold.recommendation.missing_rate import estimate_missing_rate, missing_rate_table
 from fairfold.splitting import (
     IterativeStratification,
     OptiSplit,
@@ -35,6 +35,7 @@ from fairfold.splitting import (
     StratifiedSampling,
 )
 from fairfold.splitting.comparison import label_deviations, measure_splits
+from fairfold.splitting.fold_effect import LeaveOutRidge, cross_validated_scores, fold_effect, micro_macro_scores
 from fairfold.splitting.measures import relative_label_distribution
 from fairfold.weak_labels.masking import hide_in_training_parts, n_hidden, observed_labels
 from fairfold.win_percentage import evaluate_feature_sets
@@ -136,7 +137,7 @@ def fold_of(splitter):
 class Neighbours(ClassifierMixin, BaseEstimator):
     """Share of each label among the nearest neighbours; one level; knows what it was trained on."""
 
-    best_levels_ = dict.fromkeys(HIGHER_IS_BETTER, 0)
+    best_levels_ = dict.fromkeys(METRICS, 0)
 
     def __init__(self, n_neighbors=5):
         self.n_neighbors = n_neighbors

@@ -15,11 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fairfold.config import check, load_yaml
+from fairfold.config import load_yaml
 from fairfold.datasets import Dataset, expression, formats, load_catalog, prepare
 from fairfold.errors import ConfigError, StudyError
 from fairfold.forests import load_model, make_model
 from fairfold.forests.storage import load_first_level, save_first_levels
+from fairfold.study import check_config
 
 bounded = settings(
     max_examples=15,
@@ -77,7 +78,7 @@ def read_sample_table(path):
 
 def read_config(path):
     document = load_yaml(path)
-    check(document, "config.schema.yaml", "config")
+    check_config(document)
     return load_catalog().with_own({})
 
 
@@ -372,7 +373,7 @@ def test_configurations(data):
     """What passes the check is what the workflow expects: whole numbers, plain names, numbers within their range."""
     config = changed(data, CONFIG)
     try:
-        check(config, "config.schema.yaml", "config")
+        check_config(config)
         load_catalog().with_own(config["data"]["own"])
     except ConfigError as error:
         assert str(error)
@@ -405,7 +406,7 @@ def test_ids_that_lead_elsewhere(name, tmp_path):
     own = {name: CONFIG["data"]["own"]["toy"]}
     for part in ({"data": {"own": own}}, {"weak_labels": {"datasets": [name]}}):
         with pytest.raises(ConfigError, match="not allowed here"):
-            check({**copy.deepcopy(CONFIG), **part}, "config.schema.yaml", "config")
+            check_config({**copy.deepcopy(CONFIG), **part})
     path = tmp_path / "catalog.yaml"
     for stanza in (
         {**STANZA, "id": name},

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from graphlib import TopologicalSorter
 
 import pytest
 import yaml
@@ -10,22 +11,27 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "datasets": set(),
     "splitting": set(),
     "weak_labels": set(),
-    "forests": {"weak_labels", "evaluation.scores"},
     "evaluation": set(),
-    "figures": set(),
-    # One corrected t-test for repeated cross-validations and for folds; multilabel sets are judged as in the weak-label
-    # study, on which the forests' ranks rest.
-    "win_percentage": {"evaluation.plans", "evaluation.corrected_t", "evaluation.scores"},
+    "forests": {"weak_labels", "evaluation"},
+    "models": {"forests", "evaluation"},
+    "cross_testing": {"evaluation"},
+    "win_percentage": {"evaluation"},
+    "recommendation": {"evaluation", "forests", "weak_labels"},
     "ecoc": set(),
+    "figures": set(),
     "report": set(),
 }
-SHARED = {"errors", "seeds", "files", "config", "folds", "ties", "validation"}
+SHARED = {
+    *("arrays", "config", "errors", "files", "folds", "plugins", "provenance", "seeds", "threads", "ties", "validation")
+}
 
 
 def imported(path):
+    """Names of modules that a file imports, wherever in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 
@@ -37,50 +43,30 @@ def library(root):
 
 @pytest.mark.parametrize("package", ALLOWED)
 def test_imports_point_one_way(library, package):
-    for path in (library / package).glob("*.py"):
+    for path in (library / package).rglob("*.py"):
         for module in imported(path):
-            if not module.startswith("fairfold."):
-                assert module.split(".")[0] != "snakemake", path
-                continue
-            name = module.removeprefix("fairfold.")
-            own = name.split(".")[0] in SHARED | {package} | {other for other in ALLOWED[package] if "." not in other}
-            assert own or name in ALLOWED[package], f"{path} imports {module}"
+            first, _, rest = module.partition(".")
+            assert first != "snakemake", path
+            if first == "fairfold" and rest not in ("", "__version__"):
+                assert rest.split(".")[0] in SHARED | {package} | ALLOWED[package], f"{path} imports {module}"
+
+
+def test_shared_modules_import_no_package(library):
+    for name in SHARED:
+        rooms = {module.split(".")[1] for module in imported(library / f"{name}.py") if module.startswith("fairfold.")}
+        assert rooms <= SHARED, name
 
 
 def test_every_package_has_a_rule_of_imports(library):
     assert {path.parent.name for path in library.glob("*/__init__.py")} == set(ALLOWED)
 
 
-def test_scripts_are_thin(root):
-    for path in (root / "workflow" / "scripts").glob("*.py"):
-        assert len(path.read_text().splitlines()) < 30, path
-
-
-def test_rules_keep_one_order(root):
-    first = ["input", "output", "log", "benchmark", "conda", "container"]
-    order = [*first, "threads", "resources", "localrule", "params", "script", "shell"]
-    for path in (root / "workflow" / "rules").glob("*.smk"):
-        for rule in re.split(r"^(?:use )?rule ", path.read_text(), flags=re.MULTILINE)[1:]:
-            found = [word for word in re.findall(r"^    (\w+):", rule, flags=re.MULTILINE) if word in order]
-            assert found == sorted(found, key=order.index), f"{path.name}: {rule.splitlines()[0]}"
-
-
-def test_logs_are_not_shared(root):
-    text = "".join(path.read_text() for path in (root / "workflow" / "rules").glob("*.smk"))
-    logs = re.findall(r'"(results/(?:logs|benchmarks)/[^"]+)"', text)
-    assert len(logs) == len(set(logs)) > 5
-
-
-CACHED = {"prepare_dataset", "split_dataset", "split_for_feature_sets"}  # what comes from a cache cannot be measured
-
-
-def test_every_rule_is_logged_and_measured(root):
-    for path in (root / "workflow" / "rules").glob("*.smk"):
-        for rule in re.split(r"^(?:use )?rule ", path.read_text(), flags=re.MULTILINE)[1:]:
-            name = rule.splitlines()[0].removesuffix(":").removesuffix(" with").split()[-1]
-            log, measured = (re.search(rf'"results/{kind}/(.+)\.\w+"', rule) for kind in ("logs", "benchmarks"))
-            assert log, f"{path.name}: {name}"
-            assert (measured and measured[1]) == (None if name in CACHED else log[1]), f"{path.name}: {name}"
+def test_no_module_imports_itself_by_way_of_others(library):
+    module_of = {
+        ".".join(path.relative_to(library.parent).with_suffix("").parts): path for path in library.rglob("*.py")
+    }
+    graph = {name: {each for each in imported(path) if each in module_of} for name, path in module_of.items()}
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError, which names the modules
 
 
 @pytest.fixture

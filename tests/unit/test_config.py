@@ -3,11 +3,13 @@ import copy
 import pytest
 import yaml
 
-from fairfold.config import check, check_command_line, load_yaml, typed
+from fairfold.config import check_command_line, load_yaml, typed
 from fairfold.errors import ConfigError
-from fairfold.forests import MODEL_NAMES
+from fairfold.evaluation.metrics import METRICS
 from fairfold.forests.models import VARIANTS
+from fairfold.models import MODEL_NAMES
 from fairfold.splitting.methods import METHOD_NAMES
+from fairfold.study import check_config
 
 MINIMAL = {"seed": 1, "weak_labels": {"datasets": ["flags"]}}
 
@@ -20,7 +22,7 @@ def checked(**changes):
         for parent in parents:
             place = place.setdefault(parent, {})
         place[last] = value
-    check(config, "config.schema.yaml", "config")
+    check_config(config)
     return config
 
 
@@ -45,16 +47,16 @@ def test_given_values_win_over_defaults():
     assert checked(weak_labels__forest={"n_trees": 7})["weak_labels"]["forest"]["n_trees"] == 7
 
 
-def test_the_figure_of_the_forests_is_taken():
+def test_the_figure_of_the_models_is_taken():
     experiment = {"figure": "fig4", "title": "t", "dataset": "d", "data_sizes": [20]}
-    assert checked(cross_testing={"experiments": {"one": experiment}})["cross_testing"]["forests"]["datasets"] == []
-    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"forests" is taken by cross_testing.forests'):
-        checked(cross_testing={"experiments": {"one": {**experiment, "figure": "forests"}}})
+    assert checked(cross_testing={"experiments": {"one": experiment}})["cross_testing"]["models"]["datasets"] == []
+    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"models" is taken by cross_testing.models'):
+        checked(cross_testing={"experiments": {"one": {**experiment, "figure": "models"}}})
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "paper.yaml"])
 def test_the_projects_configurations_are_valid(root, name):
-    check(load_yaml(root / "config" / name), "config.schema.yaml", "config")
+    check_config(load_yaml(root / "config" / name))
 
 
 def test_every_key_of_the_schema_is_documented(root):
@@ -70,12 +72,13 @@ def test_every_key_of_the_schema_is_documented(root):
     assert [key for key in [*keys(schema), *own] if f"`{key}`" not in text] == []
 
 
-def test_the_schema_knows_models_and_splitters(root):
+def test_names_are_those_that_there_are(root):
     schema = load_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
-    assert tuple(schema["$defs"]["model"]["enum"]) == MODEL_NAMES
     assert schema["properties"]["weak_labels"]["properties"]["variant"]["enum"] == list(VARIANTS)
-    assert tuple(schema["$defs"]["splitter"]["enum"]) == METHOD_NAMES
-    assert tuple(schema["properties"]["splitting"]["properties"]["methods"]["default"]) == METHOD_NAMES
+    everything = checked(weak_labels__models=list(MODEL_NAMES), splitting__methods=list(METHOD_NAMES))
+    assert set(everything["splitting"]["methods"]) == set(checked()["splitting"]["methods"])  # all by default
+    for name in METRICS:
+        checked(cross_testing__models={"scoring": name})
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ def test_all_mistakes_are_told_at_once():
 
 def test_a_config_that_is_no_mapping():
     with pytest.raises(ConfigError, match="type object is needed"):
-        check([], "config.schema.yaml", "config")
+        check_config([])
 
 
 @pytest.mark.parametrize(

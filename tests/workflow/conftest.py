@@ -41,7 +41,7 @@ TINY = {
                 ("share", {"data_sizes": [30], "test_fractions": [0.3, 0.5]}),
             )
         },
-        "forests": {
+        "models": {
             "datasets": ["simulated-multilabel"],
             "candidates": ["SLCForest", "FLAForest+"],
             "n_splits": 2,
@@ -116,7 +116,7 @@ class Study:
         """
         results = self.folder / "results"
         paths = {str(path.relative_to(results)): path for path in sorted(results.rglob("*")) if path.is_file()}
-        left_out = ("logs/", "benchmarks/", "timings/", "report.html", "scored/")
+        left_out = ("logs/", "benchmarks/", "timings/", "recommendation/", "report.html", "scored/")
         return {
             name: hashlib.sha256(path.read_bytes()).hexdigest()
             for name, path in paths.items()

@@ -1,13 +1,13 @@
-"""A cache between checkouts: what one has prepared and dealt to folds, another takes from there."""
+"""A cache between checkouts: what one has prepared and split into folds, another takes from there."""
 
 import re
 
 import pytest
 
 DATASET = "results/datasets/simulated-multilabel.npz"
-FOLDS = "results/folds/simulated-multilabel/{}/repeats-{}.npz"
+FOLDS = "results/folds/simulated-multilabel/{}/2-folds/repeats-{}.npz"
 WANTED = [DATASET, FOLDS.format("random", 1), FOLDS.format("OptiSplit-rLD", 1), FOLDS.format("random", 2)]
-TIMED = "results/timings/folds/simulated-multilabel_random_2.csv"
+TIMED = "results/timings/folds/simulated-multilabel_random_2_2.csv"
 
 
 @pytest.fixture
@@ -53,11 +53,12 @@ def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, copy_of
     # what differs is not taken from there: another seed, and an update of the library
     other = study({**tiny, "seed": 2}, "seed")
     assert run(other, DATASET, WANTED[1]) == {WANTED[1]}
-    with (copy_of_project / "workflow/fairfold/splitting/measures.py").open("a") as stream:
-        stream.write("# edited\n")
-    edited = study(name="edited")
-    edited.snakefile = copy_of_project / "Snakefile"
-    assert run(edited, DATASET, WANTED[1]) == {WANTED[1]}
+    for number, (edit, made_anew) in enumerate((("# edited\n", set()), ("EDITED = True\n", {WANTED[1]}))):
+        with (copy_of_project / "workflow/fairfold/splitting/measures.py").open("a") as stream:
+            stream.write(edit)
+        edited = study(name=f"edited-{number}")
+        edited.snakefile = copy_of_project / "Snakefile"
+        assert run(edited, DATASET, WANTED[1]) == made_anew
 
 
 def test_nothing_is_cached_unless_asked_for(study, monkeypatch):

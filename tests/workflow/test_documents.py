@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairfold.config import check
+from fairfold.study import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "config/README.md")
@@ -86,7 +86,7 @@ def test_each_command_can_be_run(results, document, command):
 
 @pytest.mark.parametrize(("document", "stanza"), STANZAS)
 def test_each_configuration_is_a_whole_one(document, stanza):
-    check(yaml.safe_load(stanza), "config.schema.yaml", "config")
+    check_config(yaml.safe_load(stanza))
 
 
 @pytest.mark.parametrize(("document", "example"), EXAMPLES)

@@ -33,7 +33,7 @@ def test_the_worked_example(root, study):
     sizes = pd.read_csv(mine.folder / "results/tables/datasets.csv")
     assert sizes["labels_are"].tolist() == ["observed"]
     assert sizes[["dataset", "n_samples", "n_features", "n_labels"]].to_numpy().tolist() == [["my-plants", 150, 3, 2]]
-    recommended = pd.read_csv(mine.folder / "results/timings/recommendation.csv")
+    recommended = pd.read_csv(mine.folder / "results/recommendation/sentences.csv")
     assert set(recommended["dataset"]) == {"my-plants"}
     assert list(recommended["use"].unique()) == ["data", "ranking", "threshold"]
     assert recommended["sentence"][0].startswith("About ")
@@ -229,7 +229,7 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     scores = pd.read_csv(results / "tables/weak_label_scores.csv").set_index("dataset")
     assert scores.loc[few, "value"].isna().all() and scores.loc["mine", "value"].notna().all()
     assert scores.loc[few, "reason"].str.contains(reason).all() and scores.loc["mine", "reason"].isna().all()
-    told = pd.read_csv(results / "timings/recommendation.csv").groupby("dataset")["sentence"].agg(list)
+    told = pd.read_csv(results / "recommendation/sentences.csv").groupby("dataset")["sentence"].agg(list)
     assert "could not be estimated: no forest could be grown on any fold" in told[few][0]
     assert told[few][2:] == ["No model has a score in every fold, so that there is nothing to recommend."] * 2
     assert told["mine"][0].startswith("About ")

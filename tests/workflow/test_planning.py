@@ -16,3 +16,29 @@ def test_2500_jobs_are_planned_in_half_a_minute(study, root):
     assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) > 2500
     # CPU seconds, which other work on the machine does not change; some 8 were measured
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30
+
+
+UNMEASURED = {  # what may come from a cache cannot be measured, and what computes nothing need not be
+    *("prepare_dataset", "split_dataset", "write_config", "check_scores", "describe_datasets", "describe_models"),
+    *("describe_looks", "tabulate_interpretation", "summarise_splits", "time_splits"),
+}
+
+
+def test_every_job_has_a_log_of_its_own_and_is_measured(study):
+    code, output = study().run("--dry-run", "--quiet", "progress")
+    assert code == 0, output
+    blocks = re.findall(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)", output, re.MULTILINE)
+    jobs = [(rule, dict(re.findall(r"^    (\w+): (.+)$", block, re.MULTILINE))) for rule, block in blocks]
+    jobs = [(rule, job) for rule, job in jobs if "output" in job]
+    assert len(jobs) > 90
+    logs = [job["log"] for _, job in jobs]
+    assert len(set(logs)) == len(logs)
+    for rule, job in jobs:
+        is_measured = (rule not in UNMEASURED and not rule.startswith("gather_")) or rule == "gather_pairs"
+        assert ("benchmark" in job) is is_measured, rule
+
+
+def test_snakemakes_own_advice_is_followed(study):
+    code, output = study().run("--lint")
+    assert code == 0, output
+    assert "in a good condition" in output

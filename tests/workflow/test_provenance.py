@@ -29,7 +29,7 @@ def rerun(finished, study_class, copy_of_project, tmp_path):
 
 
 ENDS = {"render_report", "render_tables", "check_scores", "study"}
-TRAININGS = {"grow_first_level", "train_model", "repeat_weak_labels", "judge_forests", "evaluate_feature_sets"}
+TRAININGS = {"grow_first_level", "train_model", "repeat_weak_labels", "cross_test_models", "evaluate_feature_sets"}
 
 
 def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
@@ -47,7 +47,7 @@ def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
     }
     assert set(rerun(*words)) == moved
 
-    sentence = ("fairfold/evaluation/recommendation_text.py", "seem to be missing", "may be missing")
+    sentence = ("fairfold/recommendation/sentences.py", "seem to be missing", "may be missing")
     assert set(rerun(sentence)) == moved | {"recommend_models"} | ENDS
 
     caption = ("report/models.rst", "What the models are made of", "What models are made of")

@@ -78,7 +78,7 @@ def test_the_whole_study_can_be_planned(study, root):
 
 def test_members_of_a_group_are_not_sized_by_what_the_group_itself_makes(root):
     profile = load_profile(root)
-    of_datasets = {"split_dataset", "split_and_time", "split_for_feature_sets", "predict_ecoc", "map_posteriors"}
+    of_datasets = {"split_dataset", "split_and_time", "predict_ecoc", "map_posteriors"}
     of_other_groups = {"summarise_pairs", "reevaluate_pairs"}
     chained = {rule for rule, group in profile["groups"].items() if group not in profile["group-components"]}
     assert chained & {*profile["set-resources"]} == of_datasets | of_other_groups

@@ -91,7 +91,7 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
     results = study.folder / "results"
     with np.load(results / "datasets/simulated-multilabel.npz") as data:
         Y = data["Y"]
-    (fold_of,) = np.load(results / "folds/simulated-multilabel/annealed/repeats-1.npz")["fold_of"]
+    (fold_of,) = np.load(results / "folds/simulated-multilabel/annealed/2-folds/repeats-1.npz")["fold_of"]
     assert np.bincount(fold_of).tolist() == [300, 300]
     hidden = np.load(results / "weak_labels/simulated-multilabel/rate-50/hidden.npz")["hidden"]
     for fold in range(2):
@@ -138,21 +138,21 @@ def test_procedures_are_repeated(finished):
     assert (table.loc["cv_testing", ["performance", "parameters", "model"]] == "yes").all()
 
 
-def test_forests_are_judged(finished):
+def test_models_are_cross_tested(finished):
     study, _ = finished
     results = study.folder / "results"
-    runs = pd.read_csv(results / "cross_testing/forests.csv")
+    runs = pd.read_csv(results / "cross_testing/models.csv")
     assert runs.groupby("procedure").size().to_dict() == {"cv_cross_testing": 2, "cv_testing": 2, "nested_cv": 2}
     assert runs["reason"].isna().all() and (runs["observed_score"] < runs["score"]).all()
     assert set(";".join(runs["chosen"]).split(";")) <= {"SLCForest", "FLAForest+"}
-    summary = pd.read_csv(results / "tables/cross_testing_forests.csv").set_index(["procedure", "metric"])["value"]
+    summary = pd.read_csv(results / "tables/cross_testing_models.csv").set_index(["procedure", "metric"])["value"]
     fits = {"nested_cv": 2 * (2 * 2 + 1), "cv_testing": 2 * 2 + 1, "cv_cross_testing": 2 * 2 + 2}
     assert summary.xs("n_fits", level="metric").to_dict() == fits
     means = runs.groupby("procedure")["score"].mean()
     pd.testing.assert_series_equal(summary.xs("score", level="metric").sort_index(), means, check_names=False)
-    seconds = pd.read_csv(results / "timings/cross_testing_forests.csv")
+    seconds = pd.read_csv(results / "timings/cross_testing_models.csv")
     assert seconds["n_fits"].tolist() == [2 * (2 * (2 * 2 + 1) + 2 * 2 + 1 + 2)] * 2
-    assert sorted(path.name for path in (results / "cross_testing/forests").rglob("*.csv")) == [
+    assert sorted(path.name for path in (results / "cross_testing/models").rglob("*.csv")) == [
         "from-0.csv",
         "from-1.csv",
     ]
@@ -212,7 +212,7 @@ def test_quality_of_splits_is_measured(finished):
     assert summary.loc[("OptiSplit-rLD", "rLD"), "mean"] < summary.loc[("random", "rLD"), "mean"]
     with np.load(results / "datasets/simulated-multilabel.npz") as data:
         Y = data["Y"]
-    folds = np.load(results / "folds/simulated-multilabel/random/repeats-2.npz")["fold_of"]
+    folds = np.load(results / "folds/simulated-multilabel/random/2-folds/repeats-2.npz")["fold_of"]
     rates = [abs(Y[fold_of == fold].mean(axis=0) / Y.mean(axis=0) - 1).mean() for fold_of in folds for fold in range(2)]
     assert summary.loc[("random", "rLD"), "mean"] == pytest.approx(np.mean(rates), rel=1e-12)
     seconds = pd.read_csv(results / "timings/quality_against_seconds.csv")
@@ -234,7 +234,7 @@ def test_models_are_recommended(finished):
     scores = pd.read_csv(results / "tables/weak_label_scores.csv").query("is_final and missing_rate == @nearest")
     means = scores.groupby(["metric", "model"])["value"].mean()
     pd.testing.assert_series_equal(table.set_index(["metric", "model"])["mean"].sort_index(), means, check_names=False)
-    told = pd.read_csv(results / "timings/recommendation.csv")
+    told = pd.read_csv(results / "recommendation/sentences.csv")
     assert told["sentence"].str.contains("MB of memory").sum() >= 2
 
 

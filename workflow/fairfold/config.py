@@ -29,14 +29,14 @@ class _StrictLoader(yaml.SafeLoader):
             ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        seen = set()
+        given = set()
         for key, _ in node.value:  # of keys that are given twice, PyYAML keeps the last
             if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):  # `<<` may stand twice
-                if (key.tag, key.value) in seen:
+                if (key.tag, key.value) in given:
                     raise yaml.MarkedYAMLError(
                         problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
                     )
-                seen.add((key.tag, key.value))
+                given.add((key.tag, key.value))
         return super().construct_mapping(node, deep=deep)
 
 
@@ -110,7 +110,7 @@ def _check_keys(path: Path, advice: str) -> None:
         raise ConfigError(f"configuration file {path}: it needs keys, such as 'seed: 1', but holds {found}.{advice}")
 
 
-def check(document: Any, schema_name: str, what: str) -> None:
+def check(document: Any, schema_name: str, what: str, names: Mapping[str, Sequence[str]] | None = None) -> None:
     """Fill in the schema's defaults, then check ``document`` (changed in place) against the schema.
 
     Parameters
@@ -118,16 +118,27 @@ def check(document: Any, schema_name: str, what: str) -> None:
     document : mapping or list as read from YAML.
     schema_name : file name under ``workflow/schemas``.
     what : how the document is called in messages, for example ``"config"``.
+    names : kind of names -> those that there are, which the schema allows where it says ``names_of: <kind>``.
 
     Raises
     ------
     ConfigError
         One sentence per violation: the key, the value found, what is allowed.
     """
-    schema = load_yaml(SCHEMAS / schema_name)
+    schema = _with_names(load_yaml(SCHEMAS / schema_name), names or {})
     errors = sorted(_DefaultingValidator(schema).iter_errors(document), key=lambda error: list(map(str, error.path)))
     if errors:
         raise ConfigError("\n".join(_sentence(_most_telling(error), what) for error in errors))
+
+
+def _with_names(schema: Any, names: Mapping[str, Sequence[str]]) -> Any:
+    """The schema with the names that there are in place of ``names_of``."""
+    if isinstance(schema, list):
+        return [_with_names(each, names) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    filled = {key: _with_names(value, names) for key, value in schema.items() if key != "names_of"}
+    return {**filled, "enum": list(names[schema["names_of"]])} if "names_of" in schema else filled
 
 
 def _set_defaults(

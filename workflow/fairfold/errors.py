@@ -30,6 +30,11 @@ class ModelError(StudyError, ValueError):
     """A model cannot be built or fitted as asked. A ``ValueError`` too, as scikit-learn's estimators raise."""
 
 
+def first_sentence(error: Exception) -> str:
+    """What another library says before it goes on with general advice, without a full stop."""
+    return str(error).strip().split("\n")[0].rstrip(".:")
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Sentence for a misspelt name: the nearest known ones, or all of them when none is near.
 

@@ -48,13 +48,13 @@ def disk_faults() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = error.filename or "the folder of results"
+        position = error.filename or "the folder of results"
         if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell
-            sentence = f"{place} may not be used: {error.strerror}. Change its permissions, then run again."
+            sentence = f"{position} may not be used: {error.strerror}. Change its permissions, then run again."
             raise DataError(sentence) from None
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
-        raise _unwritable(place, error) from None
+        raise _unwritable(position, error) from None
 
 
 def check_writable(folder: str | os.PathLike[str]) -> None:
@@ -73,9 +73,9 @@ def check_writable(folder: str | os.PathLike[str]) -> None:
         raise _unwritable(folder, error) from None
 
 
-def _unwritable(place: str | os.PathLike[str], error: OSError) -> DataError:
+def _unwritable(position: str | os.PathLike[str], error: OSError) -> DataError:
     return DataError(
-        f"{place} cannot be written to: {error.strerror}. Free space or make it writable, then run again; what is "
+        f"{position} cannot be written to: {error.strerror}. Free space or make it writable, then run again; what is "
         "finished is kept."
     )
 

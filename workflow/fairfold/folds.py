@@ -7,7 +7,7 @@ put back by fold numbers, and what a model sees does not depend on how a splitte
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from fairfold.errors import SplitError
 
 Part = tuple[np.ndarray, np.ndarray]  # samples to train on and samples to test, ascending
+# labels (n_samples,) or (n_samples, n_labels), n_splits, source of random numbers -> fold of each sample
+MakeFolds = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
 
 
 def check_folds(
@@ -171,6 +173,35 @@ def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) 
                 "once on each sample that it does not test, and on no other."
             )
     return fold_of
+
+
+def stratified_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Stratified folds: the samples of each class in random order, one after the other to each fold from the first on.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n_samples,)
+        Classes.
+    n_splits : number of folds; those that get no sample stay empty.
+    rng : source of random numbers.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_samples,)
+        Every fold has the same number of samples of each class, or one fewer. That classes of equal size are equal in
+        *every* fold is why each class starts at the first: a support vector machine with a small C predicts the class
+        that its training part has more of, which the left-out fold would have less of.
+    """
+    fold_of = np.empty(len(y), dtype=np.int8)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        fold_of[members] = np.arange(len(members)) % n_splits
+    return fold_of
+
+
+def unstratified_folds(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Folds of equal size, or one sample fewer, whatever the labels; as :func:`stratified_folds` of one class."""
+    return stratified_folds(np.zeros(len(Y), dtype=np.int8), n_splits, rng)
 
 
 def _indices(part: ArrayLike, n_samples: int, where: str) -> np.ndarray:

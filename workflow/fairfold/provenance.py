@@ -160,7 +160,7 @@ def _files_named(text: str) -> tuple[Path, ...]:
 
 @cache
 def _file_of(module: str) -> Path | None:
-    place = LIBRARY.parent.joinpath(*module.split("."))
+    position = LIBRARY.parent.joinpath(*module.split("."))
     if not module.startswith(f"{LIBRARY.name}.") and module != LIBRARY.name:
         return None
-    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+    return next((path for path in (position.with_suffix(".py"), position / "__init__.py") if path.is_file()), None)

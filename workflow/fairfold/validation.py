@@ -69,7 +69,7 @@ def _check_stored(matrix: sparse.csr_array, name: str, error: type[StudyError]) 
 
 
 def _check_values(
-    values: np.ndarray, places: Callable[[], Sequence[np.ndarray]], name: str, error: type[StudyError]
+    values: np.ndarray, positions: Callable[[], Sequence[np.ndarray]], name: str, error: type[StudyError]
 ) -> None:
     """Raise ``error`` for the first value that is not 0 or 1; ``places`` gives the rows and columns of the values."""
     if values.dtype == bool:
@@ -83,7 +83,7 @@ def _check_values(
         if is_bad.any():
             first = is_bad.argmax()
             found = reprlib.repr(values[first : first + 1].tolist()[0])
-            where = [f"{axis} {index[first]}" for axis, index in zip(("row", "column"), places(), strict=False)]
+            where = [f"{axis} {index[first]}" for axis, index in zip(("row", "column"), positions(), strict=False)]
             raise error(f"{name} holds {found} in {', '.join(where)}, but labels are 0 or 1: {remedy}.")
 
 

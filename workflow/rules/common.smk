@@ -1,4 +1,4 @@
-# What all stages share: the checked configuration, the catalog, and what makes a result outdated.
+# What all stages share: the checked configuration, the catalog, and functions that rules are written with.
 
 import fcntl
 import os
@@ -16,16 +16,27 @@ ENVIRONMENT = str(LIBRARY.parents[1] / "envs" / "environment.yaml")
 
 # Scripts import the library from here, whether or not it is installed in the environment that runs them.
 sys.path.insert(0, str(LIBRARY.parent))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")])
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")])
+    )
 )
 
-from fairfold.config import check, typed  # noqa: E402
-from fairfold.datasets import load_catalog  # noqa: E402
-from fairfold.errors import ConfigError, StudyError  # noqa: E402
+from fairfold import study  # noqa: E402
+from fairfold.config import typed  # noqa: E402
+from fairfold.errors import StudyError  # noqa: E402
 from fairfold.files import check_writable, remove_leftovers  # noqa: E402
+from fairfold.models.registry import modules_of_models, spec_of  # noqa: E402
 from fairfold.provenance import code_of  # noqa: E402
+from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
+from fairfold.report.contents import (  # noqa: E402
+    caption_file,
+    figures_of,
+    load_contents,
+    owner,
+)
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
+from fairfold.splitting.methods import modules_of_splitters  # noqa: E402
 
 # Snakemake reads `--config seed=7` as a number, but leaves those of `--config folds="{'n_splits': 7}"` as text.
 update_config(
@@ -36,60 +47,85 @@ update_config(
         if isinstance(value, (dict, list)) and name in config
     },
 )
-
-
-def used_datasets():
-    """Id of each dataset that a part of the study uses, with the task that the part takes; part by part."""
-    splitting, labels = config["splitting"], config["weak_labels"]
-    cross_testing, wins = config["cross_testing"], config["win_percentage"]
-    experiments = [each["dataset"] for each in cross_testing["experiments"].values()]
-    parts = [
-        ("multilabel", labels["datasets"]),
-        ("multilabel", labels["rank_stability"]["datasets"]),
-        ("multilabel", splitting["datasets"]),
-        ("multilabel", splitting["fold_effect"]["datasets"]),
-        ("multilabel", cross_testing["forests"]["datasets"]),
-        ("multilabel", wins["forests"]["datasets"]),
-        ("binary", wins["datasets"]),
-        ("binary", experiments),
-        ("multiclass", config["ecoc"]["comparison"]["datasets"]),
-    ]
-    return [(dataset, task) for task, datasets in parts for dataset in datasets]
-
-
 try:
-    check(config, "config.schema.yaml", "config")
-    CATALOG = load_catalog().with_own(config["data"]["own"])
-    for dataset, task in used_datasets():
-        CATALOG[dataset].require(task)
-    for dataset in config["ecoc"]["comparison"]["datasets"]:
-        CATALOG[dataset].require_complete()
-    sets = config["win_percentage"]["forests"]
-    if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
-        raise ConfigError(
-            f"config.win_percentage.forests.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
-            f"most n_sets, {sets['n_sets']}."
-        )
+    CATALOG = study.check_study(config)
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
+
+CONTENTS = load_contents()
+# What is gathered -> tables of the same columns, and the one that they become; filled in by the stages
+GATHERED = {}
+# Stage -> its results, but for figures; filled in by the stages
+RESULTS_OF = {}
 
 
 wildcard_constraints:
     dataset="|".join(map(re.escape, CATALOG)),
     rate=r"\d{1,2}",
     splitter="|".join(map(re.escape, METHOD_NAMES)),
+    n_splits=r"\d+",
     repeats=r"\d+",
-    model="|".join(map(re.escape, config["weak_labels"]["models"])),
+    model="|".join(map(re.escape, study.used_models(config))),
+    first_level="text|authors-code",
     experiment="|".join(map(re.escape, config["cross_testing"]["experiments"]))
     or "none",
+    example="linear|custom-loss|posterior|arrhythmia",
     first=r"\d+",
     part=r"\d+",
+
+
+def code(script, *chosen):
+    """Checksum of the code that a script runs, with what the rule chooses of it by name."""
+    return code_of(SCRIPTS / f"{script}.py", *chosen)
 
 
 def code_of_rule(rule):
     """Parameter of a rule that changes with the code which its script runs, so that an update outdates its results."""
     chosen = [value for value in rule.params if str(value).startswith("fairfold.")]
-    return lambda wildcards: code_of(SCRIPTS / Path(rule.script).name, *chosen)
+    return lambda wildcards: code(Path(rule.script).stem, *chosen)
+
+
+def numbers_of_job(step, end):
+    """Wildcards -> the numbers of a job that begins with `first`, from and to."""
+    return lambda wildcards: [
+        int(wildcards.first),
+        min(int(wildcards.first) + step, end),
+    ]
+
+
+def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):
+    """Path of the folds of a dataset."""
+    return (
+        f"results/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz"
+    )
+
+
+def own_files(wildcards):
+    """The user's own files of a dataset, so that a change of theirs is noticed; nothing for the catalog's datasets."""
+    return [str(path) for path in CATALOG[wildcards.dataset].own_files]
+
+
+def first_level_of(wildcards):
+    """Level 0 that a model shares with others; none for a model that shares none."""
+    name = study.first_level(config, wildcards.model)
+    folder = "results/weak_labels/{dataset}/rate-{rate}/first_level"
+    return [] if name is None else f"{folder}/{name}.npz"
+
+
+def page_of(table):
+    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
+    path = table.removeprefix("results/")
+    found = owner(path, CONTENTS)
+    caption = caption_file(path, CONTENTS)
+    return report(
+        table.removesuffix("csv") + "html",
+        caption=caption and f"../report/{caption}",
+        category=found[0]["title"] if found else "Other results",
+        labels={
+            "table": found[1]["title"] if found else path,
+            "file": Path(path).stem,
+        },
+    )
 
 
 def allow_one_run_only():
@@ -116,3 +152,27 @@ def refuse_unwritable(folder):
         check_writable(folder)
     except StudyError as error:
         sys.exit(str(error))
+
+
+LOGS_OF_CHECKS = Path("results/logs/check_scores")
+
+
+def scored(target):
+    """What a target makes, and the check of its scores where it has any."""
+    results, parts = TARGETS[target]
+    has_scores = any(SCORES_OF[part] for part in parts)
+    return [*results, *[f"results/scored/{target}.done"] * has_scores]
+
+
+def forget_checks():
+    """Remove what the checks of earlier runs said."""
+    for path in LOGS_OF_CHECKS.glob("*.log"):
+        path.unlink()
+
+
+def end_with_what_was_not_scored():
+    """Say it once more where it is seen, below all that Snakemake says of a failed job."""
+    said = [path.read_text(encoding="utf-8") for path in LOGS_OF_CHECKS.glob("*.log")]
+    sentences = {text.partition("ModelError: ")[2].strip() for text in said} - {""}
+    if sentences:
+        sys.exit("\n".join(sorted(sentences)))

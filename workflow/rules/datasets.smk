@@ -1,26 +1,27 @@
 # catalog - fetch - verify - read - filter -> one .npz per dataset; what its columns are, and which look wrong
 
-
-OWN_DATASETS = list(
-    dict.fromkeys(
-        dataset for dataset, _ in used_datasets() if dataset in config["data"]["own"]
-    )
-)
+OWN_DATASETS = [
+    dataset
+    for dataset in dict.fromkeys(dataset for dataset, _ in study.used_datasets(config))
+    if dataset in config["data"]["own"]
+]
 DESCRIBED_DATASETS = list(
     dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS])
 )
-SUSPECTS = ["results/tables/suspects.csv"] * bool(OWN_DATASETS)
-DATA_RESULTS = ["results/tables/datasets.csv", "results/tables/columns.csv", *SUSPECTS]
-
-
-def own_file(wildcards):
-    """The user's own files of a dataset, so that a change of theirs is noticed; nothing for the catalog's datasets."""
-    return [str(path) for path in CATALOG[wildcards.dataset].own_files]
+RESULTS_OF["data"] = [
+    "results/tables/datasets.csv",
+    "results/tables/columns.csv",
+    *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
+]
+GATHERED["suspects"] = (
+    expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
+    "results/tables/suspects.csv",
+)
 
 
 rule prepare_dataset:
     input:
-        own_file,
+        own_files,
     output:
         "results/datasets/{dataset}.npz",
     log:
@@ -42,8 +43,6 @@ rule describe_datasets:
         columns="results/tables/columns.csv",
     log:
         "results/logs/describe_datasets.log",
-    benchmark:
-        "results/benchmarks/describe_datasets.tsv"
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
     script:
@@ -65,16 +64,3 @@ rule inspect_dataset:
         n_splits=config["folds"]["n_splits"],
     script:
         "../scripts/inspect_dataset.py"
-
-
-rule gather_suspects:
-    input:
-        expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
-    output:
-        "results/tables/suspects.csv",
-    log:
-        "results/logs/gather_suspects.log",
-    benchmark:
-        "results/benchmarks/gather_suspects.tsv"
-    script:
-        "../scripts/gather_suspects.py"

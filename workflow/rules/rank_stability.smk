@@ -1,35 +1,16 @@
 # How much of a model's rank comes from the split: the weak-label study on many splits, more than once on each
 
-STABILITY = STUDY["rank_stability"]
-# Model -> its variant, and that of the level 0 it shares. None is "paper", or the one kind of a model with a "+", which
-# draws the random numbers of "paper".
-STABILITY_VARIANTS = {
-    model: (
-        None if model.endswith("+") or STUDY["variant"] == "paper" else STUDY["variant"]
-    )
-    for model in STABILITY["models"] or STUDY["models"]
-}
-RANK_STABILITY_RESULTS = [
-    "results/tables/rank_stability.csv",
-    "results/figures/rank_stability.pdf",
-] * bool(STABILITY["datasets"])
-
-
-def options_of_repeats(wildcards):
-    first = int(wildcards.first)
-    last = min(first + STABILITY["repeats_per_job"], STABILITY["repeats"])
-    return {
-        "repeats": list(range(first, last)),
-        "n_trainings": STABILITY["trainings"],
-        "first_model": "RF+ET",
-        "threshold": STUDY["forest"]["threshold"],
-    }
+STABILITY = WEAK_LABELS["rank_stability"]
+STABILITY_MODELS = STABILITY["models"] or WEAK_LABELS["models"]
+RESULTS_OF["rank_stability"] = ["results/tables/rank_stability.csv"] * bool(
+    STABILITY["datasets"]
+)
 
 
 rule repeat_weak_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=f"results/folds/{{dataset}}/{{splitter}}/repeats-{STABILITY['repeats']}.npz",
+        folds=folds_of(config["folds"]["n_splits"], "{splitter}", STABILITY["repeats"]),
     output:
         "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
     log:
@@ -39,9 +20,20 @@ rule repeat_weak_labels:
     threads: 1
     params:
         seed=config["seed"],
-        options=options_of_repeats,
-        variants=STABILITY_VARIANTS,
-        forest={**STUDY["forest"], **STABILITY["forest"]},
+        repeats=numbers_of_job(STABILITY["repeats_per_job"], STABILITY["repeats"]),
+        options={
+            "n_trainings": STABILITY["trainings"],
+            "threshold": WEAK_LABELS["forest"]["threshold"],
+        },
+        models={
+            model: study.model_settings(config, model, STABILITY)
+            for model in STABILITY_MODELS
+        },
+        first_levels={
+            model: study.first_level(config, model) for model in STABILITY_MODELS
+        },
+        forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
+        code=code("repeat_weak_labels", *modules_of_models(STABILITY_MODELS)),
     script:
         "../scripts/repeat_weak_labels.py"
 
@@ -61,24 +53,7 @@ rule measure_rank_stability:
         "results/logs/measure_rank_stability.log",
     benchmark:
         "results/benchmarks/measure_rank_stability.tsv"
-    script:
-        "../scripts/measure_rank_stability.py"
-
-
-use rule plot_metric_behaviour as plot_rank_stability with:
-    input:
-        "results/tables/rank_stability.csv",
-    output:
-        "results/figures/rank_stability.pdf",
-        report(
-            "results/figures/rank_stability.png",
-            caption="../report/rank_stability.rst",
-            category="3 Weak labels",
-            labels={"figure": "stability of ranks"},
-        ),
-    log:
-        "results/logs/plot_rank_stability.log",
-    benchmark:
-        "results/benchmarks/plot_rank_stability.tsv"
     params:
-        draw="fairfold.figures.rank_stability:plot_rank_stability",
+        function="fairfold.evaluation.rank_stability:rank_stability",
+    script:
+        "../scripts/tabulate.py"

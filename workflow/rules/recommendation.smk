@@ -1,9 +1,9 @@
 # How many labels each dataset lacks, and which models to trust on it
 
-RECOMMENDATION_RESULTS = [
+RESULTS_OF["recommendation"] = [
     "results/tables/missing_rates.csv",
     "results/tables/recommendation.csv",
-    "results/timings/recommendation.csv",
+    "results/recommendation/sentences.csv",
 ]
 # What win percentages say of them, where they are computed
 WINS_OF_FORESTS = (
@@ -12,26 +12,26 @@ WINS_OF_FORESTS = (
     else {}
 )
 # The estimate of the data as they are, and of what the study hides, where the truth is known.
-ESTIMATED_AT = sorted({0, *STUDY["missing_rates"]})
+ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 
 
 rule estimate_missing_rates:
     input:
         datasets=expand(
             "results/datasets/{dataset}.npz",
-            dataset=STUDY["datasets"],
+            dataset=WEAK_LABELS["datasets"],
         ),
-        folds=expand(FOLDS, dataset=STUDY["datasets"]),
+        folds=expand(FOLDS, dataset=WEAK_LABELS["datasets"]),
         hidden=expand(
             "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-            dataset=STUDY["datasets"],
+            dataset=WEAK_LABELS["datasets"],
             rate=ESTIMATED_AT,
         ),
         first_levels=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/first_level/{variant}.npz",
-            dataset=STUDY["datasets"],
+            "results/weak_labels/{dataset}/rate-{rate}/first_level/{first_level}.npz",
+            dataset=WEAK_LABELS["datasets"],
             rate=ESTIMATED_AT,
-            variant=STUDY["variant"],
+            first_level=WEAK_LABELS["variant"],
         ),
     output:
         "results/tables/missing_rates.csv",
@@ -56,13 +56,10 @@ rule recommend_models:
     output:
         numbers="results/tables/recommendation.csv",
         # in words, with seconds and memory, which differ from run to run
-        sentences="results/timings/recommendation.csv",
+        sentences="results/recommendation/sentences.csv",
     log:
         "results/logs/recommend_models.log",
     benchmark:
         "results/benchmarks/recommend_models.tsv"
-    params:
-        # read where they are, and no input: without them models would be trained anew
-        benchmarks="results/benchmarks/train_model",
     script:
         "../scripts/recommend_models.py"

@@ -1,41 +1,7 @@
 # The report is a file of the workflow like any other: made when something is new, left alone when nothing is.
 
-from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
-from fairfold.report.contents import caption_file, load_contents, owner  # noqa: E402
-
-RESULTS = [
-    *DATA_RESULTS,
-    *SPLITTING_RESULTS,
-    *WEAK_LABEL_RESULTS,
-    *RANK_STABILITY_RESULTS,
-    *RECOMMENDATION_RESULTS,
-    *CROSS_TESTING_RESULTS,
-    *WIN_PERCENTAGE_RESULTS,
-    *ECOC_RESULTS,
-]
-TABLES = [
-    "results/tables/published.csv",
-    *[path for path in RESULTS if re.match(r"results/tables/.*\.csv$", path)],
-]
-FIGURES = [path for path in RESULTS if path.endswith(".pdf")]
 PICTURES = [path.removesuffix("pdf") + "png" for path in FIGURES]
-CONTENTS = load_contents()
-
-
-def page_of(table):
-    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
-    path = table.removeprefix("results/")
-    found = owner(path, CONTENTS)
-    caption = caption_file(path, CONTENTS)
-    return report(
-        table.removesuffix("csv") + "html",
-        caption=caption and f"../report/{caption}",
-        category=found[0]["title"] if found else "Other results",
-        labels={
-            "table": found[1]["title"] if found else path,
-            "file": Path(path).stem,
-        },
-    )
+REPORTED = ["results/tables/published.csv", *TABLES]
 
 
 rule write_config:
@@ -43,8 +9,6 @@ rule write_config:
         "results/config.yaml",
     log:
         "results/logs/write_config.log",
-    benchmark:
-        "results/benchmarks/write_config.tsv"
     params:
         config=config,
     script:
@@ -75,9 +39,9 @@ rule compare_published:
 
 rule render_tables:
     input:
-        TABLES,
+        REPORTED,
     output:
-        [page_of(table) for table in TABLES],
+        [page_of(table) for table in REPORTED],
     log:
         "results/logs/render_tables.log",
     benchmark:
@@ -91,7 +55,10 @@ rule render_tables:
 
 rule render_report:
     input:
-        sorted({*RESULTS, *PICTURES, *TABLES}),
+        sorted(
+            {path for results in ALL_RESULTS_OF.values() for path in results}
+            | {*PICTURES, *REPORTED, "results/legend.csv"}
+        ),
         rules.render_tables.output,
         config="results/config.yaml",
     output:
@@ -111,7 +78,7 @@ rule pack_figures:
     input:
         FIGURES,
         PICTURES,
-        TABLES,
+        REPORTED,
         config="results/config.yaml",
     output:
         "results/paper_figures.zip",

@@ -1,8 +1,8 @@
-# Folds of a dataset, and how even the folds of different methods are
+# Folds of a dataset, how even those of different methods are, and what that does to scores
 
 SPLITTING = config["splitting"]
 FOLD_EFFECT = SPLITTING["fold_effect"]
-SPLITTING_RESULTS = [
+RESULTS_OF["splitting"] = [
     *expand(
         "results/tables/{table}.csv",
         table=[
@@ -12,34 +12,46 @@ SPLITTING_RESULTS = [
             "label_deviations",
             "metric_behaviour",
         ],
+    )
+    * bool(SPLITTING["datasets"]),
+    *["results/tables/fold_effect.csv"] * bool(FOLD_EFFECT["datasets"]),
+]
+GATHERED |= {
+    "split_quality": (
+        expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
+        "results/tables/split_quality.csv",
     ),
-    *expand(
-        "results/figures/{figure}.pdf",
-        figure=["metric_behaviour", "label_deviations"],
+    "label_deviations": (
+        expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
+        "results/tables/label_deviations.csv",
     ),
-    "results/timings/quality_against_seconds.pdf",
-] * bool(SPLITTING["datasets"]) + [
-    "results/tables/fold_effect.csv",
-    "results/figures/fold_effect.pdf",
-] * bool(
-    FOLD_EFFECT["datasets"]
-)
+    "fold_effect": (
+        expand(
+            "results/splitting/fold_effect/{dataset}.csv",
+            dataset=FOLD_EFFECT["datasets"],
+        ),
+        "results/tables/fold_effect.csv",
+    ),
+}
 
 
 rule split_dataset:
     input:
         "results/datasets/{dataset}.npz",
     output:
-        folds="results/folds/{dataset}/{splitter}/repeats-{repeats}.npz",
+        folds="results/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
     log:
-        "results/logs/split_dataset/{dataset}_{splitter}_{repeats}.log",
+        "results/logs/split_dataset/{dataset}_{splitter}_{n_splits}_{repeats}.log",
     cache: "omit-software"
     params:
         # A cache tells jobs apart by their parameters, not by wildcards: all that changes the folds is named here.
         splitter="{splitter}",
         repeats="{repeats}",
         seed=config["seed"],
-        n_splits=config["folds"]["n_splits"],
+        n_splits="{n_splits}",
+        code=lambda wildcards: code(
+            "split_dataset", *modules_of_splitters([wildcards.splitter])
+        ),
     script:
         "../scripts/split_dataset.py"
 
@@ -47,12 +59,12 @@ rule split_dataset:
 # Folds whose making is timed are made here and now: seconds from a cache would be those of another machine.
 use rule split_dataset as split_and_time with:
     output:
-        folds="results/splitting/folds/{dataset}/{splitter}/repeats-{repeats}.npz",
-        seconds="results/timings/folds/{dataset}_{splitter}_{repeats}.csv",
+        folds="results/splitting/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
+        seconds="results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
     log:
-        "results/logs/split_and_time/{dataset}_{splitter}_{repeats}.log",
+        "results/logs/split_and_time/{dataset}_{splitter}_{n_splits}_{repeats}.log",
     benchmark:
-        "results/benchmarks/split_and_time/{dataset}_{splitter}_{repeats}.tsv"
+        "results/benchmarks/split_and_time/{dataset}_{splitter}_{n_splits}_{repeats}.tsv"
     cache: False
 
 
@@ -60,8 +72,9 @@ rule measure_split:
     input:
         dataset="results/datasets/{dataset}.npz",
         folds=expand(
-            "results/splitting/folds/{{dataset}}/{splitter}/repeats-{repeats}.npz",
+            "results/splitting/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
             splitter=SPLITTING["methods"],
+            n_splits=config["folds"]["n_splits"],
             repeats=SPLITTING["repeats"],
         ),
     output:
@@ -77,44 +90,18 @@ rule measure_split:
         "../scripts/measure_split.py"
 
 
-rule gather_split_quality:
-    input:
-        expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
-    output:
-        "results/tables/split_quality.csv",
-    log:
-        "results/logs/gather_split_quality.log",
-    benchmark:
-        "results/benchmarks/gather_split_quality.tsv"
-    script:
-        "../scripts/gather_tables.py"
-
-
-rule gather_label_deviations:
-    input:
-        expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
-    output:
-        "results/tables/label_deviations.csv",
-    log:
-        "results/logs/gather_label_deviations.log",
-    benchmark:
-        "results/benchmarks/gather_label_deviations.tsv"
-    script:
-        "../scripts/gather_tables.py"
-
-
 rule summarise_splits:
     input:
-        "results/tables/split_quality.csv",
-        workflow.source_path("../../resources/published/split_quality.csv"),
+        quality="results/tables/split_quality.csv",
+        public_code=workflow.source_path("../../resources/published/split_quality.csv"),
     output:
         "results/tables/split_summary.csv",
     log:
         "results/logs/summarise_splits.log",
-    benchmark:
-        "results/benchmarks/summarise_splits.tsv"
+    params:
+        function="fairfold.splitting.comparison:summarise_splits",
     script:
-        "../scripts/summarise_splits.py"
+        "../scripts/tabulate.py"
 
 
 rule describe_labels:
@@ -145,78 +132,20 @@ rule time_splits:
     input:
         summary="results/tables/split_summary.csv",
         seconds=expand(
-            "results/timings/folds/{dataset}_{splitter}_{repeats}.csv",
+            "results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
             dataset=SPLITTING["datasets"],
             splitter=SPLITTING["methods"],
+            n_splits=config["folds"]["n_splits"],
             repeats=SPLITTING["repeats"],
         ),
     output:
         "results/timings/quality_against_seconds.csv",
     log:
         "results/logs/time_splits.log",
-    benchmark:
-        "results/benchmarks/time_splits.tsv"
+    params:
+        function="fairfold.splitting.comparison:quality_against_seconds",
     script:
-        "../scripts/time_splits.py"
-
-
-rule plot_metric_behaviour:
-    input:
-        "results/tables/metric_behaviour.csv",
-    output:
-        "results/figures/metric_behaviour.pdf",
-        report(
-            "results/figures/metric_behaviour.png",
-            caption="../report/metric_behaviour.rst",
-            category="2 Balanced folds",
-            labels={"figure": "behaviour of the measures"},
-        ),
-    log:
-        "results/logs/plot_metric_behaviour.log",
-    benchmark:
-        "results/benchmarks/plot_metric_behaviour.tsv"
-    params:
-        draw="fairfold.figures.splitting:plot_metric_behaviour",
-    script:
-        "../scripts/plot_table.py"
-
-
-use rule plot_metric_behaviour as plot_label_deviations with:
-    input:
-        "results/tables/label_deviations.csv",
-    output:
-        "results/figures/label_deviations.pdf",
-        report(
-            "results/figures/label_deviations.png",
-            caption="../report/label_deviations.rst",
-            category="2 Balanced folds",
-            labels={"figure": "deviation of each label"},
-        ),
-    log:
-        "results/logs/plot_label_deviations.log",
-    benchmark:
-        "results/benchmarks/plot_label_deviations.tsv"
-    params:
-        draw="fairfold.figures.splitting:plot_label_deviations",
-
-
-use rule plot_metric_behaviour as plot_quality_against_seconds with:
-    input:
-        "results/timings/quality_against_seconds.csv",
-    output:
-        "results/timings/quality_against_seconds.pdf",
-        report(
-            "results/timings/quality_against_seconds.png",
-            caption="../report/quality_against_seconds.rst",
-            category="2 Balanced folds",
-            labels={"figure": "quality against seconds"},
-        ),
-    log:
-        "results/logs/plot_quality_against_seconds.log",
-    benchmark:
-        "results/benchmarks/plot_quality_against_seconds.tsv"
-    params:
-        draw="fairfold.figures.splitting:plot_quality_against_seconds",
+        "../scripts/tabulate.py"
 
 
 rule estimate_fold_effect:
@@ -232,43 +161,11 @@ rule estimate_fold_effect:
     params:
         seed=config["seed"],
         n_splits=config["folds"]["n_splits"],
-        methods=sorted({"random", *SPLITTING["methods"]}, key=METHOD_NAMES.index),
+        methods=list(dict.fromkeys(["random", *SPLITTING["methods"]])),
         effort={name: FOLD_EFFECT[name] for name in ("n_halvings", "n_repeats")},
+        code=code(
+            "estimate_fold_effect",
+            *modules_of_splitters(["random", *SPLITTING["methods"]]),
+        ),
     script:
         "../scripts/estimate_fold_effect.py"
-
-
-rule gather_fold_effect:
-    input:
-        expand(
-            "results/splitting/fold_effect/{dataset}.csv",
-            dataset=FOLD_EFFECT["datasets"],
-        ),
-    output:
-        "results/tables/fold_effect.csv",
-    log:
-        "results/logs/gather_fold_effect.log",
-    benchmark:
-        "results/benchmarks/gather_fold_effect.tsv"
-    script:
-        "../scripts/gather_tables.py"
-
-
-use rule plot_metric_behaviour as plot_fold_effect with:
-    input:
-        "results/tables/fold_effect.csv",
-    output:
-        "results/figures/fold_effect.pdf",
-        report(
-            "results/figures/fold_effect.png",
-            caption="../report/fold_effect.rst",
-            category="2 Balanced folds",
-            labels={"figure": "what folds do to scores"},
-        ),
-    log:
-        "results/logs/plot_fold_effect.log",
-    benchmark:
-        "results/benchmarks/plot_fold_effect.tsv"
-    params:
-        draw="fairfold.figures.fold_effect:plot_fold_effect",
-        options={"n_halvings": FOLD_EFFECT["n_halvings"]},

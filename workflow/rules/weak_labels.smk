@@ -1,10 +1,13 @@
 # Hide labels, train, score on all labels that the data have, rank the models
 
-STUDY = config["weak_labels"]
-FOLDS = f"results/folds/{{dataset}}/{config['folds']['method']}/repeats-1.npz"
-# Models are named after their imputation: LC, SLC or FLA.
-IMPUTERS = [model for model in STUDY["models"] if "LC" in model or "FLA" in model]
-WEAK_LABEL_RESULTS = [
+WEAK_LABELS = config["weak_labels"]
+FOLDS = folds_of(config["folds"]["n_splits"])
+UNITS = {
+    "dataset": WEAK_LABELS["datasets"],
+    "rate": WEAK_LABELS["missing_rates"],
+}
+IMPUTERS = [model for model in WEAK_LABELS["models"] if spec_of(model).imputes]
+RESULTS_OF["weak_labels"] = [
     *expand(
         "results/tables/{table}.csv",
         table=[
@@ -16,36 +19,33 @@ WEAK_LABEL_RESULTS = [
             "pairs",
             "cliques",
             "learning_curves",
+            *["imputation", "label_frequencies", "label_frequency_errors"]
+            * bool(IMPUTERS),
         ],
     ),
-    *expand("results/tables/weak_labels/{dataset}.csv", dataset=STUDY["datasets"]),
     *expand(
-        "results/figures/{figure}.pdf", figure=["percentile_ranks", "learning_curves"]
+        "results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]
     ),
     "results/timings/models.csv",
 ]
-if IMPUTERS:
-    WEAK_LABEL_RESULTS += expand(
-        "results/tables/{table}.csv",
-        table=["imputation", "label_frequencies", "label_frequency_errors"],
-    )
-if IMPUTERS and any(STUDY["missing_rates"]):  # else there is nothing to find
-    WEAK_LABEL_RESULTS += expand(
-        "results/figures/{figure}.pdf", figure=["imputation", "label_frequencies"]
-    )
-
-
-def settings_of(wildcards):
-    """What make_model is told; a model with a "+" has no variants."""
-    is_honest = wildcards.model.endswith("+")
-    return {**STUDY["forest"], "variant": "honest" if is_honest else STUDY["variant"]}
-
-
-def first_level_of(wildcards):
-    """Level 0 that a model shares with others; those with a "+" draw the random numbers of the variant `paper`."""
-    variant = settings_of(wildcards)["variant"]
-    folder = "results/weak_labels/{dataset}/rate-{rate}/first_level"
-    return f"{folder}/{'paper' if variant == 'honest' else variant}.npz"
+GATHERED |= {
+    "scores": (
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
+            **UNITS,
+            model=WEAK_LABELS["models"],
+        ),
+        "results/tables/weak_label_scores.csv",
+    ),
+    "seconds": (
+        expand(
+            "results/timings/models/{dataset}_{rate}_{model}.csv",
+            **UNITS,
+            model=WEAK_LABELS["models"],
+        ),
+        "results/timings/models.csv",
+    ),
+}
 
 
 rule mask_labels:
@@ -71,15 +71,15 @@ rule grow_first_level:
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     output:
         # Not `temp`: made anew for one more model, it would retrain all others.
-        "results/weak_labels/{dataset}/rate-{rate}/first_level/{variant}.npz",
+        "results/weak_labels/{dataset}/rate-{rate}/first_level/{first_level}.npz",
     log:
-        "results/logs/grow_first_level/{dataset}_{rate}_{variant}.log",
+        "results/logs/grow_first_level/{dataset}_{rate}_{first_level}.log",
     benchmark:
-        "results/benchmarks/grow_first_level/{dataset}_{rate}_{variant}.tsv"
+        "results/benchmarks/grow_first_level/{dataset}_{rate}_{first_level}.tsv"
     threads: 1
     params:
         seed=config["seed"],
-        settings=STUDY["forest"],
+        settings=WEAK_LABELS["forest"],
     script:
         "../scripts/grow_first_level.py"
 
@@ -101,51 +101,20 @@ rule train_model:
     threads: 1
     params:
         seed=config["seed"],
-        settings=settings_of,
+        settings=lambda wildcards: study.model_settings(config, wildcards.model),
+        threshold=WEAK_LABELS["forest"]["threshold"],
+        code=lambda wildcards: code(
+            "train_model", *modules_of_models([wildcards.model])
+        ),
     script:
         "../scripts/train_model.py"
-
-
-rule gather_scores:
-    input:
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
-            dataset=STUDY["datasets"],
-            rate=STUDY["missing_rates"],
-            model=STUDY["models"],
-        ),
-    output:
-        "results/tables/weak_label_scores.csv",
-    log:
-        "results/logs/gather_scores.log",
-    benchmark:
-        "results/benchmarks/gather_scores.tsv"
-    script:
-        "../scripts/gather_tables.py"
-
-
-use rule gather_scores as gather_seconds with:
-    input:
-        expand(
-            "results/timings/models/{dataset}_{rate}_{model}.csv",
-            dataset=STUDY["datasets"],
-            rate=STUDY["missing_rates"],
-            model=STUDY["models"],
-        ),
-    output:
-        "results/timings/models.csv",
-    log:
-        "results/logs/gather_seconds.log",
-    benchmark:
-        "results/benchmarks/gather_seconds.tsv"
 
 
 rule summarise_imputation:
     input:
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
-            dataset=STUDY["datasets"],
-            rate=STUDY["missing_rates"],
+            **UNITS,
             model=IMPUTERS,
         ),
     output:
@@ -156,8 +125,10 @@ rule summarise_imputation:
         "results/logs/summarise_imputation.log",
     benchmark:
         "results/benchmarks/summarise_imputation.tsv"
+    params:
+        function="fairfold.forests.diagnostics:imputation_tables",
     script:
-        "../scripts/summarise_imputation.py"
+        "../scripts/tabulate.py"
 
 
 rule describe_models:
@@ -165,13 +136,19 @@ rule describe_models:
         "results/tables/models.csv",
     log:
         "results/logs/describe_models.log",
-    benchmark:
-        "results/benchmarks/describe_models.tsv"
     params:
-        models=STUDY["models"],
-        variant=STUDY["variant"],
+        function="fairfold.models.description:describe_models",
+        options={
+            "names": WEAK_LABELS["models"],
+            "variant": WEAK_LABELS["variant"],
+        },
+        code=code(
+            "tabulate",
+            "fairfold.models.description:describe_models",
+            *modules_of_models(WEAK_LABELS["models"]),
+        ),
     script:
-        "../scripts/describe_models.py"
+        "../scripts/tabulate.py"
 
 
 rule tabulate_scores:
@@ -181,16 +158,17 @@ rule tabulate_scores:
         summary="results/tables/score_summary.csv",
         curves="results/tables/learning_curves.csv",
         printed=expand(
-            "results/tables/weak_labels/{dataset}.csv", dataset=STUDY["datasets"]
+            "results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]
         ),
     log:
         "results/logs/tabulate_scores.log",
     benchmark:
         "results/benchmarks/tabulate_scores.tsv"
     params:
-        datasets=STUDY["datasets"],
+        function="fairfold.evaluation.score_tables:score_tables",
+        options={"datasets": WEAK_LABELS["datasets"]},
     script:
-        "../scripts/tabulate_scores.py"
+        "../scripts/tabulate.py"
 
 
 rule rank_models:
@@ -206,80 +184,7 @@ rule rank_models:
     benchmark:
         "results/benchmarks/rank_models.tsv"
     params:
-        alpha=STUDY["alpha"],
+        function="fairfold.evaluation.ranking:rank_tables",
+        options={"alpha": WEAK_LABELS["alpha"]},
     script:
-        "../scripts/rank_models.py"
-
-
-use rule plot_metric_behaviour as plot_percentile_ranks with:
-    input:
-        "results/tables/percentile_ranks.csv",
-        "results/tables/comparisons.csv",
-        "results/tables/cliques.csv",
-    output:
-        "results/figures/percentile_ranks.pdf",
-        report(
-            "results/figures/percentile_ranks.png",
-            caption="../report/percentile_ranks.rst",
-            category="3 Weak labels",
-            labels={"figure": "percentile ranks"},
-        ),
-    log:
-        "results/logs/plot_percentile_ranks.log",
-    benchmark:
-        "results/benchmarks/plot_percentile_ranks.tsv"
-    params:
-        draw="fairfold.figures.ranks:plot_percentile_ranks",
-
-
-use rule plot_metric_behaviour as plot_learning_curves with:
-    input:
-        "results/tables/learning_curves.csv",
-    output:
-        "results/figures/learning_curves.pdf",
-        report(
-            "results/figures/learning_curves.png",
-            caption="../report/learning_curves.rst",
-            category="3 Weak labels",
-            labels={"figure": "learning curves"},
-        ),
-    log:
-        "results/logs/plot_learning_curves.log",
-    benchmark:
-        "results/benchmarks/plot_learning_curves.tsv"
-    params:
-        draw="fairfold.figures.cascades:plot_learning_curves",
-
-
-rule plot_imputation:
-    input:
-        "results/tables/imputation.csv",
-        "results/tables/label_frequencies.csv",
-        "results/tables/label_frequency_errors.csv",
-    output:
-        imputation=[
-            "results/figures/imputation.pdf",
-            report(
-                "results/figures/imputation.png",
-                caption="../report/imputation_figure.rst",
-                category="3 Weak labels",
-                labels={"figure": "imputed labels"},
-            ),
-        ],
-        frequencies=[
-            "results/figures/label_frequencies.pdf",
-            report(
-                "results/figures/label_frequencies.png",
-                caption="../report/label_frequencies.rst",
-                category="3 Weak labels",
-                labels={"figure": "label frequencies"},
-            ),
-        ],
-    log:
-        "results/logs/plot_imputation.log",
-    benchmark:
-        "results/benchmarks/plot_imputation.tsv"
-    params:
-        models=STUDY["models"],
-    script:
-        "../scripts/plot_imputation.py"
+        "../scripts/tabulate.py"

@@ -8,18 +8,9 @@ PAIR_SETTING = {
     "kurtosis_multiple": WIN_PERCENTAGE["kurtosis_multiple"],
     "n_best": WIN_PERCENTAGE["reevaluation"]["n_pairs"],
 }
-# Figure of the paper -> function that draws it, and its tables
-WIN_FIGURES = {
-    "fig2": ("plot_joint_densities", ["joint_densities"]),
-    "fig3": ("plot_illustration", ["illustration"]),
-    "fig4": ("plot_performance_densities", ["performance_densities"]),
-    "fig5": ("plot_win_percentages", ["win_percentages"]),
-    "fig6": ("plot_sampling_bands", ["sampling_bands"]),
-    "fig7": ("plot_sampling_error", ["sampling_errors", "sampling_law"]),
-    "fig8": ("plot_rank_weights", ["rank_weights"]),
-}
 FOREST_SETS = WIN_PERCENTAGE["forests"]
 SETS_OF = FOREST_SETS["datasets"]
+SETS_MODELS = FOREST_SETS["models"] or WEAK_LABELS["models"]
 N_PERMUTED_SETS = FOREST_SETS["n_permuted_sets"] or FOREST_SETS["n_sets"]
 FOREST_SETS_FOLDER = "results/win_percentage/forests/{dataset}"
 FOREST_WINS = {
@@ -30,25 +21,23 @@ if FOREST_SETS["n_permutations"]:
     FOREST_WINS["permutations"] = (
         "results/tables/win_percentage/forest_permutations.csv"
     )
-WIN_PERCENTAGE_RESULTS = [
+RESULTS_OF["win_percentage"] = [
     *expand(
         "results/tables/win_percentage/{table}.csv",
         table=[
             *("draws_needed", "classifiers", "datasets", "best_pairs"),
-            *(table for _, tables in WIN_FIGURES.values() for table in tables),
+            *("joint_densities", "illustration", "performance_densities"),
+            *("win_percentages", "sampling_bands", "sampling_errors"),
+            *("sampling_law", "rank_weights"),
         ],
-    ),
+    )
+    * bool(PAIRS_OF),
     *expand("results/tables/win_percentage/table1_{dataset}.csv", dataset=PAIRS_OF),
-    *expand(
-        "results/figures/win_percentage_fig1_{dataset}.pdf",
-        dataset=PAIRS_OF,
-    ),
-    *expand("results/figures/win_percentage_{figure}.pdf", figure=WIN_FIGURES),
-] * bool(PAIRS_OF) + [
-    *FOREST_WINS.values(),
-    "results/figures/win_percentage_forests.pdf",
-] * bool(
-    SETS_OF
+    *[*FOREST_WINS.values()] * bool(SETS_OF),
+]
+GATHERED["best_pairs"] = (
+    expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
+    "results/tables/win_percentage/best_pairs.csv",
 )
 
 
@@ -88,12 +77,6 @@ rule gather_pairs:
         "../scripts/gather_pairs.py"
 
 
-def permutations_of(wildcards):
-    first = int(wildcards.first)
-    last = first + WIN_PERCENTAGE["permutations_per_job"]
-    return [first, min(last, WIN_PERCENTAGE["n_permutations"])]
-
-
 rule permute_pairs:
     input:
         "results/datasets/{dataset}.npz",
@@ -105,7 +88,9 @@ rule permute_pairs:
         "results/benchmarks/permute_pairs/{dataset}_{first}.tsv"
     params:
         seed=config["seed"],
-        permutations=permutations_of,
+        permutations=numbers_of_job(
+            WIN_PERCENTAGE["permutations_per_job"], WIN_PERCENTAGE["n_permutations"]
+        ),
         setting=PAIR_SETTING,
     script:
         "../scripts/permute_pairs.py"
@@ -193,10 +178,13 @@ rule illustrate_win_percentage:
     benchmark:
         "results/benchmarks/illustrate_win_percentage.tsv"
     params:
-        seed=config["seed"],
-        n_sampled=WIN_SAMPLING["n_sampled"],
+        function="fairfold.win_percentage.illustration:illustration_tables",
+        options={
+            "random_state": config["seed"],
+            "n_sampled": WIN_SAMPLING["n_sampled"],
+        },
     script:
-        "../scripts/illustrate_win_percentage.py"
+        "../scripts/tabulate.py"
 
 
 rule describe_pairs:
@@ -217,76 +205,10 @@ rule describe_pairs:
         "../scripts/describe_pairs.py"
 
 
-use rule gather_scores as gather_best_pairs with:
-    input:
-        expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
-    output:
-        "results/tables/win_percentage/best_pairs.csv",
-    log:
-        "results/logs/gather_best_pairs.log",
-    benchmark:
-        "results/benchmarks/gather_best_pairs.tsv"
-
-
-use rule plot_metric_behaviour as plot_win_percentage with:
-    input:
-        lambda wildcards: expand(
-            "results/tables/win_percentage/{table}.csv",
-            table=WIN_FIGURES[wildcards.figure][1],
-        ),
-    output:
-        "results/figures/win_percentage_{figure,fig[2-8]}.pdf",
-        report(
-            "results/figures/win_percentage_{figure,fig[2-8]}.png",
-            caption="../report/win_percentage.rst",
-            category="5 Win percentage",
-            labels={"figure": "{figure}"},
-        ),
-    log:
-        "results/logs/plot_win_percentage/{figure}.log",
-    benchmark:
-        "results/benchmarks/plot_win_percentage/{figure}.tsv"
-    params:
-        draw=lambda wildcards: f"fairfold.figures.win_percentage:{WIN_FIGURES[wildcards.figure][0]}",
-        code=code_of(SCRIPTS / "plot_table.py", "fairfold.figures.win_percentage"),
-
-
-use rule plot_metric_behaviour as plot_decision_maps with:
-    input:
-        "results/win_percentage/{dataset}/decision_maps.csv",
-        "results/win_percentage/{dataset}/samples.csv",
-    output:
-        "results/figures/win_percentage_fig1_{dataset}.pdf",
-        report(
-            "results/figures/win_percentage_fig1_{dataset}.png",
-            caption="../report/win_percentage.rst",
-            category="5 Win percentage",
-            labels={"figure": "fig1, {dataset}"},
-        ),
-    log:
-        "results/logs/plot_decision_maps/{dataset}.log",
-    benchmark:
-        "results/benchmarks/plot_decision_maps/{dataset}.tsv"
-    params:
-        draw="fairfold.figures.win_percentage:plot_decision_maps",
-
-
-use rule split_dataset as split_for_feature_sets with:
-    output:
-        folds=f"{FOREST_SETS_FOLDER}/folds/{{splitter}}/repeats-{{repeats}}.npz",
-    log:
-        "results/logs/split_for_feature_sets/{dataset}_{splitter}_{repeats}.log",
-    params:
-        splitter="{splitter}",
-        repeats="{repeats}",
-        seed=config["seed"],
-        n_splits=FOREST_SETS["n_splits"],
-
-
 use rule mask_labels as mask_labels_for_feature_sets with:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=f"{FOREST_SETS_FOLDER}/folds/{config['folds']['method']}/repeats-1.npz",
+        folds=folds_of(FOREST_SETS["n_splits"]),
     output:
         f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
     log:
@@ -295,22 +217,10 @@ use rule mask_labels as mask_labels_for_feature_sets with:
         "results/benchmarks/mask_labels_for_feature_sets/{dataset}_{rate}.tsv"
 
 
-def sets_of_job(wildcards):
-    first = int(wildcards.first)
-    return [first, min(first + FOREST_SETS["sets_per_job"], FOREST_SETS["n_sets"])]
-
-
-def permutations_of_job(wildcards):
-    """Permutations are counted from 1, as 0 is the order of the data."""
-    first = int(wildcards.first)
-    last = first + FOREST_SETS["permutations_per_job"]
-    return [first, min(last, FOREST_SETS["n_permutations"] + 1)]
-
-
 rule evaluate_feature_sets:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=f"{FOREST_SETS_FOLDER}/folds/{config['folds']['method']}/repeats-1.npz",
+        folds=folds_of(FOREST_SETS["n_splits"]),
         hidden=f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
     output:
         f"{FOREST_SETS_FOLDER}/rate-{{rate}}/sets-from-{{first}}.csv",
@@ -321,15 +231,15 @@ rule evaluate_feature_sets:
     threads: 1
     params:
         seed=config["seed"],
-        models=FOREST_SETS["models"] or STUDY["models"],
-        settings={
-            **STUDY["forest"],
-            **FOREST_SETS["forest"],
-            "variant": STUDY["variant"],
+        models={
+            model: study.model_settings(config, model, FOREST_SETS)
+            for model in SETS_MODELS
         },
+        threshold=WEAK_LABELS["forest"]["threshold"],
         set_size=FOREST_SETS["set_size"],
-        sets=sets_of_job,
+        sets=numbers_of_job(FOREST_SETS["sets_per_job"], FOREST_SETS["n_sets"]),
         permutations=[0, 1],
+        code=code("evaluate_feature_sets", *modules_of_models(SETS_MODELS)),
     script:
         "../scripts/evaluate_feature_sets.py"
 
@@ -348,7 +258,10 @@ use rule evaluate_feature_sets as permute_feature_sets with:
             if name not in ("sets", "permutations")
         },
         sets=[0, N_PERMUTED_SETS],
-        permutations=permutations_of_job,
+        # counted from 1, as 0 is the order of the data
+        permutations=numbers_of_job(
+            FOREST_SETS["permutations_per_job"], FOREST_SETS["n_permutations"] + 1
+        ),
 
 
 rule tabulate_forest_wins:
@@ -374,25 +287,7 @@ rule tabulate_forest_wins:
     benchmark:
         "results/benchmarks/tabulate_forest_wins.tsv"
     params:
-        alpha=WIN_PERCENTAGE["alpha"],
+        function="fairfold.win_percentage.multilabel_tables:multilabel_win_tables",
+        options={"alpha": WIN_PERCENTAGE["alpha"]},
     script:
-        "../scripts/tabulate_forest_wins.py"
-
-
-use rule plot_metric_behaviour as plot_forest_win_percentages with:
-    input:
-        FOREST_WINS["wins"],
-    output:
-        "results/figures/win_percentage_forests.pdf",
-        report(
-            "results/figures/win_percentage_forests.png",
-            caption="../report/win_percentage_forests.rst",
-            category="5 Win percentage",
-            labels={"figure": "forests"},
-        ),
-    log:
-        "results/logs/plot_forest_win_percentages.log",
-    benchmark:
-        "results/benchmarks/plot_forest_win_percentages.tsv"
-    params:
-        draw="fairfold.figures.forest_wins:plot_forest_win_percentages",
+        "../scripts/tabulate.py"

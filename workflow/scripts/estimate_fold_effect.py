@@ -2,9 +2,9 @@
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.evaluation.fold_effect import fold_effect, summarise
 from fairfold.files import write_table
 from fairfold.seeds import seed_for
+from fairfold.splitting.fold_effect import fold_effect, summarise
 from fairfold.splitting.methods import folds_by
 
 with logged(snakemake.log):

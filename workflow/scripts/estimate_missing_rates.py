@@ -6,8 +6,8 @@ import pandas as pd
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
-from fairfold.forests.missing_rate import missing_rate_table
 from fairfold.forests.storage import load_first_level
+from fairfold.recommendation.missing_rate import missing_rate_table
 
 with logged(snakemake.log):
     rates, files, tables = snakemake.params.rates, snakemake.input, []

@@ -1,4 +1,4 @@
-"""Evaluate the forests on random feature sets of one dataset, with labels as they are or permuted."""
+"""Evaluate the models on random feature sets of one dataset, with labels as they are or permuted."""
 
 import numpy as np
 from tqdm import tqdm
@@ -6,7 +6,8 @@ from tqdm import tqdm
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
-from fairfold.forests.models import make_models, reused_first_level
+from fairfold.models import make_model
+from fairfold.models.registry import first_level_from
 from fairfold.weak_labels.masking import observed_labels
 from fairfold.win_percentage.multilabel_sets import evaluate_numbered_sets
 
@@ -14,13 +15,13 @@ with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     params = snakemake.params
     table = evaluate_numbered_sets(
-        make_models(params.models, **params.settings),
+        {name: make_model(name, **settings) for name, settings in params.models.items()},
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
         sets=range(*params.sets),
         permutations=tqdm(range(*params.permutations)),
-        threshold=params.settings["threshold"],
-        fit_options=reused_first_level,
+        threshold=params.threshold,
+        fit_options=first_level_from,
         **{"set_size": params.set_size, "seed": params.seed, "dataset": data.id},
     )
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}

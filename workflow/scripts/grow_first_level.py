@@ -1,4 +1,4 @@
-"""Grow level 0, which models of one variant share, on every fold of one dataset at one missing rate."""
+"""Grow level 0, which models share, on every fold of one dataset at one missing rate."""
 
 import contextlib
 
@@ -15,7 +15,7 @@ from fairfold.weak_labels.masking import observed_labels
 with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     fold_of, rate = np.load(snakemake.input.folds)["fold_of"][0], int(snakemake.wildcards.rate)
-    settings = {**snakemake.params.settings, "variant": snakemake.wildcards.variant, "n_jobs": snakemake.threads}
+    settings = {**snakemake.params.settings, "variant": snakemake.wildcards.first_level, "n_jobs": snakemake.threads}
     levels = {}
     for fold in range(int(fold_of.max()) + 1):
         train, seed = np.flatnonzero(fold_of != fold), seed_for(snakemake.params.seed, data.id, rate, fold)

@@ -3,8 +3,8 @@
 from tqdm import tqdm
 
 from adapter import logged
+from fairfold.cross_testing.experiment import Setting, run_repetitions
 from fairfold.datasets import Dataset
-from fairfold.evaluation.cross_testing import Setting, run_repetitions
 from fairfold.files import write_table
 
 with logged(snakemake.log):

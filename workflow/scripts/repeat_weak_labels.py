@@ -8,22 +8,28 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.files import write_table
-from fairfold.forests import make_model
+from fairfold.forests import make_model as make_deep_forest
+from fairfold.models import make_model
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
     data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
-    seed, forest, rate = snakemake.params.seed, snakemake.params.forest, int(snakemake.wildcards.rate)
+    params, rate = snakemake.params, int(snakemake.wildcards.rate)
     unit = {"dataset": data.id, "missing_rate": rate, "splitter": snakemake.wildcards.splitter}
-    forests, hidden = (("rank stability", part, *unit.values()) for part in ("forests", "hidden labels"))
+    seed_of = partial(seed_for, params.seed, "rank stability", "forests", *unit.values())
+    hidden = ("rank stability", "hidden labels", *unit.values())
     table = repeat_study(
-        lambda model, variant, *at: make_model(
-            model, variant=variant, **forest, random_state=seed_for(seed, *forests, *at)
+        lambda model, *at: make_model(model, **params.models[model], random_state=seed_of(*at)),
+        *(params.first_levels, data.X, data.Y, folds),
+        make_first=lambda variant, *at: make_deep_forest(
+            "RF+ET", variant=variant, **params.forest, random_state=seed_of(*at)
         ),
-        *(snakemake.params.variants, data.X, data.Y, folds),
-        hide=lambda fold_of, *at: hide_in_training_parts(data.Y, fold_of, rate / 100, seed=seed, names=(*hidden, *at)),
+        hide=lambda fold_of, *at: hide_in_training_parts(
+            data.Y, fold_of, rate / 100, seed=params.seed, names=(*hidden, *at)
+        ),
         observed=partial(observed_labels, data.Y),
-        **snakemake.params.options,
+        repeats=range(*params.repeats),
+        **params.options,
     )
     write_table(table.assign(**unit)[[*unit, *table]], snakemake.output[0])

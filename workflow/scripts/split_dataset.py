@@ -1,4 +1,4 @@
-"""Deal the samples of a dataset to folds by one method, several times; note the seconds where they are asked for."""
+"""Split the samples of a dataset into folds by one method, several times; note the seconds where they are asked for."""
 
 import numpy as np
 import pandas as pd
@@ -6,13 +6,13 @@ import pandas as pd
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_arrays, write_table
-from fairfold.splitting.comparison import repeated_splits
+from fairfold.splitting.methods import repeated_splits
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input[0])
     method, n_repeats = snakemake.params.splitter, int(snakemake.params.repeats)
     folds, seconds = repeated_splits(
-        method, data.Y, snakemake.params.n_splits, n_repeats, seed=snakemake.params.seed, names=("folds", data.id)
+        method, data.Y, int(snakemake.params.n_splits), n_repeats, seed=snakemake.params.seed, names=("folds", data.id)
     )
     write_arrays(snakemake.output.folds, fold_of=folds)
     if snakemake.output.get("seconds"):

@@ -1,14 +1,17 @@
 """Train one model on every fold of one dataset at one missing rate, and score it on all labels that the data have."""
 
+import resource
+import sys
+
 import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.files import write_table
-from fairfold.forests import make_model
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.storage import load_first_level
+from fairfold.models import make_model
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
@@ -16,14 +19,18 @@ with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
+    shared = snakemake.input.get("first_level")
     tables = score_on_folds(
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
         lambda fold: make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold)),
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
-        threshold=settings["threshold"],
-        fit_options=lambda fold: {"first_level": load_first_level(snakemake.input.first_level, fold)},
+        threshold=snakemake.params.threshold,
+        fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
         examine=imputation_table,
     )
+    unit_of_memory = 1024**2 if sys.platform == "darwin" else 1024
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit_of_memory  # MiB, of this job
+    tables = tables._replace(seconds=tables.seconds.assign(max_rss=memory))
     for table, path in zip(tables, snakemake.output, strict=True):
         write_table(table.assign(**unit, model=name)[[*unit, "model", *table]], path)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fairfold.config import check
 from fairfold.datasets import Dataset
 from fairfold.datasets.demands import Demand, check_demands, demands_of
 from fairfold.errors import DataError
 from fairfold.forests import make_model
+from fairfold.study import check_config
 
 
 def dataset(n_samples, Y=None):
@@ -78,12 +78,12 @@ def test_demands_are_those_of_the_parts_that_train_on_a_users_data():
         "data": {"own": {"mine": {"path": "mine.csv", "format": "csv", "labels": {"last": 1}}}},
         "folds": {"n_splits": 4},
         "weak_labels": {"datasets": ["mine", "flags"], "forest": {"min_samples_leaf": 3}},
-        "cross_testing": {"forests": {"datasets": ["mine"], "n_splits": 2, "test_fraction": 0.25}},
+        "cross_testing": {"models": {"datasets": ["mine"], "n_splits": 2, "test_fraction": 0.25}},
         "win_percentage": {"forests": {"datasets": ["flags"]}},
     }
-    check(config, "config.schema.yaml", "config")
+    check_config(config)
     assert demands_of(config, "flags") == []
     assert demands_of(config, "mine") == [
         Demand("weak_labels", 4, 3),
-        Demand("cross_testing.forests", 2, 3, held_out=0.5),  # a fold of two, which is more than the test part
+        Demand("cross_testing.models", 2, 3, held_out=0.5),  # a fold of two, which is more than the test part
     ]

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfold import config
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.expression import (
@@ -21,6 +20,7 @@ from fairfold.datasets.expression import (
     read_series_table,
 )
 from fairfold.errors import ConfigError, DataError
+from fairfold.study import check_config
 
 TRAINING, VALIDATION = (
     "MAQC_Distribution_Status: MAQC_T -- Training",
@@ -480,7 +480,7 @@ def test_own_series_matrix_from_a_configuration(write, tmp_path):
         "samples": {"only": {"MAQC_Distribution_Status": "MAQC_T*"}},
     }
     study = {"seed": 1, "data": {"own": {"mine": stanza}}, "folds": {}, "weak_labels": {"datasets": ["mine"]}}
-    config.check(study, "config.schema.yaml", "config")
+    check_config(study)
     data = prepare("mine", catalog=load_catalog().with_own(study["data"]["own"]))
     np.testing.assert_array_equal(data.X, VALUES.T[:3])
 
@@ -496,7 +496,7 @@ def test_own_archive_from_a_configuration(write, tmp_path):
         "samples": {"table": str(write(SDRF, "toy.sdrf.txt"))},
     }
     study = {"seed": 1, "data": {"own": {"mine": stanza}}, "folds": {}, "weak_labels": {"datasets": ["mine"]}}
-    config.check(study, "config.schema.yaml", "config")
+    check_config(study)
     catalog = load_catalog().with_own(study["data"]["own"])
     assert catalog["mine"].own_files == [tmp_path / "matrix.txt", tmp_path / "toy.sdrf.txt"]
     np.testing.assert_array_equal(prepare("mine", catalog=catalog).X, [[1.5], [2.5], [3.5], [4.5]])

@@ -3,13 +3,13 @@ import pandas as pd
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.evaluation.metrics import METRICS
 
 
 class Oracle:
     """Two levels; remembers what it was trained on; predicts the feature itself."""
 
-    best_levels_ = dict.fromkeys(HIGHER_IS_BETTER, 1) | {"roc_auc": 0}
+    best_levels_ = dict.fromkeys(METRICS, 1) | {"roc_auc": 0}
 
     def __init__(self, fold, seen, broken):
         self.fold, self.seen, self.broken = fold, seen, broken
@@ -48,7 +48,7 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
         np.testing.assert_array_equal(seen[fold][1], observed[fold][fold_of != fold])
     assert (scores.loc[scores["is_final"] & (scores["metric"] == "mcc"), "value"] == 1).all()
     assert (scores.loc[(scores["level"] == 0) & (scores["metric"] == "mcc"), "value"] == -1).all()
-    assert len(scores) == 3 * 2 * len(HIGHER_IS_BETTER)
+    assert len(scores) == 3 * 2 * len(METRICS)
 
 
 def test_a_failure_is_a_row_with_its_reason():
@@ -57,7 +57,7 @@ def test_a_failure_is_a_row_with_its_reason():
     assert failed["value"].isna().all()
     assert failed["is_final"].all()
     assert set(failed["reason"]) == {"too few samples."}
-    assert set(failed["metric"]) == set(HIGHER_IS_BETTER)
+    assert set(failed["metric"]) == set(METRICS)
     assert scores.loc[scores["fold"] != 1, "value"].notna().all()
 
 
@@ -71,7 +71,7 @@ def test_a_nan_from_a_model_is_a_failure_too():
 def test_the_final_level_is_that_of_the_metric():
     (scores, *_), *_ = run()
     final = scores[scores["is_final"]]
-    assert len(final) == 3 * len(HIGHER_IS_BETTER)
+    assert len(final) == 3 * len(METRICS)
     assert (final["level"] == (final["metric"] != "roc_auc")).all()
 
 

@@ -278,31 +278,30 @@ def study():
     calls, X, Y = [], np.arange(4.0)[:, None], np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
     table = repeat_study(
         lambda *names: Recorder(calls, *names),
-        {"one": None, "two": None, "three": "published", "fails": None},
+        {"one": "text", "two": "text", "three": "code", "fails": "text", "alone": None},
         *(X, Y, np.array([[0, 0, 1, 1], [0, 1, 1, 0]])),
         hide=lambda fold_of, repeat, training: np.array([*fold_of, repeat, training]),
         observed=lambda hidden, fold: Y * 100 + hidden[-1] * 10 + fold,
-        first_model="first",
+        make_first=lambda *names: Recorder(calls, "first", *names),
         repeats=[1],
         n_trainings=2,
     )
     return table, calls
 
 
-def test_models_of_one_variant_share_a_first_level(study):
+def test_models_share_a_first_level_by_its_name(study):
     _, calls = study
     grown = [names for names, *_ in calls if names[0] == "first"]
-    expected = {
-        ("first", variant, 1, training, fold) for variant in (None, "published") for training, fold in np.ndindex(2, 2)
-    }
+    expected = {("first", name, 1, training, fold) for name in ("text", "code") for training, fold in np.ndindex(2, 2)}
     assert len(grown) == len(expected) and set(grown) == expected
+    shared = {"one": "text", "two": "text", "three": "code"}
     for names, _, _, first_level in calls:
-        assert first_level == (None if names[0] == "first" else ("first", *names[1:]))
+        assert first_level == (("first", shared[names[0]], *names[1:]) if names[0] in shared else None)
 
 
 def test_models_train_on_what_may_be_seen(study):
     _, calls = study
-    for (_, _, repeat, training, fold), rows, labels, _ in calls:
+    for (*_, repeat, training, fold), rows, labels, _ in calls:
         assert repeat == 1
         assert rows == ([1, 2] if fold == 0 else [0, 3])
         truth = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])[np.array(rows, dtype=int)]
@@ -314,6 +313,6 @@ def test_only_final_scores_are_kept(study):
     assert list(table) == ["repeat", "training", "model", "fold", "metric", "value", "reason"]
     cells = ["repeat", "training", "model", "fold", "metric"]
     assert not table.duplicated(cells).any()
-    assert len(table) == 2 * 4 * 2 * 5
+    assert len(table) == 2 * 5 * 2 * 5
     assert set(table.loc[table["model"] == "fails", "reason"]) == {"no."}
     assert table["value"].isna().equals(table["model"] == "fails")

@@ -3,7 +3,8 @@ import pytest
 from scipy import sparse
 
 from fairfold.errors import DataError
-from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_against_the_definitions(example):
         pairs = [(a <= b) for a in p[y == 1] for b in p[y == 0]]
         losses.append(np.mean(pairs) if pairs else 0)
     assert scores["ranking_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
-    assert set(scores) == set(HIGHER_IS_BETTER)
+    assert set(scores) == set(METRICS)
 
 
 def test_sparse_labels_and_threshold(example):

@@ -1,12 +1,18 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.figures import save_figure
-from fairfold.figures.cascades import plot_imputation, plot_label_frequencies, plot_learning_curves
-from fairfold.figures.models import colours_of
+from fairfold.figures import cascades, save_figure
+from fairfold.figures.cascades import plot_label_frequencies
+from fairfold.figures.legend import Legend
+from fairfold.models.legend import legend_table
 
 MODELS = ["RF+ET", "SLCForest", "SLCForest+"]
+LEGEND = legend_table(MODELS)
+plot_learning_curves = partial(cascades.plot_learning_curves, legend=LEGEND)
+plot_imputation = partial(cascades.plot_imputation, legend=LEGEND)
 
 
 @pytest.fixture
@@ -65,9 +71,9 @@ def test_curves_show_the_gain_over_level_0(curves):
 
 
 def test_models_look_alike_in_all_figures(curves, imputation):
-    for figure in (plot_learning_curves(curves), plot_imputation(imputation, MODELS)):
+    for figure in (plot_learning_curves(curves), plot_imputation(imputation)):
         shown = lines(figure.axes[0])
-        colours = dict(zip(MODELS, colours_of(MODELS), strict=True))
+        colours = {model: Legend(LEGEND).colour(model) for model in MODELS}
         assert {name: line.get_color() for name, line in shown.items()} == {name: colours[name] for name in shown}
         assert {name: line.get_linestyle() for name, line in shown.items()} == {"SLCForest": "-", "SLCForest+": "--"}
         assert shown["SLCForest"].get_marker() == shown["SLCForest+"].get_marker()
@@ -75,7 +81,7 @@ def test_models_look_alike_in_all_figures(curves, imputation):
 
 
 def test_imputation_has_no_column_without_hidden_labels(imputation):
-    figure = plot_imputation(imputation, MODELS)
+    figure = plot_imputation(imputation)
     assert [axes.get_title() for axes in figure.axes[:2]] == ["30 % hidden", "70 % hidden"]
     assert len(figure.axes) == 4
     np.testing.assert_allclose(lines(figure.axes[0])["SLCForest"].get_ydata(), [0.6, 0.7])
@@ -86,7 +92,7 @@ def test_undefined_precision_is_not_carried_forward(imputation):
     at = (imputation["dataset"] == "a") & (imputation["level"] == 2)
     imputation.loc[at, "precision"] = np.nan
     imputation.loc[(imputation["dataset"] == "b"), "precision"] = 0.0
-    figure = plot_imputation(imputation, MODELS)
+    figure = plot_imputation(imputation)
     np.testing.assert_allclose(lines(figure.axes[0])["SLCForest"].get_ydata(), [0.3, 0.0])
 
 
@@ -116,7 +122,7 @@ def test_a_single_rate_and_level_can_be_drawn(curves, imputation, frequencies, t
     one = [part[part["missing_rate"] == 50] for part in frequencies]
     figures = [
         plot_learning_curves(curves[curves["level"] == 0]),
-        plot_imputation(imputation[(imputation["missing_rate"] == 30) & (imputation["level"] == 1)], MODELS),
+        plot_imputation(imputation[(imputation["missing_rate"] == 30) & (imputation["level"] == 1)]),
         plot_label_frequencies(*one),
     ]
     for number, figure in enumerate(figures):
@@ -126,7 +132,7 @@ def test_a_single_rate_and_level_can_be_drawn(curves, imputation, frequencies, t
 def test_a_study_in_which_nothing_ran_has_figures_that_say_so(curves, imputation, frequencies):
     figures = [
         plot_learning_curves(curves.head(0)),
-        plot_imputation(imputation[imputation["missing_rate"] == 0], MODELS),
+        plot_imputation(imputation[imputation["missing_rate"] == 0]),
         plot_label_frequencies(*(part.head(0) for part in frequencies)),
     ]
     for figure in figures:

@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -5,8 +6,11 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color, to_rgba
 
-from fairfold.figures import PALETTE, save_figure
-from fairfold.figures.forest_wins import plot_forest_win_percentages
+from fairfold.figures import PALETTE, forest_wins, save_figure
+from fairfold.forests import MODEL_NAMES
+from fairfold.models.legend import legend_table
+
+plot_forest_win_percentages = partial(forest_wins.plot_forest_win_percentages, legend=legend_table(MODEL_NAMES))
 
 MODELS = ["RF+ET", "gcForest", "gcForest+"]
 DRAWS = [1, 10, 100]

@@ -1,9 +1,15 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold.figures import ranks as figures_of_ranks
 from fairfold.figures import save_figure
-from fairfold.figures.ranks import plot_percentile_ranks
+from fairfold.forests import MODEL_NAMES
+from fairfold.models.legend import legend_table
+
+plot_percentile_ranks = partial(figures_of_ranks.plot_percentile_ranks, legend=legend_table(MODEL_NAMES))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.evaluation.metrics import METRICS
 from fairfold.forests import make_model
 from fairfold.forests.cascade import CascadeForest
 from fairfold.forests.embedding import TreeEmbedding
@@ -77,7 +77,7 @@ class Written:
     def encode(self, forest, new_X):
         train, new = [], []
         if self.embedding:
-            weighting = "published" if self.published else "paper"
+            weighting = "authors-code" if self.published else "text"
             embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=weighting).fit(forest)
             train.append(embedding.scores_)
             new.append(embedding.transform(forest.apply(new_X)))
@@ -108,7 +108,7 @@ class Written:
 
     def complement(self, level, seen, observed, labels, active):
         if self.cap is None:
-            variant = "published" if self.published else "paper"
+            variant = "authors-code" if self.published else "text"
             seed = seed_for(self.seed, "tice")
             frequency = tice(seen, observed, min_set_size=5, variant=variant, random_state=seed)
             self.cap = positive_cap(observed, frequency, rounding="floor" if self.published else "ceil")
@@ -126,7 +126,7 @@ class Written:
         return (forests[0].predict_proba(X) + forests[1].predict_proba(X)) / 2
 
 
-@pytest.mark.parametrize("variant", ["paper", "published"])
+@pytest.mark.parametrize("variant", ["text", "authors-code"])
 @pytest.mark.parametrize(
     ("name", "embedding", "crossing_over", "imputation"),
     [
@@ -144,7 +144,7 @@ def test_equals_the_cascade_written_out(data, name, embedding, crossing_over, im
     X, observed, new_X = data
     model = make_model(name, variant=variant, n_trees=N_TREES, max_levels=LEVELS, random_state=7).fit(X, observed)
     written = Written(
-        embedding=embedding, crossing_over=crossing_over, imputation=imputation, published=variant == "published"
+        embedding=embedding, crossing_over=crossing_over, imputation=imputation, published=variant == "authors-code"
     )
     levels = list(model.staged_predict_proba(new_X))
     expected = list(written.run(X, observed, new_X, 7))[: len(levels)]
@@ -179,7 +179,7 @@ def scored(length_control, values, metric="average_precision"):
     """A cascade as if it had these scores at levels 0, 1, 2, ..."""
     model = CascadeForest(length_control=length_control)
     model.levels_ = [None] * len(values)
-    others = dict.fromkeys(HIGHER_IS_BETTER, 0.5)
+    others = dict.fromkeys(METRICS, 0.5)
     good = [{**others, metric: value} for value in values]
     bad = [dict(others) for _ in values]
     training = length_control == "best-training"
@@ -211,7 +211,7 @@ def test_growth_stops_when_every_score_has_dropped():
     model = scored("first-drop", [0.5, 0.6, 0.4])
     assert not model._is_long_enough(None)  # the other scores have not
     for score, lower in zip(model.oob_scores_, (0.5, 0.6, 0.4), strict=True):
-        score.update({metric: lower if more else 1 - lower for metric, more in HIGHER_IS_BETTER.items()})
+        score.update({metric: lower if more else 1 - lower for metric, more in METRICS.items()})
     assert model._is_long_enough(None)
 
 
@@ -220,6 +220,6 @@ def test_imputation_lets_forests_find_hidden_labels(data):
     truth = np.column_stack([new_X[:, 0] > 0.4, new_X[:, 1] + new_X[:, 2] > 0.9, new_X[:, 3] > 0.3])
     wrong = {}
     for name in ("RF+ET", "SLCForest", "FLAForest", "CaFE-FLA", "LCForest"):
-        model = make_model(name, variant="published", n_trees=40, random_state=0).fit(X, observed)
+        model = make_model(name, variant="authors-code", n_trees=40, random_state=0).fit(X, observed)
         wrong[name] = np.mean(model.predict(new_X) != truth)
     assert all(wrong[name] < wrong["RF+ET"] for name in wrong if name != "RF+ET"), wrong

@@ -65,7 +65,7 @@ def node_matrix(forest, leaf_of, max_share, weighting):
             while node is not None:
                 draws = forest.weight_[node]
                 if draws <= max_share * forest.weight_[root]:
-                    Z[sample, node] = 1 / np.log(draws + 1) if weighting == "paper" else 1 / (np.log(draws) + 1)
+                    Z[sample, node] = 1 / np.log(draws + 1) if weighting == "text" else 1 / (np.log(draws) + 1)
                 node = None if node == root else parent[node]
     return Z
 
@@ -82,7 +82,7 @@ def hand_made():
     )
 
 
-@pytest.mark.parametrize("weighting", ["paper", "published"])
+@pytest.mark.parametrize("weighting", ["text", "authors-code"])
 @pytest.mark.parametrize("kind", FORESTS)
 def test_components_are_those_of_a_dense_decomposition(kind, weighting):
     forest, max_share = grow(kind), FORESTS[kind][1]
@@ -109,7 +109,7 @@ def test_trees_that_a_sample_skips():
     embedding = TreeEmbedding().fit(forest)
     skip = np.random.default_rng(1).random(forest.leaf_of_.shape) < 0.4
     skip[0], skip[1] = True, False
-    Z = node_matrix(forest, forest.leaf_of_, 0.95, "paper")
+    Z = node_matrix(forest, forest.leaf_of_, 0.95, "text")
     seen = Z * np.repeat(~skip, np.diff(forest.tree_starts_), axis=1)
     seen *= 7 / np.maximum(1, np.count_nonzero(~skip, axis=1))[:, None]
     dense = PCA(n_components=0.8, svd_solver="full").fit(Z)
@@ -130,7 +130,7 @@ def test_transform_of_the_training_samples_gives_their_scores():
 def test_every_tree_counts(n_trees):
     forest = grow(n_trees=n_trees)
     scores = TreeEmbedding(explained_variance=1).fit(forest).scores_
-    Z = node_matrix(forest, forest.leaf_of_, 0.95, "paper")
+    Z = node_matrix(forest, forest.leaf_of_, 0.95, "text")
     Z -= Z.mean(axis=0)
     # all components: the scores' inner products are the nodes', also where eigenvalues coincide
     np.testing.assert_allclose(scores @ scores.T, Z @ Z.T, **CLOSE)
@@ -139,7 +139,7 @@ def test_every_tree_counts(n_trees):
 
 @pytest.mark.parametrize("max_share, kept", [(0.95, [1, 2, 3, 4]), (0.8, [1, 2, 3, 4]), (0.79, [2, 3, 4]), (0.3, [2])])
 def test_nodes_with_more_than_the_share_are_left_out(hand_made, max_share, kept):
-    embedding = TreeEmbedding(max_share=max_share, weighting="published", explained_variance=1).fit(hand_made)
+    embedding = TreeEmbedding(max_share=max_share, weighting="authors-code", explained_variance=1).fit(hand_made)
     passes = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0]])  # of nodes 1 to 4
     Z = passes / (np.log([16, 4, 9, 7]) + 1) * np.isin([1, 2, 3, 4], kept)
     Z -= Z.mean(axis=0)
@@ -216,7 +216,7 @@ def test_node_matrix_is_never_made():
 
 def test_saved_embedding_transforms_to_the_same_bytes(tmp_path):
     forest = grow("extra_trees")
-    embedding = TreeEmbedding(max_share=0.8, weighting="published", explained_variance=0.7).fit(forest)
+    embedding = TreeEmbedding(max_share=0.8, weighting="authors-code", explained_variance=0.7).fit(forest)
     np.savez(tmp_path / "embedding.npz", **embedding.to_arrays())
     with np.load(tmp_path / "embedding.npz", allow_pickle=False) as arrays:
         loaded = TreeEmbedding.from_arrays(arrays, forest)
@@ -245,7 +245,7 @@ def test_nothing_to_tell_samples_apart(hand_made):
 
 def test_two_samples(hand_made):
     forest = SimpleNamespace(**{**vars(hand_made), "leaf_of_": hand_made.leaf_of_[:2]})
-    embedding = TreeEmbedding(weighting="published").fit(forest)
+    embedding = TreeEmbedding(weighting="authors-code").fit(forest)
     distance = np.sqrt(np.sum((np.log([16, 4, 9]) + 1) ** -2.0))  # the samples share no node that is kept
     np.testing.assert_allclose(np.sort(embedding.scores_[:, 0]), [-distance / 2, distance / 2], rtol=1e-14)
     np.testing.assert_allclose(embedding.explained_variance_ratio_, [1], rtol=1e-14)
@@ -259,8 +259,8 @@ def test_shares_out_of_range(hand_made, name, value):
 
 
 def test_unknown_weighting(hand_made):
-    with pytest.raises(ModelError, match="unknown weighting 'papers': did you mean 'paper'"):
-        TreeEmbedding(weighting="papers").fit(hand_made)
+    with pytest.raises(ModelError, match="unknown weighting 'texts': did you mean 'text'"):
+        TreeEmbedding(weighting="texts").fit(hand_made)
 
 
 def test_node_without_draws(hand_made):

@@ -10,18 +10,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
-from fairfold.forests.models import (
-    HONEST_MODELS,
-    PUBLISHED_MODELS,
-    VARIANTS,
-    describe_models,
-    make_models,
-    reused_first_level,
-)
+from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS
 from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.weak_labels import mask_positives
 
-EVERY = [(name, "honest") for name in HONEST_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
+EVERY = [(name, None) for name in OUT_OF_BAG_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
 
 ONE_D = "takes labels as columns only"
 TWO_CLASSES = "expects probabilities of both classes of one label"
@@ -94,14 +87,15 @@ def test_a_first_level_from_elsewhere_is_used(data, name):
     assert bytes_of(model, X)[0] == bytes_of(other, X)[0]
 
 
-def test_honest_models_share_the_first_level_of_the_paper(data):
+def test_models_on_out_of_bag_features_share_the_first_level_of_the_text(data):
     X, observed = data
     first = [
-        small(*of).fit(X, observed).levels_[0].predictors for of in [("RF+ET",), ("gcForest+",), ("RF+ET", "published")]
+        small(*of).fit(X, observed).levels_[0].predictors
+        for of in [("RF+ET",), ("gcForest+",), ("RF+ET", "authors-code")]
     ]
-    paper, honest, published = ([forest.oob_proba_.tobytes() for forest in forests] for forests in first)
-    assert paper == honest
-    assert paper != published
+    text, out_of_bag, authors_code = ([forest.oob_proba_.tobytes() for forest in forests] for forests in first)
+    assert text == out_of_bag
+    assert text != authors_code
 
 
 @pytest.mark.parametrize("name", ["gcForest", "gcForest+"])
@@ -142,20 +136,12 @@ def test_scikit_learns_checks(name):
     check_estimator(model, expected_failed_checks=EXPECTED_TO_FAIL, on_skip=None)
 
 
-def test_a_name_with_a_plus_is_the_honest_variant(data):
-    X, observed = data
-    assert bytes_of(small("SLCForest", "honest").fit(X, observed), X) == bytes_of(
-        small("SLCForest+").fit(X, observed), X
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "sentence"),
     [
         (("SLC-Forest",), {}, "unknown model 'SLC-Forest': did you mean 'SLCForest'"),
-        (("SLCForest",), {"variant": "code"}, "variant of SLCForest is 'code'; it must be one of 'paper', 'published'"),
-        (("SLCForest+",), {"variant": "paper"}, r"variant of SLCForest\+ is 'paper'; it must be one of 'honest'"),
-        (("LCForest",), {"variant": "honest"}, "variant of LCForest is 'honest'"),
+        (("CaFE",), {"variant": "code"}, "variant of CaFE is 'code'; it must be one of 'text', 'authors-code'"),
+        (("SLCForest+",), {"variant": "text"}, r"variant of SLCForest\+ is 'text', but it has none"),
         (("SLCForest",), {"n_tree": 3}, "unknown parameter of SLCForest 'n_tree': did you mean 'n_trees'"),
     ],
 )
@@ -204,7 +190,7 @@ def test_bad_parameters_of_the_published_models(data, change, sentence):
     ("change", "sentence"),
     [({"patience": 0}, "patience is 0"), ({"metric": "f1"}, "metric is 'f1'; it must be one of 'roc_auc'")],
 )
-def test_bad_parameters_of_the_honest_models(data, change, sentence):
+def test_bad_parameters_of_the_models_on_out_of_bag_features(data, change, sentence):
     with pytest.raises(ModelError, match=sentence):
         small("SLCForest+", **change).fit(*data)
 
@@ -244,58 +230,3 @@ def test_prediction_needs_a_fit_and_the_same_features(data):
         small("SLCForest").save("nowhere.npz")
     with pytest.raises(ModelError, match="X has 5 features, but CascadeForest is expecting 8"):
         small("SLCForest").fit(X, observed).predict(X[:, :5])
-
-
-def test_table_3():
-    """Ilidio et al. (2024), Table 3, and the models of our own below it."""
-    table = describe_models().set_index("model")
-    assert tuple(table.index) == MODEL_NAMES
-    parts = ["new_features", "crossing_over", "imputation", "length_control"]
-    assert table[parts].agg("|".join, axis=1).to_dict() == {
-        "RF+ET": "none|none|none|single",
-        "gcForest": "output|none|none|first-drop",
-        "LCForest": "output|none|lc|imputation-limit",
-        "CaFE": "embedding|yes|none|best-training",
-        "CaFE-OS": "embedding + output|yes|none|best-training",
-        "SLCForest": "output|yes|slc|best-oob",
-        "FLAForest": "output|yes|fla|best-oob",
-        "CaFE-SLC": "embedding + output|yes|slc|best-oob",
-        "CaFE-FLA": "embedding + output|yes|fla|best-oob",
-        "gcForest+": "output|none|none|best-oob, patience 3",
-        "SLCForest+": "output|none|slc|best-oob, patience 3",
-        "FLAForest+": "output|none|fla|best-oob, patience 3",
-        "CaFE-SLC+": "embedding + output|none|slc|best-oob, patience 3",
-        "CaFE-FLA+": "embedding + output|none|fla|best-oob, patience 3",
-    }
-    is_honest = table.index.str.endswith("+")
-    assert (table.loc[is_honest, ["variant", "training_features"]] == ["honest", "out-of-bag"]).all(axis=None)
-    assert (table.loc[~is_honest, "variant"] == "paper").all()
-    assert table["training_features"].value_counts().to_dict() == {"in-bag": 8, "out-of-bag": 5, "none": 1}
-
-
-def test_models_are_described_in_the_order_and_variant_asked_for():
-    table = describe_models(["CaFE-SLC+", "gcForest"], variant="published")
-    assert table[["model", "variant"]].to_numpy().tolist() == [["CaFE-SLC+", "honest"], ["gcForest", "published"]]
-    with pytest.raises(ModelError, match="unknown model 'CaFFE'"):
-        describe_models(["CaFFE"])
-
-
-def test_models_by_name_know_which_have_variants():
-    models = make_models(["CaFE", "gcForest+"], variant="published", n_trees=3)
-    assert models["CaFE"].get_params() == make_model("CaFE", variant="published", n_trees=3).get_params()
-    assert models["gcForest+"].get_params() == make_model("gcForest+", n_trees=3).get_params()
-
-
-def test_level_0_comes_from_a_model_of_the_same_forests():
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(30, 3)), rng.integers(0, 2, (30, 2))
-    one = make_model("gcForest", n_trees=2, max_levels=1, random_state=1).fit(X, Y)
-    published = make_model("CaFE", variant="published", n_trees=2, max_levels=1, random_state=1).fit(X, Y)
-    fitted = {"published": published, "one": one}
-    same = make_model("FLAForest+", n_trees=2, random_state=1)
-    assert reused_first_level(same, fitted) == {"first_level": one.levels_[0]}
-    assert reused_first_level(same, {}) == {"first_level": None}
-    for other in ({"n_trees": 3}, {"random_state": 2}, {"min_samples_leaf": 4}):
-        assert reused_first_level(clone(same).set_params(**other), fitted) == {"first_level": None}
-    first = reused_first_level(make_model("CaFE-FLA", variant="published", n_trees=2, random_state=1), fitted)
-    assert first == {"first_level": published.levels_[0]}

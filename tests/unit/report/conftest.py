@@ -7,7 +7,7 @@ import zlib
 import pandas as pd
 import pytest
 
-from fairfold.config import check
+from fairfold.study import check_config
 
 CONFIG = {
     "seed": 7,
@@ -37,7 +37,7 @@ def png(width, height):
 def config():
     """A configuration, with defaults, of a study of weak labels alone."""
     filled = copy.deepcopy(CONFIG)
-    check(filled, "config.schema.yaml", "config")
+    check_config(filled)
     return filled
 
 

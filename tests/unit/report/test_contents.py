@@ -1,9 +1,11 @@
 """What stands in the report."""
 
+from pkgutil import resolve_name
+
 import pytest
 
 from fairfold.errors import ConfigError
-from fairfold.report.contents import FOLDER, caption_file, is_on, load_contents, owner, select
+from fairfold.report.contents import FOLDER, caption_file, figures_of, is_on, load_contents, owner, select
 
 
 def test_files_come_in_natural_order_with_what_the_star_stands_for():
@@ -75,3 +77,44 @@ def test_mistakes_are_told(tmp_path, item, told):
     path.write_text(f"sections: [{{id: a, title: A, items: [{item}]}}]")
     with pytest.raises(ConfigError, match=told):
         load_contents(path)
+
+
+FIGURES = [
+    {
+        "id": "win-percentage",
+        "title": "5 Wins",
+        "intro": "wins.rst",
+        "items": [
+            {"title": "One", "figure": "figures/one.png", "draw": "ones:plot_one", "reads": ["tables/a.csv", "b.csv"]},
+            {
+                **{"title": "Each", "figure": "figures/x_*.png", "draw": "ones:plot_each", "reads": ["x/*/c.csv"]},
+                **{"each": "part.jobs.*.name", "only": ["u", "v"]},
+                **{"options": {"colour": "red"}, "settings": {"n": "part.n"}},
+            },
+            {"title": "Off", "when": "part.rates", "figure": "o.png", "draw": "ones:plot_off", "reads": ["b.csv"]},
+            {"title": "Table", "table": "tables/a.csv"},
+        ],
+    }
+]
+CONFIG = {"part": {"jobs": {"a": {"name": "v"}, "b": {"name": "w"}, "c": {"name": "v"}}, "n": 3, "rates": [0]}}
+
+
+def test_figures_are_what_the_contents_declare():
+    one, each = figures_of(FIGURES, CONFIG, ["tables/a.csv"])
+    assert (one.rule, one.section, one.paths, one.log) == ("plot_one", "win_percentage", ["figures/one"], "")
+    assert (one.draw, one.reads) == ("fairfold.figures.ones:plot_one", ["tables/a.csv", "b.csv"])
+    assert (one.category, one.label, one.caption) == ("5 Wins", "One", "wins.rst")
+    assert (each.path, each.paths, each.log) == ("figures/x_{each}", ["figures/x_v"], "/{each}")
+    assert (each.reads, each.options, each.label) == (["x/{each}/c.csv"], {"colour": "red", "n": 3}, "Each: {each}")
+
+
+def test_a_figure_of_a_table_that_is_not_made_is_not_drawn():
+    assert [figure.rule for figure in figures_of(FIGURES, CONFIG, [])] == ["plot_each"]
+
+
+def test_each_declared_figure_has_a_function_of_its_own():
+    items = [item for section in load_contents() for item in section["items"] if "draw" in item]
+    assert len({item["draw"] for item in items}) == len(items) > 20
+    for item in items:
+        module, function = item["draw"].split(":")
+        assert callable(resolve_name(f"fairfold.figures.{module}:{function}"))

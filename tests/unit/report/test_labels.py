@@ -2,10 +2,10 @@
 
 import pytest
 
-from fairfold.config import check
 from fairfold.report.contents import load_contents, setting
 from fairfold.report.labels import labels_sentences
 from fairfold.report.templates import plain_text, text_html
+from fairfold.study import check_config
 
 MISSING = "only those observed: a positive that is missing among them counts as a negative."
 
@@ -14,7 +14,7 @@ def configured(own, *datasets):
     """A configuration, with defaults, that scores models on these datasets."""
     entry = {"path": "mine.csv", "format": "csv", "labels": {"last": 2}}
     parts = {
-        "cross_testing": {"forests": {"datasets": ["scene"]}},
+        "cross_testing": {"models": {"datasets": ["scene"]}},
         "win_percentage": {"forests": {"datasets": ["yeast"]}},
     }
     config = {
@@ -24,7 +24,7 @@ def configured(own, *datasets):
         "weak_labels": {"datasets": list(datasets)},
         **parts,
     }
-    check(config, "config.schema.yaml", "config")
+    check_config(config)
     return config
 
 
@@ -86,5 +86,5 @@ def test_no_text_calls_labels_true(own, text, labels_of):
 def test_texts_about_scores_say_it():
     told = {text for text, labels_of in TEXTS if labels_of == "weak_labels.datasets"}
     assert {"overview.rst", "datasets.rst", "weak_label_scores.rst", "imputation.rst", "recommendation.rst"} <= told
-    parts = {"cross_testing_forests.rst": "cross_testing", "win_percentage_forests.rst": "win_percentage"}
+    parts = {"cross_testing_models.rst": "cross_testing", "win_percentage_forests.rst": "win_percentage"}
     assert all((text, f"{part}.forests.datasets") in TEXTS for text, part in parts.items())

@@ -9,10 +9,11 @@ import pytest
 from docutils.core import publish_doctree
 from docutils.utils import SystemMessage
 
-from fairfold.config import check, load_yaml
+from fairfold.config import load_yaml
 from fairfold.report.contents import load_contents
 from fairfold.report.page import render_report
 from fairfold.report.templates import plain_text, text_html
+from fairfold.study import check_config
 
 VOID = {"meta", "link", "img", "br", "wbr", "hr", "input"}
 
@@ -126,12 +127,12 @@ def recommend(results, datasets):
         f"{name},ranking,First of {name}.\n{name},ranking,Then {name}.\n{name},ranking,Last of {name}.\n"
         for name in datasets
     ]
-    (results / "timings/recommendation.csv").write_text("dataset,use,sentence\n" + "".join(rows))
+    (results / "recommendation/sentences.csv").write_text("dataset,use,sentence\n" + "".join(rows))
 
 
 def test_the_answer_comes_from_recommendations_where_there_are_few(results, files, config):
     recommend(results, ["a"])
-    text = Page(render_report(results, [*files, "timings/recommendation.csv"], config)).text
+    text = Page(render_report(results, [*files, "recommendation/sentences.csv"], config)).text
     assert "mean percentile rank 0.75" not in text
     assert text.count("First of a. Then a.") == 2
     assert text.count("Last of a.") == 1
@@ -139,7 +140,7 @@ def test_the_answer_comes_from_recommendations_where_there_are_few(results, file
 
 def test_the_answer_is_short_where_there_are_many_recommendations(results, files, config):
     recommend(results, "abcdefgh")
-    text = Page(render_report(results, [*files, "timings/recommendation.csv"], config)).text
+    text = Page(render_report(results, [*files, "recommendation/sentences.csv"], config)).text
     assert "mean percentile rank 0.75" in text
     assert text.count("First of h.") == 1
 
@@ -237,7 +238,7 @@ def test_same_files_make_the_same_page(results, files, config):
 def test_every_caption_can_be_filled_in(root):
     """With the whole configuration, docutils has nothing to complain of in any text of the declared contents."""
     whole = load_yaml(root / "config" / "config.yaml")
-    check(whole, "config.schema.yaml", "config")
+    check_config(whole)
     strict = {"halt_level": 2, "report_level": 5}  # the report itself swallows complaints
     with pytest.raises(SystemMessage, match="Inline emphasis start-string"):
         publish_doctree("an *open end", settings_overrides=strict)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.evaluation.cross_testing_summary import summarise
+from fairfold.cross_testing.experiment_summary import summarise
 from fairfold.report.published import COLUMNS, compare_published, published_sentences
 
 

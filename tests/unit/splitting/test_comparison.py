@@ -7,10 +7,10 @@ from fairfold.splitting.comparison import (
     describe_labels,
     label_deviations,
     measure_splits,
-    repeated_splits,
     summarise_splits,
 )
 from fairfold.splitting.measures import lower_bound, relative_label_distribution
+from fairfold.splitting.methods import repeated_splits
 
 
 @pytest.fixture

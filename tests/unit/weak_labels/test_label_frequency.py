@@ -198,7 +198,7 @@ def test_tice_of_labels_that_nothing_tells_is_their_mean():
 def test_the_published_variant_is_the_mean():
     rng = np.random.default_rng(0)
     observed = np.column_stack([rng.random(97) < 0.3, rng.random(97) < 0.8, np.zeros(97)]).astype(np.int8)
-    result = tice(observed, observed, variant="published", random_state=0)
+    result = tice(observed, observed, variant="authors-code", random_state=0)
     assert result.tolist() == [observed[:, 0].mean(), observed[:, 1].mean(), 1.0]
 
 
@@ -270,7 +270,7 @@ def test_all_samples_observed_is_a_frequency_of_one():
         ({"delta": 1.5}, "delta is 1.5"),
         ({"smoothing": -1}, "smoothing is -1"),
         ({"smoothing": np.nan}, "smoothing is nan"),
-        ({"variant": "papers"}, "did you mean 'paper'"),
+        ({"variant": "texts"}, "did you mean 'text'"),
     ],
 )
 def test_bad_input_is_named(change, message):

@@ -12,7 +12,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.forests.models import make_models, reused_first_level
+from fairfold.models import make_model
+from fairfold.models.registry import first_level_from
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets, evaluate_numbered_sets
 
 MODELS = {"bayes": OneVsRestClassifier(GaussianNB()), "logistic": OneVsRestClassifier(LogisticRegression())}
@@ -106,9 +107,11 @@ def test_the_hook_gives_what_was_fitted_before(data, calls):
 
 
 def test_forests_that_share_level_0_are_as_good_as_alone(data):
-    models = make_models(["RF+ET", "SLCForest", "gcForest+", "FLAForest+"], n_trees=4, max_levels=2)
+    models = {
+        name: make_model(name, n_trees=4, max_levels=2) for name in ("RF+ET", "SLCForest", "gcForest+", "FLAForest+")
+    }
     alone, _ = evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3])
-    shared, _ = evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3], fit_options=reused_first_level)
+    shared, _ = evaluate_multilabel_sets(models, *data, SETS, seeds=[1, 2, 3], fit_options=first_level_from)
     threaded = {name: clone(model).set_params(n_jobs=2) for name, model in models.items()}
     on_threads, _ = evaluate_multilabel_sets(threaded, *data, SETS, seeds=[1, 2, 3])
     for metric, found in alone.items():
@@ -172,7 +175,7 @@ def test_a_model_that_fails_has_a_reason_and_leaves_the_others_alone(data):
 
 
 def test_reasons_stand_in_the_table(data):
-    models = {**MODELS, "broken": make_models(["RF+ET"], n_trees=0)["RF+ET"]}
+    models = {**MODELS, "broken": make_model("RF+ET", n_trees=0)}
     table = evaluate_numbered_sets(models, *data, sets=range(2), permutations=[0, 1], **NUMBERED)
     is_broken = table["model"] == "broken"
     assert (table["reason"].str.startswith("fold 0: n_trees is 0") == is_broken).all()

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, recall_score
 
 from fairfold.errors import DataError, ModelError, SplitError, StudyError
-from fairfold.evaluation.plans import deal_folds
+from fairfold.folds import stratified_folds
 from fairfold.seeds import seed_sequence
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, make_gaussian, wrapper
 from fairfold.win_percentage.feature_sets import draw_feature_sets
@@ -26,7 +26,7 @@ def samples(n=40, n_features=30, seed=0, whole=False):
 
 def folds(y, n_splits=3, n_repeats=2, random_state=0):
     rng = np.random.default_rng(seed_sequence(random_state, "folds"))
-    return [deal_folds(y, n_splits, rng) for _ in range(n_repeats)]
+    return [stratified_folds(y, n_splits, rng) for _ in range(n_repeats)]
 
 
 def parts(fold_of):

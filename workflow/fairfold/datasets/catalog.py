@@ -72,8 +72,8 @@ class Entry:
         """The user's files that the dataset is read from; none for a dataset of the catalog."""
         if self.path is None:
             return []
-        beside = (self.labels.get("xml"), self.samples.get("table"))
-        return [self.path, *(Path(path) for path in beside if path is not None)]
+        companions = (self.labels.get("xml"), self.samples.get("table"))
+        return [self.path, *(Path(path) for path in companions if path is not None)]
 
     def require(self, task: Task) -> None:
         """Raise :class:`ConfigError` when the dataset is of another task."""

@@ -10,10 +10,10 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
 
-Matrix = np.ndarray | sparse.csr_array
 Task = Literal["multilabel", "multiclass", "binary"]
 
 LEFT_OUT: Mapping[str, str] = {

@@ -431,28 +431,30 @@ def _positions(header: Sequence[str], at: Sequence[int], samples: Sequence[str],
     return [column_of[name] for name in samples]
 
 
-def _row(cells: Sequence[str], samples: Sequence[str], place: str, drop_missing: bool) -> array[float]:
+def _row(cells: Sequence[str], samples: Sequence[str], position: str, drop_missing: bool) -> array[float]:
     """Numbers of one probe; NaN where one is missing and that is allowed."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
         # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
         if math.isfinite(sum(numbers)) and "_" not in "".join(cells):
             return numbers
-    places = (f"{place}, sample {name!r}" for name in samples)
-    return array("d", (_number(cell, where, drop_missing) for cell, where in zip(cells, places, strict=True)))
+    positions = (f"{position}, sample {name!r}" for name in samples)
+    return array("d", (_number(cell, where, drop_missing) for cell, where in zip(cells, positions, strict=True)))
 
 
-def _number(cell: str, place: str, drop_missing: bool) -> float:
+def _number(cell: str, position: str, drop_missing: bool) -> float:
     cell = _unquoted(cell)
     if cell.casefold() in GAPS:
         if drop_missing:
             return math.nan
         raise DataError(
-            f"{place}: found {cell!r} where a number is missing; leave such probes out by "
+            f"{position}: found {cell!r} where a number is missing; leave such probes out by "
             "missing_values: drop-features in the entry, or samples by samples.only."
         )
     with contextlib.suppress(ValueError):
         number = float(cell)
         if math.isfinite(number) and "_" not in cell:
             return number
-    raise DataError(f"{place}: found {textwrap.shorten(cell, 60)!r}, which is not a finite number; correct the file.")
+    raise DataError(
+        f"{position}: found {textwrap.shorten(cell, 60)!r}, which is not a finite number; correct the file."
+    )

@@ -156,8 +156,8 @@ def fetch(
                 return target
     except OSError as error:
         raise DataError(f"{dataset}/{file.name}: {error}. Make it accessible, or choose another cache.") from None
-    places = "; ".join([*(f"not in mirror {mirror}" for mirror in mirrors), f"{target}: {flaw}"])
-    raise DataError(f"{dataset}/{file.name} is missing ({places}). {_how_to_get(dataset, file, failures, target)}")
+    positions = "; ".join([*(f"not in mirror {mirror}" for mirror in mirrors), f"{target}: {flaw}"])
+    raise DataError(f"{dataset}/{file.name} is missing ({positions}). {_how_to_get(dataset, file, failures, target)}")
 
 
 def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str], target: Path) -> str:

@@ -179,17 +179,17 @@ def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(cells: Sequence[str], columns: Iterable[str], place: str, missing: str | None = None) -> array[float]:
+def _numbers(cells: Sequence[str], columns: Iterable[str], position: str, missing: str | None = None) -> array[float]:
     """Numbers of one row; ``columns`` is only looked at to name the one at fault."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
         # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
         if missing is None and math.isfinite(sum(numbers)) and "_" not in "".join(cells):
             return numbers
-    return array("d", (_number(cell, name, place, missing) for cell, name in zip(cells, columns, strict=True)))
+    return array("d", (_number(cell, name, position, missing) for cell, name in zip(cells, columns, strict=True)))
 
 
-def _number(cell: str, column: str, place: str, missing: str | None) -> float:
+def _number(cell: str, column: str, position: str, missing: str | None) -> float:
     """One cell as a number, checked with care; NaN when it is the token for a missing one."""
     cell = cell.strip()
     if cell == missing:
@@ -206,15 +206,16 @@ def _number(cell: str, column: str, place: str, missing: str | None) -> float:
         fault = ", but numbers must be finite; replace it or remove the row."
     else:
         fault = ", which is not a number; encode the column as numbers."
-    raise DataError(f"{place}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
+    raise DataError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
 
 
-def _text(cell: str, column: str, place: str, missing: str | None) -> str:
+def _text(cell: str, column: str, position: str, missing: str | None) -> str:
     cell = cell.strip()
     # "NA" or "none" may well be the name of a class; these may not
     if cell in ("", "?", missing):
         raise DataError(
-            f"{place}, column {column!r}: found {cell!r} where a class or an id is missing; name it or remove the row."
+            f"{position}, column {column!r}: found {cell!r} where a class or an id is missing; "
+            "name it or remove the row."
         )
     return cell
 
@@ -323,7 +324,7 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Declared], lis
     return attributes, outline
 
 
-def _declared(text: str, place: str) -> _Declared:
+def _declared(text: str, position: str) -> _Declared:
     """Parse the declaration of an attribute.
 
     Not left to liac-arff: it refuses repeated names, cuts integers off at the point, and for a nominal attribute of
@@ -331,11 +332,11 @@ def _declared(text: str, place: str) -> _Declared:
     """
     declared = _ATTRIBUTE.fullmatch(text)
     if not declared:
-        raise DataError(f"{place}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
+        raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
     name = declared["name"]
     if name[0] in "'\"" and name[-1] == name[0] and len(name) > 1:
         name = re.sub(r"\\(.)", r"\1", name[1:-1])
-    return _Declared(name, declared["type"], place)
+    return _Declared(name, declared["type"], position)
 
 
 def _arff_attribute(declared: _Declared) -> _Attribute:
@@ -394,8 +395,10 @@ def _arff_text(
 ) -> np.ndarray:
     """The cells of an attribute as text; what a sparse row leaves out is 0."""
     cells = [entries.get(at, "0") if isinstance(entries, Mapping) else entries[at] for entries in rows]
-    places = (f"{path}, data row {n_row} (line {line})" for n_row, (line, _) in enumerate(data_lines, start=1))
-    return np.array([_text(cell or "?", header[at], place, None) for cell, place in zip(cells, places, strict=True)])
+    positions = (f"{path}, data row {n_row} (line {line})" for n_row, (line, _) in enumerate(data_lines, start=1))
+    return np.array(
+        [_text(cell or "?", header[at], position, None) for cell, position in zip(cells, positions, strict=True)]
+    )
 
 
 def _dense_values(
@@ -403,8 +406,8 @@ def _dense_values(
 ) -> np.ndarray:
     numbers = array("d")
     for n_row, (cells, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
-        place = f"{path}, data row {n_row} (line {line})"
-        numbers.extend(_numbers([cell or "?" for cell in cells], columns, place))
+        position = f"{path}, data row {n_row} (line {line})"
+        numbers.extend(_numbers([cell or "?" for cell in cells], columns, position))
     return np.array(numbers).reshape(len(rows), len(columns))
 
 
@@ -416,10 +419,10 @@ def _sparse_values(
 ) -> sparse.csr_array:
     numbers, indices, indptr = array("d"), array("q"), array("q", [0])
     for n_row, (entries, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
-        place = f"{path}, data row {n_row} (line {line})"
+        position = f"{path}, data row {n_row} (line {line})"
         # names are looked up only when _numbers() asks for them
         cells, names = [cell or "?" for cell in entries.values()], map(columns.__getitem__, entries)
-        numbers.extend(_numbers(cells, names, place))
+        numbers.extend(_numbers(cells, names, position))
         indices.extend(entries)
         indptr.append(len(indices))
     values = sparse.csr_array((np.array(numbers), np.array(indices), np.array(indptr)), shape=(len(rows), len(columns)))

@@ -354,8 +354,8 @@ def _class_sizes(n_labels: int, class_sizes: tuple[int, int, int, int, int], log
 
     A quantile that falls between two ranks is given to both, so that ``numpy.quantile`` returns it exactly.
     """
-    places = np.linspace(0, n_labels - 1, 5)
-    anchors = np.concatenate([np.floor(places), np.ceil(places)])
+    positions = np.linspace(0, n_labels - 1, 5)
+    anchors = np.concatenate([np.floor(positions), np.ceil(positions)])
     anchors, first = np.unique(anchors, return_index=True)
     logs = np.tile(np.log(class_sizes), 2)[first]
     ranks = np.arange(n_labels)
@@ -396,13 +396,13 @@ def _draw_rows(
         parent = parents[label]
         offset = starts[parent] if parent >= 0 else 0
         population = starts[parent + 1] - offset if parent >= 0 else n_samples
-        place, stop = starts[label], starts[label + 1]
+        position, stop = starts[label], starts[label + 1]
         for i in range(population):
-            if place == stop:
+            if position == stop:
                 break
-            if rng.random() * (population - i) < stop - place:
-                rows[place] = rows[offset + i] if parent >= 0 else i
-                place += 1
+            if rng.random() * (population - i) < stop - position:
+                rows[position] = rows[offset + i] if parent >= 0 else i
+                position += 1
 
 
 def _from_columns(rows: np.ndarray, sizes: np.ndarray, n_samples: int) -> csr_array:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.columns import account_line, check_roles, shortened
-from fairfold.datasets.dataset import Dataset, Matrix
+from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.errors import ConfigError, DataError
 
@@ -65,8 +66,8 @@ def prepare(
     if entry.format == "generated":
         read = _generate(entry)
     else:
-        places = environment_mirrors() if mirrors is None else mirrors
-        options: dict[str, Any] = {"mirrors": places, "cache": cache, "offline": offline, "progress": progress}
+        positions = environment_mirrors() if mirrors is None else mirrors
+        options: dict[str, Any] = {"mirrors": positions, "cache": cache, "offline": offline, "progress": progress}
         folder = entry.folder or entry.id
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
         read = _READERS[entry.format](entry, paths)

@@ -47,14 +47,14 @@ def other_format(data: bytes) -> str | None:
         return _zipped(data)
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _WORKBOOK.format("an Excel workbook of the old kind (.xls)")
-    return next((told for signature, told in _SIGNATURES if data.startswith(signature)), None)
+    return next((name for signature, name in _SIGNATURES if data.startswith(signature)), None)
 
 
 def _zipped(data: bytes) -> str:
     names: list[str] = []
     with contextlib.suppress(zipfile.BadZipFile, OSError, ValueError):  # it is cut off, say
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
-    known = (told for start, told in _ZIPPED.items() if any(name.startswith(start) for name in names))
+    known = (label for start, label in _ZIPPED.items() if any(name.startswith(start) for name in names))
     return next(known, "is a zip archive; unpack it first (unzip).")
 
 

@@ -15,7 +15,8 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import gammaln
 
-from fairfold.datasets.dataset import Dataset, Matrix
+from fairfold.arrays import Matrix
+from fairfold.datasets.dataset import Dataset
 
 COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
 """Of the table; what a kind of suspect does not have is empty."""
@@ -165,8 +166,8 @@ def _stem(name: str) -> str:
 def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Suspect]:
     """Columns of whole numbers that all differ, then columns that give a label away."""
     n_samples, n_features = data.X.shape
-    told = _tellable(labels, n_features)
-    labels, names = labels[told], [names[j] for j in told]
+    testable = _tellable(labels, n_features)
+    labels, names = labels[testable], [names[j] for j in testable]
     positives = np.asarray(labels.sum(axis=1)).ravel()
     what = "label" if data.task == "multilabel" else "class"
     different, telling = [], []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from numbers import Integral
 from typing import Any, Self
 
@@ -19,7 +18,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
 
 from fairfold.ecoc.coding import make_coding
 from fairfold.ecoc.decoding import DECODINGS, CustomLoss, neg_loss
@@ -34,8 +32,9 @@ from fairfold.ecoc.learners import (
 )
 from fairfold.ecoc.losses import UNIT, BinaryLoss, default_loss, find_loss
 from fairfold.ecoc.posterior import kl_posterior, qp_posterior
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.seeds import seed_for
+from fairfold.threads import one_thread_each
 from fairfold.ties import first_best
 
 POSTERIOR_METHODS = ("kl", "qp")
@@ -148,9 +147,9 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             features, labels = validate_data(self, X, y, **self._accepted())
             check_classification_targets(labels)
             weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
-        seen = weights > 0
+        weighted = weights > 0
         codes = np.full(len(labels), -1)
-        classes, codes[seen] = encode_classes(labels[seen], self._order_of(y, labels[seen]))
+        classes, codes[weighted] = encode_classes(labels[weighted], self._order_of(y, labels[weighted]))
         if len(classes) < 2:
             raise ModelError(
                 f"y holds {len(classes)} class (with a positive weight), {', '.join(map(str, classes))}: "
@@ -206,7 +205,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         with _first_sentences():
             X = validate_data(self, X, reset=False, **self._accepted())
         scores = np.full((X.shape[0], len(self.estimators_)), np.nan)
-        with _thread_pools().limit(limits=1):
+        with one_thread_each():
             for column, model, kind in zip(scores.T, self.estimators_, self.kinds_, strict=True):
                 if model is not None:
                     column[:] = positive_scores(model, X, kind)
@@ -426,13 +425,13 @@ def _fit_column(
     if len(np.unique(signs[rows])) < 2:
         return None
     try:
-        with _thread_pools().limit(limits=1):
+        with one_thread_each():
             fit_learner(learner, X[rows], signs[rows], weights[rows])
             # Some fail on their first prediction only: nearest neighbours with fewer samples than neighbours.
             positive_scores(learner, X[rows[:1]], kind)
     except (ValueError, TypeError) as error:
         sizes = [int(np.sum(signs == sign)) for sign in (1, -1)]
-        reason = str(error).strip().split("\n")[0].rstrip(".")
+        reason = first_sentence(error)
         raise ModelError(f"{name} cannot be fitted to {sizes[0]} against {sizes[1]} samples: {reason}.") from error
     return learner
 
@@ -447,17 +446,8 @@ def _first_sentences() -> Iterator[None]:
     except ValueError as error:
         advice = "Reshape your data: " if "Reshape your data" in str(error) else ""
         raise ModelError(
-            f"{str(error).splitlines()[0]} {advice}X must be a matrix with one row of numbers per sample, y its class."
+            f"{first_sentence(error)}. {advice}X must be a matrix with one row of numbers per sample, y its class."
         ) from error
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """Limited to one thread each, as more sum in another order, and ``n_jobs`` would change the last bits.
-
-    Found once per process, since the search takes as long as a few small fits.
-    """
-    return ThreadpoolController()
 
 
 def check_n_jobs(n_jobs: int | None) -> None:

@@ -239,11 +239,11 @@ def _smallest_row_distances(candidates: np.ndarray, row_distance: str) -> np.nda
     n_classes = candidates.shape[1]
     first, second = np.triu_indices(n_classes, k=1)
     agreement = (candidates @ candidates.transpose(0, 2, 1))[:, first, second]
-    seen = np.abs(candidates)
-    both = (seen @ seen.transpose(0, 2, 1))[:, first, second]
+    used = np.abs(candidates)
+    both = (used @ used.transpose(0, 2, 1))[:, first, second]
     n_columns = candidates.any(axis=1).sum(axis=1)[:, None]
     distances = (both - agreement) / 2 if row_distance == "opposite" else (n_columns - agreement) / 2
-    sizes = seen.sum(axis=2)
+    sizes = used.sum(axis=2)
     equal = (agreement == sizes[:, first]) & (agreement == sizes[:, second])
     invalid = equal.any(axis=1) | (sizes == 0).any(axis=1)
     return np.where(invalid, -1.0, distances.min(axis=1))

@@ -275,8 +275,8 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.classes_, codes = _two_classes(y, weights)
-        seen = np.flatnonzero(weights)  # a sample without weight must not count as a member
-        X, codes, y, weights = X[seen], codes[seen], y[seen], weights[seen]
+        weighted = np.flatnonzero(weights)  # a sample without weight must not count as a member
+        X, codes, y, weights = X[weighted], codes[weighted], y[weighted], weights[weighted]
         sizes = np.bincount(codes)
         if sizes.min() < 2:
             raise ModelError(

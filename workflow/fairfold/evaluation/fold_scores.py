@@ -8,13 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.errors import ModelError, StudyError
-from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import parts_of
-
-Matrix = np.ndarray | sparse.csr_array
 
 
 class StagedEstimator(Protocol):
@@ -84,7 +83,7 @@ def score_on_folds(
             rows = _score_levels(Y[test], stages, estimator.best_levels_, threshold)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
         except StudyError as error:
-            rows = [(0, True, metric, np.nan, str(error)) for metric in HIGHER_IS_BETTER]
+            rows = [(0, True, metric, np.nan, str(error)) for metric in METRICS]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]

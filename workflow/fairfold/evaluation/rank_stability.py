@@ -1,31 +1,8 @@
 """How much of a method's rank comes from the split? The same study many times, on new folds and on the same ones.
 
-*Design.* A splitter deals the same samples to folds several times, with a seed of its own each time: the repeats. On
-each split the whole study runs more than once, each time with other hidden labels and other forests: the trainings. Two
-trainings on different splits differ as two studies differ that share nothing but the data and the splitter. Two
-trainings on one split differ by hidden labels and forests alone. That is the control: what the first two agree less
-than the second two comes from the split.
-
-A control on one fixed split would be cheaper. But it would say how stable ranks are on that split, which some splitter
-made, and more trainings would not make this choice matter less. Here each splitter has a control over all its splits.
-
-*Measures.* Percentile ranks are made within each fold and averaged over the folds of a training, as in
-:func:`fairfold.evaluation.ranking.percentile_ranks`. How far two trainings agree is Kendall's tau-b between the
-methods' ranks (Kendall 1945). The variance of a rank over trainings on different splits has two parts: what the
-split adds, and what hidden labels and forests do on any one split. ``share_split`` is the first part over the sum, both
-averaged over methods: the intraclass correlation ICC(1) of trainings on one split (Shrout & Fleiss 1979). Both parts
-are estimated without bias, so the share can come out negative where the split adds little.
-
-*Intervals.* Pairs that share a split depend on each other, so their number says nothing about the error. Splits are
-independent: intervals come from leaving out one at a time (the jackknife for means over pairs, Arvesen 1969), with
-Student's t with one degree of freedom less than there are splits. In simulations with 3, 5 and 10 splits of 7 methods
-they held the true value in 89 to 99 % of cases. The exception is a tau near 1, of methods that are easy to order: the
-fewer the splits, the likelier all pairs agree wholly; the interval then has no width, and held tau in as few as 64 %
-and what the split takes away in as few as 13 % of cases. So it has, by chance, where no
-split stands out from the few others. Intervals are symmetric, and not cut off at 1. They are for the samples at hand,
-and say nothing about other samples of the same population.
-
-A stable rank need not be right: a splitter that always made the same folds would have nothing to lose.
+A splitter splits the same samples several times: the repeats. On each split the whole study runs more than once, with
+other hidden labels and other forests: the trainings. What two trainings on different splits agree less than two on
+the same split comes from the split. docs/how-it-works.md explains measures and intervals, and how well these hold.
 
 References
 ----------
@@ -43,17 +20,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from scipy.special import stdtrit
 
+from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
+from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.ranking import percentile_ranks
-from fairfold.evaluation.scores import HIGHER_IS_BETTER
 from fairfold.folds import check_folds
 from fairfold.ties import ROUNDING
-
-Matrix = np.ndarray | sparse.csr_array
 
 _CELL = ["dataset", "missing_rate", "metric", "splitter"]
 _REPETITION = ["repeat", "training"]
@@ -63,14 +38,14 @@ _DECIMALS = 12  # means over folds of the same ranks in another order differ in 
 
 def repeat_study(
     make_estimator: Callable[..., StagedEstimator],
-    variants: Mapping[str, str | None],
+    first_levels: Mapping[str, str | None],
     X: Matrix,
     Y: Matrix,
     folds: np.ndarray,
     *,
     hide: Callable[[np.ndarray, int, int], np.ndarray],
     observed: Callable[[np.ndarray, int], Matrix],
-    first_model: str,
+    make_first: Callable[..., StagedEstimator],
     repeats: Sequence[int],
     n_trainings: int,
     threshold: float = 0.5,
@@ -79,15 +54,16 @@ def repeat_study(
 
     Parameters
     ----------
-    make_estimator : (model, variant, repeat, training, fold) -> unfitted estimator; its ``fit`` takes ``first_level``,
-        and when fitted it has ``levels_``.
-    variants : model -> variant, for all models to be scored; the models of a variant share their first level.
+    make_estimator : (model, repeat, training, fold) -> unfitted estimator.
+    first_levels : model -> name of the first level that it shares with others of that name, and that its ``fit`` takes
+        as ``first_level``; None for one that shares none. All models to be scored are here.
     X : (n_samples, n_features).
     Y : (n_samples, n_labels) of 0/1, the truth.
     folds : (n_splits, n_samples) test fold of each sample, -1 for one that is never tested; one row per split.
     hide : (test fold of each sample, repeat, training) -> hidden labels.
     observed : (hidden labels, fold) -> (n_samples, n_labels) labels that may be seen when that fold is left out.
-    first_model : the model whose first level is grown, once for each variant, training and fold.
+    make_first : (name of a first level, repeat, training, fold) -> unfitted estimator that has ``levels_`` when fitted,
+        the first of which is shared; it is fitted once for each name, training and fold.
     repeats : which rows of ``folds`` to use.
     n_trainings : trainings on each split.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
@@ -105,8 +81,9 @@ def repeat_study(
     for at in product(repeats, range(n_trainings)):
         fold_of, _ = check_folds(folds[at[0]], X.shape[0], untested=True, name=f"folds[{at[0]}]")
         table = _score_models(
-            lambda model, variant, fold, at=at: make_estimator(model, variant, *at, fold),
-            *(variants, X, Y, fold_of, partial(observed, hide(fold_of, *at)), first_model, threshold),
+            lambda model, fold, at=at: make_estimator(model, *at, fold),
+            lambda name, fold, at=at: make_first(name, *at, fold),
+            *(first_levels, X, Y, fold_of, partial(observed, hide(fold_of, *at)), threshold),
         )
         tables.append(table.assign(repeat=at[0], training=at[1]))
     return pd.concat(tables, ignore_index=True)[[*_REPETITION, "model", "fold", "metric", "value", "reason"]]
@@ -118,7 +95,7 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
     Parameters
     ----------
     scores : columns ``dataset, missing_rate, splitter, repeat, training, model, fold, metric, value, reason``, one row
-        per score.
+        per score. No reason may be empty or NaN.
     higher_is_better : for each metric whether more is better.
 
     Returns
@@ -142,6 +119,7 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
     DataError
         As :func:`~fairfold.evaluation.ranking.percentile_ranks`.
     """
+    scores = scores.fillna({"reason": ""})
     units = [name for name in _CELL if name != "metric"]
     ranks = percentile_ranks(scores, units=[*units, *_REPETITION], higher_is_better=higher_is_better)
     rows = []
@@ -193,28 +171,28 @@ def stability_of(ranks: np.ndarray) -> dict[str, float]:
 
 
 def _score_models(
-    make_estimator: Callable[[str, str | None, int], StagedEstimator],
-    variants: Mapping[str, str | None],
+    make_estimator: Callable[[str, int], StagedEstimator],
+    make_first: Callable[[str, int], StagedEstimator],
+    first_levels: Mapping[str, str | None],
     X: Matrix,
     Y: Matrix,
     fold_of: np.ndarray,
     observed: Callable[[int], Matrix],
-    first_model: str,
     threshold: float,
 ) -> pd.DataFrame:
     """Final scores of all models from one training on each fold of a split."""
 
     @cache
-    def first_level(variant: str | None, fold: int) -> Any:
+    def first_level(name: str, fold: int) -> Any:
         train = np.flatnonzero(fold_of != fold)
-        return make_estimator(first_model, variant, fold).fit(X[train], observed(fold)[train]).levels_[0]
+        return make_first(name, fold).fit(X[train], observed(fold)[train]).levels_[0]
 
     tables = []
-    for model, variant in variants.items():
+    for model, shared in first_levels.items():
         scores = score_on_folds(
-            *(partial(make_estimator, model, variant), X, Y, fold_of, observed),
+            *(partial(make_estimator, model), X, Y, fold_of, observed),
             threshold=threshold,
-            fit_options=lambda fold, variant=variant: {"first_level": first_level(variant, fold)},
+            fit_options=lambda fold, name=shared: {} if name is None else {"first_level": first_level(name, fold)},
         ).scores
         tables.append(scores[scores["is_final"]].assign(model=model))
     return pd.concat(tables, ignore_index=True)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairfold.errors import DataError
-from fairfold.evaluation.scores import HIGHER_IS_BETTER
+from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.ties import settled
 
 
@@ -211,6 +211,22 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
     )
 
 
+def rank_tables(scores: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:
+    """All tables about ranks of a study's final scores.
+
+    Parameters
+    ----------
+    scores : columns as :func:`percentile_ranks` takes them, and ``is_final``.
+    alpha : see :func:`compare_ranks`.
+
+    Returns
+    -------
+    dict with the tables of :class:`ComparisonTables`, and ``ranks``
+    """
+    ranks = percentile_ranks(scores[scores["is_final"]])
+    return {"ranks": ranks, **compare_ranks(ranks, alpha=alpha)._asdict()}
+
+
 def _value_table(values: pd.DataFrame | ArrayLike, names: Sequence[str] | None) -> pd.DataFrame:
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -311,18 +327,18 @@ def _symmetric(p_values: np.ndarray, pairs: Sequence[tuple[int, int]], n_methods
 
 def _maximal_cliques(joined: np.ndarray) -> list[tuple[int, ...]]:
     """All maximal sets of which every two are joined, in lexical order (Bron & Kerbosch 1973, with pivot)."""
-    neighbours = [set(np.flatnonzero(row)) - {place} for place, row in enumerate(joined)]
+    neighbours = [set(np.flatnonzero(row)) - {position} for position, row in enumerate(joined)]
     found = []
 
-    def extend(clique: set[int], candidates: set[int], seen: set[int]) -> None:
-        if not candidates and not seen:
+    def extend(clique: set[int], candidates: set[int], excluded: set[int]) -> None:
+        if not candidates and not excluded:
             found.append(tuple(sorted(map(int, clique))))
             return
-        pivot = max(candidates | seen, key=lambda place: len(neighbours[place] & candidates))
-        for place in candidates - neighbours[pivot]:
-            extend(clique | {place}, candidates & neighbours[place], seen & neighbours[place])
-            candidates = candidates - {place}
-            seen = seen | {place}
+        pivot = max(candidates | excluded, key=lambda position: len(neighbours[position] & candidates))
+        for position in candidates - neighbours[pivot]:
+            extend(clique | {position}, candidates & neighbours[position], excluded & neighbours[position])
+            candidates = candidates - {position}
+            excluded = excluded | {position}
 
     extend(set(), set(range(len(joined))), set())
     return sorted(found)

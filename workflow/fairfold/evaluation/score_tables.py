@@ -81,3 +81,20 @@ def learning_curves(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.Da
     order = valid[[*units, "level", "metric"]].drop_duplicates()
     curves = order.merge(curves.reset_index(), on=[*units, "level", "metric"], how="left", validate="one_to_one")
     return curves.astype({"n_folds": int})
+
+
+def score_tables(scores: pd.DataFrame, datasets: Sequence[str]) -> dict[str, pd.DataFrame | list[pd.DataFrame]]:
+    """All tables of a study's scores.
+
+    Parameters
+    ----------
+    scores : columns as of :func:`summarise_scores` and :func:`learning_curves`.
+    datasets : ids, in the order of ``printed``.
+
+    Returns
+    -------
+    dict with ``summary``, ``curves``, and ``printed``, a table for each dataset
+    """
+    summary = summarise_scores(scores)
+    printed = [printed_scores(summary[summary["dataset"] == dataset]) for dataset in datasets]
+    return {"summary": summary, "curves": learning_curves(scores), "printed": printed}

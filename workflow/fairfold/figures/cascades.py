@@ -15,19 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fairfold.figures import PALETTE, STYLE, nothing_to_draw
-from fairfold.figures.models import MARKERS, colours_of, markers_of
-from fairfold.figures.ranks import METRIC_LABELS
-
-LOSSES = ("hamming_loss", "ranking_loss")
+from fairfold.figures.legend import MARKERS, Legend
 
 
-def plot_learning_curves(curves: pd.DataFrame) -> Figure:
+def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Change of each score along the cascade: a row per metric, a column per missing rate, a line per model.
 
     Parameters
     ----------
     curves : columns ``dataset, missing_rate, model, level, metric, mean``, as
         :func:`fairfold.evaluation.score_tables.learning_curves` gives them; missing rates in percent.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
     -------
@@ -41,28 +39,29 @@ def plot_learning_curves(curves: pd.DataFrame) -> Figure:
     keys = ["dataset", "missing_rate", "model", "metric"]
     start = curves[curves["level"] == 0].set_index(keys)["mean"].rename("start")
     curves = curves.join(start, on=keys)
-    sign = np.where(curves["metric"].isin(LOSSES), -1, 1)
+    names = Legend(legend, curves["model"].unique())
+    sign = np.where(curves["metric"].map(names.is_loss), -1, 1)
     curves["gain"] = sign * (curves["mean"] - curves["start"])
     metrics, rates, models = (list(curves[column].unique()) for column in ("metric", "missing_rate", "model"))
     cascades = [model for model in models if curves.loc[curves["model"] == model, "level"].max() > 0]
-    labels = [f"{'drop' if metric in LOSSES else 'gain'} of\n{METRIC_LABELS.get(metric, metric)}" for metric in metrics]
+    labels = [f"{'drop' if names.is_loss(metric) else 'gain'} of\n{names.label(metric)}" for metric in metrics]
 
     def draw(axes: Axes, row: int, rate: int, model: str, line: dict) -> None:
         part = curves[(curves["metric"] == metrics[row]) & (curves["missing_rate"] == rate)]
         axes.axhline(0, color="black", linewidth=0.6, zorder=0.9)
         _draw_mean(axes, part[part["model"] == model], "gain", line)
 
-    return _grid(labels, rates, _lines_of(models, cascades), draw)
+    return _grid(labels, rates, _lines_of(names, cascades), draw)
 
 
-def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
+def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Precision and recall of the imputed labels along the cascade: a column per missing rate, a line per model.
 
     Parameters
     ----------
     imputation : columns ``dataset, missing_rate, model, level, precision, recall``, as
         :func:`fairfold.forests.diagnostics.summarise_imputation` gives them; missing rates in percent.
-    models : all models of the study, in their order, by which they have the same colours in all its figures.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
     -------
@@ -82,7 +81,7 @@ def plot_imputation(imputation: pd.DataFrame, models: Sequence[str]) -> Figure:
         axes.set_ylim(-0.03, 1.03)
 
     labels = [f"{quantity} of\nimputed labels" for quantity in quantities]
-    return _grid(labels, rates, _lines_of(models, shown), draw)
+    return _grid(labels, rates, _lines_of(Legend(legend, shown), shown), draw)
 
 
 def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> Figure:
@@ -118,10 +117,10 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         axes[0, 0].set_yticks([0, 0.25, 0.5, 0.75, 1])
         for panel in axes.flat[len(models) :]:
             panel.remove()
-        for place, (panel, model) in enumerate(zip(axes.flat, models, strict=False)):
+        for position, (panel, model) in enumerate(zip(axes.flat, models, strict=False)):
             panel.set_title(model)
             panel.plot([0, 1], [0, 1], color="0.5", linewidth=0.8, gid="identity", zorder=0.9)
-            panel.tick_params(labelbottom=place + n_columns >= len(models))
+            panel.tick_params(labelbottom=position + n_columns >= len(models))
             for rate, colour, marker in zip(rates, _cycle(PALETTE, rates), _cycle(MARKERS, rates), strict=True):
                 part = dots[(dots["model"] == model) & (dots["missing_rate"] == rate)]
                 style = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.5, "color": colour}
@@ -165,13 +164,17 @@ def _grid(
     return figure
 
 
-def _lines_of(models: Sequence[str], shown: Sequence[str]) -> dict[str, dict]:
-    """Look of each model's line: its colour in all figures, and a marker; dashed with a "+"."""
-    looks = {}
-    for model, colour, marker in zip(models, colours_of(models), markers_of(models), strict=True):
-        dashes = "--" if model.endswith("+") else "-"
-        looks[model] = {"color": colour, "marker": marker, "linestyle": dashes, "label": model}
-    return {model: looks[model] for model in shown}
+def _lines_of(names: Legend, shown: Sequence[str]) -> dict[str, dict]:
+    """Look of each model's line: its colour and marker in all figures; dashed where it varies another."""
+    return {
+        model: {
+            "color": names.colour(model),
+            "marker": names.marker(model),
+            "linestyle": "--" if names.is_variation(model) else "-",
+            "label": model,
+        }
+        for model in shown
+    }
 
 
 def _draw_mean(axes: Axes, part: pd.DataFrame, value: str, line: dict) -> None:
@@ -182,11 +185,11 @@ def _draw_mean(axes: Axes, part: pd.DataFrame, value: str, line: dict) -> None:
     axes.plot(means.index, means, **line, **edge, linewidth=1, markersize=3.2)
 
 
-def _write_errors(axes: Axes, place: float, summary: pd.DataFrame) -> None:
+def _write_errors(axes: Axes, position: float, summary: pd.DataFrame) -> None:
     for row in summary.itertuples():
         text = f"{row.bias:+.2f}\n{row.mean_absolute_error:.2f}".replace("-", "−")
-        axes.text(place, 1.18, text, ha="center", va="center", fontsize=6.5)
+        axes.text(position, 1.18, text, ha="center", va="center", fontsize=6.5)
 
 
 def _cycle(choices: Sequence[str], items: Sequence[object]) -> list[str]:
-    return [choices[place % len(choices)] for place in range(len(items))]
+    return [choices[position % len(choices)] for position in range(len(items))]

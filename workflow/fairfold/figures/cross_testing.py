@@ -29,7 +29,7 @@ def plot_cross_testing(points: pd.DataFrame, *, chance: float = 0.5, alpha: floa
 
     Parameters
     ----------
-    points : what :func:`fairfold.evaluation.cross_testing_summary.summarise` gives, of one ``figure``: a column of
+    points : what :func:`fairfold.cross_testing.experiment_summary.summarise` gives, of one ``figure``: a column of
         panels per dataset and kind of x. Published points stand behind ours, as rings on dotted lines.
     chance, alpha : accuracy and proportion where there is nothing to find, drawn as dashed lines.
 
@@ -70,8 +70,8 @@ def plot_cross_testing(points: pd.DataFrame, *, chance: float = 0.5, alpha: floa
 
 
 def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
-    places = np.unique(panel["x"])
-    width = np.ptp(places) or 1.0
+    positions = np.unique(panel["x"])
+    width = np.ptp(positions) or 1.0
     for side, (procedure, (name, colour, marker)) in zip((-1, 0, 1), MARKS.items(), strict=True):
         shift = side * _ASIDE * width
         curves = panel[panel["procedure"] == procedure].sort_values("x")
@@ -101,8 +101,8 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
             label=name,
         )
     axes.axhline(nothing, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
-    axes.set_xticks(places)
-    axes.set_xlim(places[0] - _MARGIN * width, places[-1] + _MARGIN * width)
+    axes.set_xticks(positions)
+    axes.set_xlim(positions[0] - _MARGIN * width, positions[-1] + _MARGIN * width)
     axes.grid(visible=False, axis="x")
 
 

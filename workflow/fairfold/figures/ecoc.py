@@ -135,20 +135,20 @@ def plot_code_comparison(comparison: pd.DataFrame) -> Figure:
     return figure
 
 
-def _look(place: int) -> dict[str, str]:
+def _look(position: int) -> dict[str, str]:
     colours = [colour for colour in PALETTE if colour != "#F0E442"]
-    return {"color": colours[place % len(colours)], "marker": MARKERS[place % len(MARKERS)]}
+    return {"color": colours[position % len(colours)], "marker": MARKERS[position % len(MARKERS)]}
 
 
 def _draw_comparison(axis: Axes, table: pd.DataFrame, quantity: str, codings: list[str], losses: list[str]) -> None:
     factor = 100 if quantity == "error" else 1
     peers = table[table["binary_loss"].isna()]
     axis.plot(factor * peers[quantity], peers["coding"].map(codings.index), "|", color="black", markersize=9)
-    for place, loss in enumerate(losses):
+    for position, loss in enumerate(losses):
         for decoding, face in (("lossweighted", None), ("lossbased", "none")):
             part = table[(table["binary_loss"] == loss) & (table["decoding"] == decoding)]
-            height = part["coding"].map(codings.index) + 0.5 * ((place + 0.5) / len(losses) - 0.5)
-            style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **_look(place)}
+            height = part["coding"].map(codings.index) + 0.5 * ((position + 0.5) / len(losses) - 0.5)
+            style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **_look(position)}
             axis.plot(factor * part[quantity], height, **style, **({"markerfacecolor": face} if face else {}))
     axis.set_yticks(range(len(codings)), codings)
     axis.set_ylim(len(codings) - 0.5, -0.5)
@@ -156,7 +156,7 @@ def _draw_comparison(axis: Axes, table: pd.DataFrame, quantity: str, codings: li
 
 def _comparison_handles(losses: list[str]) -> list[Line2D]:
     common = {"linestyle": "", "markersize": 4}
-    handles = [Line2D([], [], **common, **_look(place), label=loss) for place, loss in enumerate(losses)]
+    handles = [Line2D([], [], **common, **_look(position), label=loss) for position, loss in enumerate(losses)]
     grey = {"color": "#555555", "marker": "o"}
     return [
         *handles,

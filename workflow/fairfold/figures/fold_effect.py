@@ -24,7 +24,7 @@ def plot_fold_effect(
 
     Parameters
     ----------
-    summary : what :func:`fairfold.evaluation.fold_effect.summarise` gives, with a column ``dataset``.
+    summary : what :func:`fairfold.splitting.fold_effect.summarise` gives, with a column ``dataset``.
     n_halvings : how many halvings the standard errors come from.
     aggregation : which scores to show, ``"per-fold"`` or ``"pooled"``.
     baseline : method whose values stand as dashed lines in each panel.
@@ -64,14 +64,16 @@ def _draw_panel(
     for shift, (average, (colour, marker)) in zip((-0.17, 0.17), MARKS.items(), strict=True):
         numbers = panel[panel["average"] == average].set_index("method").reindex(methods)
         rows = 1000 * numbers[[quantity, "sd_low", "sd_high", "bias_se", "bias_difference_se"]]
-        places, values = np.arange(len(methods)) + shift, rows[quantity].to_numpy()
+        positions, values = np.arange(len(methods)) + shift, rows[quantity].to_numpy()
         if quantity == "sd":
-            axes.hlines(places, rows["sd_low"], rows["sd_high"], color=colour, linewidth=1)
+            axes.hlines(positions, rows["sd_low"], rows["sd_high"], color=colour, linewidth=1)
         else:
             thin, thick = quantile * rows["bias_se"], quantile * rows["bias_difference_se"]
-            axes.hlines(places, values - thin, values + thin, color=colour, linewidth=0.6)
-            axes.hlines(places, values - thick, values + thick, color=colour, linewidth=2)
-        axes.plot(values, places, marker, color=colour, markersize=3.2, markeredgewidth=0, label=f"{average}-averaged")
+            axes.hlines(positions, values - thin, values + thin, color=colour, linewidth=0.6)
+            axes.hlines(positions, values - thick, values + thick, color=colour, linewidth=2)
+        axes.plot(
+            values, positions, marker, color=colour, markersize=3.2, markeredgewidth=0, label=f"{average}-averaged"
+        )
         axes.axvline(rows.loc[baseline, quantity], color=colour, linewidth=0.6, linestyle="--", alpha=0.7, zorder=0.9)
     if quantity == "sd":
         axes.set_xlim(left=0)

@@ -12,30 +12,31 @@ from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from fairfold.figures import STYLE
-from fairfold.figures.models import colours_of
-from fairfold.figures.ranks import METRIC_LABELS
+from fairfold.figures.legend import Legend
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
 _TOO_LIGHT = "#F0E442"  # yellow, for a line on white
 
 
-def plot_forest_win_percentages(wins: pd.DataFrame) -> Figure:
+def plot_forest_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Win percentage against the number of draws: a row per metric, a column per dataset, a line per model.
 
     Parameters
     ----------
     wins : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         permuted_lower, permuted_upper, n_sets``; the permuted ones may be NaN. One missing rate, in percent.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
     -------
     Figure
-        The grey band is where equal models stay; dotted lines are what permuted labels give each model. A model with a
-        "+" has the colour of the one without, and is dashed.
+        The grey band is where equal models stay; dotted lines are what permuted labels give each model. A
+        variation of a model, such as one with a "+", has its colour, and is dashed.
     """
     metrics, datasets, models = (list(wins[column].unique()) for column in ("metric", "dataset", "model"))
-    looks = _looks(models)
+    names = Legend(legend, models)
+    looks = {model: _look(names, model) for model in models}
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(max(3.4, 0.5 + 2.0 * len(datasets)), 1.7 * len(metrics) + 0.4), layout="constrained")
         axes = figure.subplots(len(metrics), len(datasets), sharex="col", sharey="row", squeeze=False)
@@ -43,7 +44,7 @@ def plot_forest_win_percentages(wins: pd.DataFrame) -> Figure:
             for column, dataset in enumerate(datasets):
                 panel = wins[(wins["metric"] == metric) & (wins["dataset"] == dataset)]
                 _draw_panel(axes[row, column], panel, looks)
-            axes[row, 0].set_ylabel(f"{METRIC_LABELS.get(metric, metric)}:\nwin percentage (%)")
+            axes[row, 0].set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
         for column, dataset in enumerate(datasets):
             first = wins[wins["dataset"] == dataset].iloc[0]
             axes[0, column].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
@@ -68,13 +69,12 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
     axes.set_ylim(-3, 103)  # shows the lines of models that never or always win
 
 
-def _looks(models: list[str]) -> dict[str, dict]:
-    looks = {}
-    for model, colour in zip(models, colours_of(models), strict=True):
-        looks[model] = {"color": colour, "linestyle": "--" if model.endswith("+") else "-", "linewidth": 1.3}
-        if colour == _TOO_LIGHT:
-            looks[model]["path_effects"] = [Stroke(linewidth=2.1, foreground="#555555"), Normal()]
-    return looks
+def _look(names: Legend, model: str) -> dict:
+    colour = names.colour(model)
+    look = {"color": colour, "linestyle": "--" if names.is_variation(model) else "-", "linewidth": 1.3}
+    if colour == _TOO_LIGHT:
+        look["path_effects"] = [Stroke(linewidth=2.1, foreground="#555555"), Normal()]
+    return look
 
 
 def _add_legend(figure: Figure, looks: dict[str, dict], *, has_permuted: bool) -> None:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fairfold.figures import PALETTE, STYLE
-from fairfold.figures.ranks import METRIC_LABELS
+from fairfold.figures.legend import Legend
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
@@ -19,12 +19,13 @@ MEAN = "mean of datasets"
 _HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8, "zorder": 0.95}
 
 
-def plot_rank_stability(stability: pd.DataFrame) -> Figure:
+def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Kendall's tau on new and on the same folds, and the share of the split: a row per metric, a mark per dataset.
 
     Parameters
     ----------
     stability : what :func:`fairfold.evaluation.rank_stability.rank_stability` gives; missing rates in percent.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
     -------
@@ -33,6 +34,7 @@ def plot_rank_stability(stability: pd.DataFrame) -> Figure:
         ones are trainings on the same split. Black marks, with several datasets, are means over them.
     """
     metrics, rates, splitters = (list(stability[column].unique()) for column in ("metric", "missing_rate", "splitter"))
+    names = Legend(legend)
     lanes = list(stability["dataset"].unique())
     lanes += [MEAN] * (len(lanes) > 1)
     stability = pd.concat([stability, _means(stability)], ignore_index=True)
@@ -49,7 +51,7 @@ def plot_rank_stability(stability: pd.DataFrame) -> Figure:
         for row, metric in enumerate(metrics):
             for column, rate in enumerate(rates):
                 panel = stability[(stability["metric"] == metric) & (stability["missing_rate"] == rate)]
-                title = f"{METRIC_LABELS.get(metric, metric)}, {rate} % hidden"
+                title = f"{names.label(metric)}, {rate} % hidden"
                 axes[row, 2 * column].set_title(title, loc="left")
                 _draw_pair(*axes[row, 2 * column : 2 * column + 2], panel, lanes, splitters)
         for column in range(len(rates)):
@@ -76,11 +78,11 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, lanes: list[str], sp
     shifts = np.linspace(-0.3, 0.3, len(lanes)) if len(lanes) > 1 else [0]
     for lane, shift in zip(lanes, shifts, strict=True):
         numbers = panel[panel["dataset"] == lane].set_index("splitter").reindex(splitters)
-        places, look = np.arange(len(splitters)) + shift, _look(lane, lanes)
-        tau.hlines(places, numbers["tau_low"], numbers["tau_high"], color=look["color"], linewidth=0.9)
-        tau.plot(numbers["tau_same_folds"], places, **look | _HOLLOW)
-        tau.plot(numbers["kendall_tau"], places, **look)
-        share.plot(100 * numbers["share_split"], places, **look)
+        positions, look = np.arange(len(splitters)) + shift, _look(lane, lanes)
+        tau.hlines(positions, numbers["tau_low"], numbers["tau_high"], color=look["color"], linewidth=0.9)
+        tau.plot(numbers["tau_same_folds"], positions, **look | _HOLLOW)
+        tau.plot(numbers["kendall_tau"], positions, **look)
+        share.plot(100 * numbers["share_split"], positions, **look)
     share.axvline(0, color="black", linewidth=0.6, zorder=0.8)
     for axes in (tau, share):
         axes.grid(visible=False, axis="y")

@@ -9,22 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairfold.figures import STYLE
-from fairfold.figures.models import colours_of
-
-METRIC_LABELS = {
-    "roc_auc": "micro AUROC",
-    "average_precision": "micro average precision",
-    "hamming_loss": "Hamming loss",
-    "ranking_loss": "ranking loss",
-    "mcc": "micro MCC",
-}
-
+from fairfold.figures.legend import Legend
 
 BAR_STEP = 0.07  # between crossbars above each other, in ranks
 FIRST_BAR = 1.22
 
 
-def plot_percentile_ranks(ranks: pd.DataFrame, comparisons: pd.DataFrame, cliques: pd.DataFrame) -> Figure:
+def plot_percentile_ranks(
+    ranks: pd.DataFrame, comparisons: pd.DataFrame, cliques: pd.DataFrame, legend: pd.DataFrame | None = None
+) -> Figure:
     """Box plots of percentile ranks: a row per metric, a column per missing rate, a box per model, a dot per dataset.
 
     Parameters
@@ -32,15 +25,18 @@ def plot_percentile_ranks(ranks: pd.DataFrame, comparisons: pd.DataFrame, clique
     ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``, as
         :func:`fairfold.evaluation.ranking.percentile_ranks` gives them; missing rates in percent.
     comparisons, cliques : as :func:`fairfold.evaluation.ranking.compare_ranks` gives them.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
     -------
     Figure
-        The mean of each box stands in a white field above it; a rank of 1 is best. A model with a "+" has the colour of
-        the one without, and is hatched. Above the means, a bar joins the models of a clique, which have dots on it; a
-        model may be on several. Cliques of one model have no bar. Above each panel is the p-value of Friedman's test.
+        The mean of each box stands in a white field above it; a rank of 1 is best. A variation of a model, such as one
+        with a "+", has its colour, and is hatched. Above the means, a bar joins the models of a clique, which have dots
+        on it; a model may be on several. Cliques of one model have no bar. Above each panel is the p-value of
+        Friedman's test.
     """
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
+    looks = Legend(legend, models)
     panels = dict(list(ranks.groupby(["metric", "missing_rate"])))
     bars = {panel: _stack(part, models) for panel, part in cliques.groupby(["metric", "missing_rate"])}
     friedman = comparisons.set_index(["metric", "missing_rate"])["friedman_p"]
@@ -57,13 +53,13 @@ def plot_percentile_ranks(ranks: pd.DataFrame, comparisons: pd.DataFrame, clique
         for row, (metric, top) in enumerate(zip(metrics, tops, strict=True)):
             for column, rate in enumerate(rates):
                 panel = axes[row, column]
-                _draw_panel(panel, panels[metric, rate], models)
-                for height, places in bars.get((metric, rate), []):
-                    _draw_bar(panel, FIRST_BAR + BAR_STEP * height, places)
+                _draw_panel(panel, panels[metric, rate], models, looks)
+                for height, positions in bars.get((metric, rate), []):
+                    _draw_bar(panel, FIRST_BAR + BAR_STEP * height, positions)
                 heading = f"{rate} % hidden\n" if row == 0 else ""
                 panel.set_title(heading + _friedman_text(friedman[metric, rate]), fontsize=STYLE["font.size"] - 1)
             axes[row, 0].set_ylim(0, top)
-            axes[row, 0].set_ylabel(METRIC_LABELS.get(metric, metric), y=0.5 / top)
+            axes[row, 0].set_ylabel(looks.label(metric), y=0.5 / top)
         figure.supylabel("percentile rank (1 is best)", fontsize=STYLE["axes.labelsize"])
     return figure
 
@@ -73,16 +69,16 @@ def _stack(cliques: pd.DataFrame, models: list[str]) -> list[tuple[int, list[int
     ends: list[int] = []  # last place that is taken, by height
     bars = []
     members = cliques.groupby("clique")["model"].agg(lambda names: sorted(map(models.index, names)))
-    for places in sorted((each for each in members if len(each) > 1), key=lambda each: (each[0], -each[-1])):
-        height = next((height for height, end in enumerate(ends) if end < places[0]), len(ends))
-        ends[height : height + 1] = [places[-1]]
-        bars.append((height, places))
+    for positions in sorted((each for each in members if len(each) > 1), key=lambda each: (each[0], -each[-1])):
+        height = next((height for height, end in enumerate(ends) if end < positions[0]), len(ends))
+        ends[height : height + 1] = [positions[-1]]
+        bars.append((height, positions))
     return bars
 
 
-def _draw_bar(axes: Axes, height: float, places: list[int]) -> None:
-    axes.plot([places[0], places[-1]], [height, height], color="0.4", linewidth=0.8, gid="crossbar")
-    axes.plot(places, [height] * len(places), ".", color="black", markersize=6, markeredgewidth=0, gid="members")
+def _draw_bar(axes: Axes, height: float, positions: list[int]) -> None:
+    axes.plot([positions[0], positions[-1]], [height, height], color="0.4", linewidth=0.8, gid="crossbar")
+    axes.plot(positions, [height] * len(positions), ".", color="black", markersize=6, markeredgewidth=0, gid="members")
 
 
 def _friedman_text(p: float) -> str:
@@ -91,7 +87,7 @@ def _friedman_text(p: float) -> str:
     return "Friedman p < 0.0001" if p < 0.0001 else f"Friedman p = {p:.2g}"
 
 
-def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str]) -> None:
+def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legend) -> None:
     values = [panel.loc[panel["model"] == model, "percentile_rank"].dropna().to_numpy() for model in models]
     positions = np.arange(len(models))
     boxes = axes.boxplot(
@@ -104,9 +100,16 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str]) -> None:
         whiskerprops={"linewidth": 0.7},
         capprops={"linewidth": 0.7},
     )
-    for box, model, colour in zip(boxes["boxes"], models, colours_of(models), strict=True):
-        hatch = "////" if model.endswith("+") else None
-        box.set(facecolor=colour, alpha=0.55, edgecolor="black", linewidth=0.7, hatch=hatch, hatch_linewidth=0.4)
+    for box, model in zip(boxes["boxes"], models, strict=True):
+        hatch = "////" if looks.is_variation(model) else None
+        box.set(
+            facecolor=looks.colour(model),
+            alpha=0.55,
+            edgecolor="black",
+            linewidth=0.7,
+            hatch=hatch,
+            hatch_linewidth=0.4,
+        )
     for position, dots in zip(positions, values, strict=True):
         # spread sideways in data order, so that equal ranks stay apart and the picture is the same every time
         spread = (np.arange(dots.size) - (dots.size - 1) / 2) * min(0.12, 0.45 / max(dots.size, 1))

@@ -59,7 +59,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     samples = dict(list(points.groupby(keys, sort=False)))
     with mpl.rc_context({**STYLE, "axes.grid": False}):
         figure, axes = _panels(len(panels), width=2.3, height=2.2)
-        for place, (axis, (key, grid)) in enumerate(zip(axes, panels, strict=True)):
+        for position, (axis, (key, grid)) in enumerate(zip(axes, panels, strict=True)):
             if key not in samples or samples[key]["class"].nunique() != 2:
                 raise DataError(f"panel {key} has no samples of two classes; make both tables from the same data.")
             _draw_map(axis, grid)
@@ -67,7 +67,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
             dataset, classifier, first, second = key
             of = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
             axis.set(title=f"{of}{classifier}", xlabel=first, ylabel=second)
-            _letter(axis, place)
+            _letter(axis, position)
         names = sorted(points["class"].unique())
         _legend(figure, _map_handles(names))
     return figure
@@ -84,14 +84,14 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(densities.groupby("n_draws"))
         figure, axes = _panels(len(panels), width=1.9, height=1.8, columns=2)
-        for place, (axis, (n_draws, part)) in enumerate(zip(axes, panels, strict=True)):
+        for position, (axis, (n_draws, part)) in enumerate(zip(axes, panels, strict=True)):
             for name, curve in part.groupby("classifier", sort=False):
                 _line(axis, curve["performance"], curve["density"], name, names)
                 axis.fill_between(curve["performance"], curve["density"], color=_look(name, names)[0], alpha=0.15, lw=0)
             axis.set(title=f"N = {n_draws:,.0f}", xlabel="best performance", ylabel="density")
             axis.set_ylim(bottom=0)
             axis.margins(x=0)
-            _letter(axis, place)
+            _letter(axis, position)
         _legend(figure, _handles(names))
     return figure
 
@@ -131,17 +131,17 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     with mpl.rc_context({**STYLE, "axes.grid.axis": "y"}):
         panels = list(densities.groupby("dataset", sort=False))
         figure, axes = _panels(len(panels), width=3.1, height=2.7, columns=2)
-        for place, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
+        for position, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
             for name, curve in part.groupby("classifier", sort=False):
                 _line(axis, curve["performance"], curve["density"], name, names)
-            seen = part.loc[part["density"] > 1e-3 * part["density"].max(), "performance"]
+            shown = part.loc[part["density"] > 1e-3 * part["density"].max(), "performance"]
             highest = part["density"].max()
             axis.set(title=dataset, xlabel="performance", ylabel="density")
-            axis.set_xlim(seen.min(), min(seen.max() + 0.02, 1))
+            axis.set_xlim(shown.min(), min(shown.max() + 0.02, 1))
             axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
             axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
             _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, names)
-            _letter(axis, place)
+            _letter(axis, position)
         _legend(figure, _handles(names))
     return figure
 
@@ -164,7 +164,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(wins.groupby("dataset", sort=False))
         figure, axes = _panels(len(panels), width=2.5, height=2.1)
-        for place, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
+        for position, (axis, (dataset, part)) in enumerate(zip(axes, panels, strict=True)):
             null = part.drop_duplicates("n_draws").sort_values("n_draws")
             band = 100 * null[["null_lower", "null_upper"]].T.to_numpy()
             axis.fill_between(null["n_draws"], *band, color="#999999", alpha=0.35, lw=0, zorder=0.8)
@@ -176,7 +176,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
             axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
             _draws_axis(axis, part["n_draws"])
             axis.set_ylim(0, 102)
-            _letter(axis, place)
+            _letter(axis, position)
         handles = [*_handles(names), Patch(color="#999999", alpha=0.35, lw=0, label="equal classifiers")]
         if has_permuted:
             handles.append(Line2D([], [], color="#555555", linestyle=":", linewidth=0.7, label="permuted labels"))
@@ -198,12 +198,12 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(len(datasets), len(sizes), squeeze=False, sharey="row", sharex=True)
         panels = [(dataset, n_sampled) for dataset in datasets for n_sampled in sizes]
-        for place, (axis, (dataset, n_sampled)) in enumerate(zip(axes.ravel(), panels, strict=True)):
+        for position, (axis, (dataset, n_sampled)) in enumerate(zip(axes.ravel(), panels, strict=True)):
             part = bands[(bands["dataset"] == dataset) & (bands["n_sampled"] == n_sampled)]
             _draw_bands(axis, part, names)
             axis.set(title=f"{dataset}, M = {n_sampled:,}", xscale="log")
             _draws_axis(axis, part["n_draws"])
-            _letter(axis, place)
+            _letter(axis, position)
         for axis in axes[-1]:
             axis.set_xlabel("draws N")
         for axis in axes[:, 0]:
@@ -260,7 +260,7 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(weights.groupby("n_sampled"))
         figure, axes = _panels(len(panels), width=3.0, height=2.3, columns=2)
-        for place, (axis, (n_sampled, part)) in enumerate(zip(axes, panels, strict=True)):
+        for position, (axis, (n_sampled, part)) in enumerate(zip(axes, panels, strict=True)):
             for n_draws, curve in part.groupby("n_draws"):
                 number = draws.index(n_draws)
                 style = ("-", "--", "-.", ":")[number % 4]
@@ -276,7 +276,7 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
             axis.set(xscale="log", yscale="log")
             largest = part["weight"].max()
             axis.set_ylim(max(part["weight"].min(), 1e-6 * largest) / 2, 2 * largest)
-            _letter(axis, place)
+            _letter(axis, position)
         _legend(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
@@ -299,8 +299,8 @@ def _look(name: str, names: list[str]) -> tuple[str, str]:
     return LOOKS[name] if name in LOOKS else (_other(others.index(name)), "-")
 
 
-def _other(place: int) -> str:
-    return _OTHERS[place % len(_OTHERS)]
+def _other(position: int) -> str:
+    return _OTHERS[position % len(_OTHERS)]
 
 
 def _line(axis: Axes, x: pd.Series, y: pd.Series, name: str, names: list[str]) -> None:
@@ -325,8 +325,8 @@ def _legend(figure: Figure, handles: list[Line2D | Patch]) -> None:
     figure.legend(handles=handles, loc="outside upper center", ncols=n_columns, frameon=False, columnspacing=1.2)
 
 
-def _letter(axis: Axes, place: int) -> None:
-    letter = ascii_lowercase[place % 26] * (1 + place // 26)
+def _letter(axis: Axes, position: int) -> None:
+    letter = ascii_lowercase[position % 26] * (1 + position // 26)
     axis.set_title(letter, loc="left", fontweight="bold")
 
 
@@ -357,12 +357,12 @@ def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
 def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
     radius = np.sqrt(-2 * np.log(1 - _HELD))  # of a chi-squared distribution with two degrees of freedom
     for (name, part), (colour, marker) in zip(samples.groupby("class"), CLASS_MARKS, strict=True):
-        places = part[["x", "y"]].to_numpy()
-        axis.plot(*places.T, marker, color=colour, markersize=2.6, markeredgewidth=0, alpha=0.7, label=name)
-        variances, directions = np.linalg.eigh(np.cov(places.T))
+        positions = part[["x", "y"]].to_numpy()
+        axis.plot(*positions.T, marker, color=colour, markersize=2.6, markeredgewidth=0, alpha=0.7, label=name)
+        variances, directions = np.linalg.eigh(np.cov(positions.T))
         axis.add_patch(
             Ellipse(
-                places.mean(axis=0),
+                positions.mean(axis=0),
                 *(2 * radius * np.sqrt(np.maximum(variances, 0))),
                 angle=np.degrees(np.arctan2(directions[1, 0], directions[0, 0])),
                 facecolor="none",

@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.errors import ModelError
-from fairfold.forests.levels import FORESTS, Level, Matrix, beside, mean_proba
+from fairfold.arrays import Matrix
+from fairfold.errors import ModelError, first_sentence
+from fairfold.forests.levels import FORESTS, Level, append_features, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.validation import check_dense_binary
@@ -103,8 +104,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         new: list[np.ndarray] = []
         for level in self.levels_:
             inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
-            new = [encoder.features(seen) for encoder, seen in zip(level.encoders, inputs, strict=True)]
-            yield mean_proba(level.predictors, beside(X, *new))
+            new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
+            yield mean_proba(level.predictors, append_features(X, *new))
 
     def predict_proba(self, X: Matrix) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
@@ -123,7 +124,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model as ``.npz``; :func:`~fairfold.forests.storage.load_model` reads it."""
+        """Write the fitted model as ``.npz``; :func:`~fairfold.forests.models.load_model` reads it."""
         check_is_fitted(self, "levels_")
         save_model(self, path)
 
@@ -148,8 +149,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
         """What each encoder sees: the features and, of the new features of the level below, all or the others'."""
         if not new or not self.crossing_over:
-            return [beside(X, *new)] * len(FORESTS)
-        return [beside(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
+            return [append_features(X, *new)] * len(FORESTS)
+        return [append_features(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
 
     def _check_parameters(self, choices: dict[str, tuple]) -> None:
         """Check numbers by name, and that the others are among their choices."""
@@ -181,7 +182,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         except ValueError as error:
             # scikit-learn's sentence comes first, its general advice after it
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
-            raise ModelError(f"{str(error).splitlines()[0]} {advice}, one row per sample.") from None
+            raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, np.ndarray]:
         X = self._check_features(X, reset=True)

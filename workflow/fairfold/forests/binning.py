@@ -16,9 +16,9 @@ import numba
 import numpy as np
 from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
 
-Matrix = np.ndarray | sparse.csr_array
 COLUMNS_AT_ONCE = 64
 
 
@@ -123,12 +123,12 @@ def _rank_columns(columns, order, ranks):  # noqa: ANN001, ANN202
     n_values = 0
     for column in range(n_columns):
         first = n_values
-        for place in order[column]:
-            value = columns[column, place]
+        for position in order[column]:
+            value = columns[column, position]
             if n_values == first or value != values[n_values - 1]:
                 values[n_values] = value
                 n_values += 1
-            ranks[column, place] = n_values - 1 - first
+            ranks[column, position] = n_values - 1 - first
         ends[column] = n_values
     return values[:n_values], ends[:-1]
 

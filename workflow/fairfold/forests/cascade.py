@@ -16,10 +16,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.arrays import Matrix
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
-from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level, Matrix, beside
+from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level, append_features
 from fairfold.seeds import seed_for
 from fairfold.ties import ROUNDING, first_best
 from fairfold.weak_labels import tice
@@ -50,11 +52,11 @@ class CascadeForest(BaseCascade):
     output_features : ``"in-bag"``, a training sample's probabilities come from all trees, or ``"out-of-bag"``, from
         those that did not see it. In-bag probabilities leak the labels; the paper does not say which it means.
     shared_seed : whether all forests of the model draw the same random numbers.
-    node_weights : ``"paper"`` or ``"published"`` weights of the tree embedding.
+    node_weights : ``"text"`` or ``"authors-code"`` weights of the tree embedding.
     cap_rounding : ``"ceil"`` or ``"floor"``, of the most positives that a label may have.
     slc_threshold_on : ``"probability"`` or ``"posterior"``, what SLC compares with the threshold.
     imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, new features only.
-    tice_variant : ``"paper"`` or ``"published"``, see :func:`fairfold.weak_labels.tice`.
+    tice_variant : ``"text"`` or ``"authors-code"``, see :func:`fairfold.weak_labels.tice`.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -77,11 +79,11 @@ class CascadeForest(BaseCascade):
         "imputation": (None, "lc", "slc", "fla"),
         "length_control": ("single", "first-drop", "imputation-limit", "best-training", "best-oob"),
         "output_features": ("in-bag", "out-of-bag"),
-        "node_weights": ("paper", "published"),
+        "node_weights": ("text", "authors-code"),
         "cap_rounding": ("ceil", "floor"),
         "slc_threshold_on": ("probability", "posterior"),
         "imputer_features": ("all", "new"),
-        "tice_variant": ("paper", "published"),
+        "tice_variant": ("text", "authors-code"),
     }
 
     def __init__(
@@ -99,11 +101,11 @@ class CascadeForest(BaseCascade):
         lc_threshold: float = 0.4,
         output_features: Literal["in-bag", "out-of-bag"] = "in-bag",
         shared_seed: bool = False,
-        node_weights: Literal["paper", "published"] = "paper",
+        node_weights: Literal["text", "authors-code"] = "text",
         cap_rounding: Literal["ceil", "floor"] = "ceil",
         slc_threshold_on: Literal["probability", "posterior"] = "probability",
         imputer_features: Literal["all", "new"] = "all",
-        tice_variant: Literal["paper", "published"] = "paper",
+        tice_variant: Literal["text", "authors-code"] = "text",
         n_jobs: int | None = 1,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -136,10 +138,12 @@ class CascadeForest(BaseCascade):
             encoders = self._grow_encoders(grow, level, X, labels, new)
             new = [encoder.training_features(out_of_bag=self.output_features == "out-of-bag") for encoder in encoders]
             if self.imputation is not None:
-                seen = np.hstack(new) if self.imputer_features == "new" else beside(X, *new)
-                imputer = imputer or self._make_imputer(seen, observed, seed)
-                labels = imputer.impute(level, self._unseen_proba(grow, level, seen, imputer))
-            self._keep(Level(encoders, grow.pair(beside(X, *new), labels, level, "predictor")), labels, observed)
+                features = np.hstack(new) if self.imputer_features == "new" else append_features(X, *new)
+                imputer = imputer or self._make_imputer(features, observed, seed)
+                labels = imputer.impute(level, self._unseen_proba(grow, level, features, imputer))
+            self._keep(
+                Level(encoders, grow.pair(append_features(X, *new), labels, level, "predictor")), labels, observed
+            )
             if self._is_long_enough(imputer):
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
@@ -207,21 +211,21 @@ class CascadeForest(BaseCascade):
             return imputer is not None and imputer.is_complete
         if self.length_control != "first-drop":
             return False
-        return all(_drops(self._scores(metric)).any() for metric in HIGHER_IS_BETTER)
+        return all(_drops(self._scores(metric)).any() for metric in METRICS)
 
     def _scores(self, metric: str) -> np.ndarray:
         """Scores that length control looks at, level by level from level 1 on; more is better."""
         scores = self.training_scores_ if self.length_control == "best-training" else self.oob_scores_
-        sign = 1 if HIGHER_IS_BETTER[metric] else -1
+        sign = METRICS[metric].direction
         # a score that is undefined (one class only) is never the best
         return np.nan_to_num(sign * np.array([score[metric] for score in scores[1:]]), nan=-1.0)
 
     def _choose_levels(self) -> dict[str, int]:
         last = len(self.levels_) - 1
         if last == 0 or self.length_control == "imputation-limit":
-            return dict.fromkeys(HIGHER_IS_BETTER, last)
+            return dict.fromkeys(METRICS, last)
         choose = _before_first_drop if self.length_control == "first-drop" else first_best
-        return {metric: 1 + int(choose(self._scores(metric))) for metric in HIGHER_IS_BETTER}
+        return {metric: 1 + int(choose(self._scores(metric))) for metric in METRICS}
 
 
 def _before_first_drop(scores: np.ndarray) -> int:

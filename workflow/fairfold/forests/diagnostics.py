@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.forests.base import BaseCascade
-from fairfold.forests.levels import Matrix
+from fairfold.arrays import Matrix
 from fairfold.weak_labels import imputation_quality
+
+if TYPE_CHECKING:
+    from fairfold.forests.base import BaseCascade
 
 _COUNTS = ("n_imputed", "hits", "misses")
 
@@ -70,6 +73,26 @@ def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
     pooled["recall"] = pooled["hits"] / (pooled["hits"] + pooled["misses"])
     levels = pooled.groupby([*units, "level"], sort=False)
     return levels.size().rename("n_folds").to_frame().join(levels.mean()).reset_index()
+
+
+def imputation_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """All tables about a study's imputations.
+
+    Parameters
+    ----------
+    table : see :func:`summarise_imputation`, of ``dataset, missing_rate, model``.
+
+    Returns
+    -------
+    dict with ``imputation, frequencies, errors``, of the three functions here; errors are over datasets
+    """
+    units = ["dataset", "missing_rate", "model"]
+    frequencies = label_frequencies(table, units)
+    return {
+        "imputation": summarise_imputation(table, units),
+        "frequencies": frequencies,
+        "errors": summarise_label_frequencies(frequencies, units[1:]),
+    }
 
 
 def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:

@@ -32,8 +32,8 @@ from fairfold.errors import ModelError, unknown_name
 from fairfold.ties import ROUNDING, first_best
 
 NODE_WEIGHTS = {
-    "paper": lambda draws: 1 / np.log(draws + 1),
-    "published": lambda draws: 1 / (np.log(draws) + 1),
+    "text": lambda draws: 1 / np.log(draws + 1),
+    "authors-code": lambda draws: 1 / (np.log(draws) + 1),
 }
 TREES_AT_ONCE = 4  # as many look-ups are added up before the sum is stored; written out in _add_products
 LAPACK_BLOCK = 64  # columns; its blocked routines use at most as many at once
@@ -60,7 +60,7 @@ class TreeEmbedding(BaseEstimator):
     ----------
     max_share : above 0, at most 1. A node is left out when it holds more than this share of its tree's draws. The paper
         has 0.95 for a random forest and 0.8 for extra trees. The root is left out, or has no effect (at 1).
-    weighting : weight of a node with s draws: ``"paper"`` is 1 / log(s + 1), as in Eq. 3; ``"published"`` is
+    weighting : weight of a node with s draws: ``"text"`` is 1 / log(s + 1), as in Eq. 3; ``"authors-code"`` is
         1 / (log(s) + 1), as in the authors' code.
     explained_variance : above 0, at most 1. The fewest components are kept whose variances sum to more than this share,
         scikit-learn's ``PCA(n_components=0.8)``; 1 keeps all that have a variance.
@@ -85,7 +85,7 @@ class TreeEmbedding(BaseEstimator):
         self,
         *,
         max_share: float = 0.95,
-        weighting: Literal["paper", "published"] = "paper",
+        weighting: Literal["text", "authors-code"] = "text",
         explained_variance: float = 0.8,
     ) -> None:
         self.max_share = max_share
@@ -281,8 +281,8 @@ def _leading_eigenvectors(matrix: np.ndarray, share: float, rounding: float) -> 
         return np.zeros(n), np.zeros((n, 0))
     work = LAPACK_BLOCK * (n + LAPACK_BLOCK + 1)
     with _one_blas_thread():
-        reflectors, diagonal, beside, scales, _ = lapack.dsytrd(matrix.T, lower=1, lwork=work, overwrite_a=1)
-        values, vectors = eigh_tridiagonal(diagonal, beside, check_finite=False)
+        reflectors, diagonal, off_diagonal, scales, _ = lapack.dsytrd(matrix.T, lower=1, lwork=work, overwrite_a=1)
+        values, vectors = eigh_tridiagonal(diagonal, off_diagonal, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         explained = np.cumsum(values) / values.sum()
         n_kept = min(np.searchsorted(explained, share + ROUNDING) + 1, np.count_nonzero(values > rounding))

@@ -210,25 +210,25 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
 def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
     """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
     n_left = n_right = 0
-    for place in range(len(rows)):
-        row = rows[place]
+    for position in range(len(rows)):
+        row = rows[position]
         goes_left = codes[np.uintp(column_start) + row] <= cut
         rows[n_left] = side[n_right] = row
         n_left += goes_left
         n_right += not goes_left
-    for place in range(n_right):
-        rows[n_left + place] = side[place]
+    for position in range(n_right):
+        rows[n_left + position] = side[position]
     return n_left
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
-    for place in range(len(rows)):
-        gathered[place] = codes[np.uintp(column_start) + rows[place]]
+    for position in range(len(rows)):
+        gathered[position] = codes[np.uintp(column_start) + rows[position]]
     lowest = highest = gathered[0]
-    for place in range(len(rows)):
-        lowest, highest = min(lowest, gathered[place]), max(highest, gathered[place])
+    for position in range(len(rows)):
+        lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
     return lowest, highest
 
 
@@ -256,19 +256,19 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
-        place = _draw_feature(state, first, last, n_known)
-        if place < 0:
+        position = _draw_feature(state, first, last, n_known)
+        if position < 0:
             n_known -= 1
             continue
-        feature = features[place]
+        feature = features[position]
         lowest, highest = _gather_codes(codes, feature * n_samples, rows, gathered)
         if lowest == highest:
-            features[place], features[first] = features[first], feature
+            features[position], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
         n_useful += 1
-        features[place], features[last] = features[last], feature
+        features[position], features[last] = features[last], feature
         n_codes = np.int64(highest - lowest) + 1
         n_lowest, sorted_rows = _count_up_to(gathered, n, lowest), rows
         if 2 * n_lowest > n:
@@ -292,14 +292,14 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
             _score_places(keys, fewest, n_places, weights, drawn, width, totals, whole, parts, scores)
         else:
             _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, totals, whole, parts, scores)
-        for place in range(n_places):
-            scores[place] /= parts[place] * (whole - parts[place])
-        for place in range(n_places):
-            if scores[place] > best_score:
-                end = place + fewest
+        for position in range(n_places):
+            scores[position] /= parts[position] * (whole - parts[position])
+        for position in range(n_places):
+            if scores[position] > best_score:
+                end = position + fewest
                 left, right = keys[end - 1] >> CODE_BITS, keys[end] >> CODE_BITS
                 if left != right:
-                    best_score, best_feature = scores[place], feature
+                    best_score, best_feature = scores[position], feature
                     best_left, best_right = np.int64(left), np.int64(right)
     if best_feature < 0:
         return -1, 0, 0.0, first
@@ -328,17 +328,17 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
 def _leave_out(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     """Put the samples with another code than the lowest into ``side``, and their codes to the front of ``gathered``."""
     n_others = 0
-    for place in range(len(rows)):
-        code = gathered[place]
-        gathered[n_others], side[n_others] = code, rows[place]
+    for position in range(len(rows)):
+        code = gathered[position]
+        gathered[n_others], side[n_others] = code, rows[position]
         n_others += code != lowest
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
-    for place in range(n):
-        key, to = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place]), first + place
+    for position in range(n):
+        key, to = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position]), first + position
         while to > first and keys[to - 1] > key:
             keys[to] = keys[to - 1]
             to -= 1
@@ -350,24 +350,24 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
     """The same for a short range of codes."""
     for code in range(n_codes):
         counts[code] = 0
-    for place in range(n):
-        counts[gathered[place] - lowest] += np.uint32(1)
+    for position in range(n):
+        counts[gathered[position] - lowest] += np.uint32(1)
     before = np.uint32(first)
     for code in range(n_codes):
         count = counts[code]
         counts[code] = before
         before += count
-    for place in range(n):
-        code = gathered[place] - lowest
-        keys[counts[code]] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+    for position in range(n):
+        code = gathered[position] - lowest
+        keys[counts[code]] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
         counts[code] += np.uint32(1)
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """The same for many samples and a wide range."""
-    for place in range(n):
-        keys[first + place] = (np.uint64(gathered[place]) << CODE_BITS) | np.uint64(rows[place])
+    for position in range(n):
+        keys[first + position] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
     keys[first : first + n].sort()
 
 
@@ -380,17 +380,17 @@ def _score_places(keys, fewest, n_places, weights, drawn, width, totals, whole, 
     """
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
-        for place in range(fewest - 1):
-            row = np.uint32(keys[place])
+        for position in range(fewest - 1):
+            row = np.uint32(keys[position])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-        for place in range(n_places):
-            row = np.uint32(keys[place + fewest - 1])
+        for position in range(n_places):
+            row = np.uint32(keys[position + fewest - 1])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
             score = imbalance(lanes, part, whole, totals, block)
-            scores[place] = score if block == 0 else scores[place] + score
-            parts[place] = part
+            scores[position] = score if block == 0 else scores[position] + score
+            parts[position] = part
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -400,8 +400,8 @@ def _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, tota
     The samples of that run, the zeros of a sparse feature, are never added up: a split is worth the same from either
     side.
     """
-    for place in range(n_places):
-        scores[place], parts[place] = -1.0, 1.0  # worse than any split
+    for position in range(n_places):
+        scores[position], parts[position] = -1.0, 1.0  # worse than any split
     start, end = (0, n_lowest) if n_lowest > 0 else _longest_run(keys, n)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
@@ -409,21 +409,21 @@ def _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, tota
             row = np.uint32(keys[last])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-            place = last + 1 - fewest
-            if 0 <= place < n_places and keys[last] >> CODE_BITS != keys[last + 1] >> CODE_BITS:
+            position = last + 1 - fewest
+            if 0 <= position < n_places and keys[last] >> CODE_BITS != keys[last + 1] >> CODE_BITS:
                 score = imbalance(lanes, part, whole, totals, block)
-                scores[place] = score if block == 0 else scores[place] + score
-                parts[place] = part
+                scores[position] = score if block == 0 else scores[position] + score
+                parts[position] = part
         lanes, part = no_rows(drawn), 0.0
         for first in range(n - 1, end - 1, -1):
             row = np.uint32(keys[first])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-            place = first - fewest
-            if 0 <= place < n_places and keys[first - 1] >> CODE_BITS != keys[first] >> CODE_BITS:
+            position = first - fewest
+            if 0 <= position < n_places and keys[first - 1] >> CODE_BITS != keys[first] >> CODE_BITS:
                 score = imbalance(lanes, part, whole, totals, block)
-                scores[place] = score if block == 0 else scores[place] + score
-                parts[place] = part
+                scores[position] = score if block == 0 else scores[position] + score
+                parts[position] = part
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -449,19 +449,19 @@ def _random_split(table, codes, node_sums, features, n_constant, rules, state, w
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
-        place = _draw_feature(state, first, last, n_known)
-        if place < 0:
+        position = _draw_feature(state, first, last, n_known)
+        if position < 0:
             n_known -= 1
             continue
-        feature = features[place]
+        feature = features[position]
         lowest, highest = _gather_codes(codes, feature * n_samples, rows, gathered)
         if lowest == highest:
-            features[place], features[first] = features[first], feature
+            features[position], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
         n_useful += 1
-        features[place], features[last] = features[last], feature
+        features[position], features[last] = features[last], feature
         start = starts[feature]
         low, high = start + np.int64(lowest), start + np.int64(highest)
         at = _draw_threshold(values[low], values[high], state)
@@ -506,8 +506,8 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
 def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
     """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
     cut = lowest
-    for place in range(n):
-        code = gathered[place]
+    for position in range(n):
+        code = gathered[position]
         cut = max(cut, code if values[np.uintp(start) + code] <= at else lowest)
     return cut
 
@@ -515,8 +515,8 @@ def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN
 @numba.njit(cache=True, nogil=True, boundscheck=False)
 def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     n_left = 0
-    for place in range(n):
-        n_left += gathered[place] <= cut
+    for position in range(n):
+        n_left += gathered[position] <= cut
     return n_left
 
 
@@ -524,9 +524,9 @@ def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
 def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     """The samples on one side of the split; returns their number."""
     n_side = 0
-    for place in range(len(rows)):
-        side[n_side] = rows[place]
-        n_side += (gathered[place] <= cut) == left
+    for position in range(len(rows)):
+        side[n_side] = rows[position]
+        n_side += (gathered[position] <= cut) == left
     return n_side
 
 
@@ -534,13 +534,13 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 def _score_side(side, n_side, weights, drawn, width, totals, whole):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it."""
     part = 0.0
-    for place in range(n_side):
-        part += weights[side[place]]
+    for position in range(n_side):
+        part += weights[side[position]]
     score = 0.0
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
-        for place in range(n_side):
-            row = side[place]
+        for position in range(n_side):
+            row = side[position]
             lanes = add_row(lanes, drawn, row * width + block)
         score += imbalance(lanes, part, whole, totals, block)
     return score / (part * (whole - part))

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import KFold
 
+from fairfold.arrays import Matrix
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.trees import MultilabelForest
 from fairfold.seeds import seed_for
 
-Matrix = np.ndarray | sparse.csr_array
 FeatureKind = Literal["output", "embedding"]
 
 FORESTS = ("random_forest", "extra_trees")
@@ -38,7 +38,7 @@ class Encoder:
 
     @classmethod
     def of(
-        cls, forest: MultilabelForest, features: Collection[FeatureKind], node_weights: Literal["paper", "published"]
+        cls, forest: MultilabelForest, features: Collection[FeatureKind], node_weights: Literal["text", "authors-code"]
     ) -> Encoder:
         """Encoder for these kinds of features; ``node_weights`` is the embedding's ``weighting``."""
         embedding = None
@@ -91,8 +91,8 @@ class Grower:
         if not isinstance(inputs, list):
             inputs = [BinnedMatrix.from_matrix(inputs)] * len(FORESTS)
         return [
-            MultilabelForest(kind, random_state=self._seed_for(*names, kind), **self._settings).fit(seen, labels)
-            for kind, seen in zip(FORESTS, inputs, strict=True)
+            MultilabelForest(kind, random_state=self._seed_for(*names, kind), **self._settings).fit(features, labels)
+            for kind, features in zip(FORESTS, inputs, strict=True)
         ]
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
@@ -108,7 +108,7 @@ class Grower:
         return seed_for(self._seed, *(() if self._shared_seed else names))
 
 
-def beside(X: Matrix, *new: np.ndarray) -> Matrix:
+def append_features(X: Matrix, *new: np.ndarray) -> Matrix:
     """The features and new ones, sparse where the features are."""
     if not new:
         return X

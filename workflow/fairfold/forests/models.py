@@ -1,17 +1,17 @@
-"""The named models of the weak-label study (Ilidio et al. 2024, Table 3), and their honest relatives."""
+"""The deep forests by name: those of Ilidio, Cerri, Vens & Nakano (2024), Table 3, and ours on out-of-bag features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
 from fairfold.errors import ModelError, unknown_name
-from fairfold.forests.cascade import CascadeForest
-from fairfold.forests.honest import HonestCascade
-from fairfold.forests.levels import Level
+
+if TYPE_CHECKING:
+    from fairfold.forests.base import BaseCascade
 
 _OUTPUT, _EMBEDDING, _BOTH = ("output",), ("embedding",), ("embedding", "output")
 
@@ -27,64 +27,38 @@ PUBLISHED_MODELS: dict[str, dict] = {
     "CaFE-SLC": {"features": _BOTH, "imputation": "slc"},
     "CaFE-FLA": {"features": _BOTH, "imputation": "fla"},
 }
-HONEST_MODELS: dict[str, dict] = {
+OUT_OF_BAG_MODELS: dict[str, dict] = {
     "gcForest+": {"features": _OUTPUT},
     "SLCForest+": {"features": _OUTPUT, "imputation": "slc"},
     "FLAForest+": {"features": _OUTPUT, "imputation": "fla"},
     "CaFE-SLC+": {"features": _BOTH, "imputation": "slc"},
     "CaFE-FLA+": {"features": _BOTH, "imputation": "fla"},
 }
-MODEL_NAMES = (*PUBLISHED_MODELS, *HONEST_MODELS)
+MODEL_NAMES = (*PUBLISHED_MODELS, *OUT_OF_BAG_MODELS)
 
 # Where the paper's text and the authors' code differ. Each is a parameter of CascadeForest.
 VARIANTS: dict[str, dict] = {
-    "paper": {},
-    "published": {
+    "text": {},
+    "authors-code": {
         "shared_seed": True,
-        "node_weights": "published",
+        "node_weights": "authors-code",
         "cap_rounding": "floor",
         "slc_threshold_on": "posterior",
         "imputer_features": "new",
-        "tice_variant": "published",
+        "tice_variant": "authors-code",
     },
 }
 
-
-def make_models(
-    names: Iterable[str], *, variant: Literal["paper", "published"] = "paper", **settings: object
-) -> dict[str, CascadeForest | HonestCascade]:
-    """Unfitted models by name; see :func:`make_model`. Those with a "+" are the same for both variants."""
-    return {name: make_model(name, variant=None if name in HONEST_MODELS else variant, **settings) for name in names}
-
-
-def reused_first_level(
-    model: CascadeForest | HonestCascade, fitted: Mapping[str, CascadeForest | HonestCascade]
-) -> dict[str, Level | None]:
-    """Level 0 for ``fit`` from a model that grew the same forests, as an argument by name.
-
-    Parameters
-    ----------
-    model : unfitted.
-    fitted : models, by name, that were just fitted on the same data with the same whole-number seed.
-
-    Returns
-    -------
-    ``{"first_level": level 0}`` of the first one whose forests have the same settings and random numbers; None where
-    there is none.
-    """
-
-    def identity(of: CascadeForest | HonestCascade) -> tuple:
-        # an honest cascade draws its random numbers as one without a shared seed
-        return of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
-
-    same = (other.levels_[0] for other in fitted.values() if identity(other) == identity(model))
-    return {"first_level": next(same, None)}
+# Looked up when they are needed, because loading Numba takes a second that who reads names need not wait.
+_CASCADE = "fairfold.forests.cascade:CascadeForest"
+_OUT_OF_BAG_CASCADE = "fairfold.forests.out_of_bag:OutOfBagCascade"
+_READ = "fairfold.forests.storage:read_cascade"
 
 
 def make_model(
     name: str,
     *,
-    variant: Literal["paper", "published", "honest"] | None = None,
+    variant: Literal["text", "authors-code"] | None = None,
     n_trees: int = 150,
     max_levels: int = 10,
     min_samples_leaf: int = 5,
@@ -93,16 +67,16 @@ def make_model(
     n_jobs: int | None = 1,
     random_state: int | np.random.RandomState | None = None,
     **options: object,
-) -> CascadeForest | HonestCascade:
-    """Unfitted model by its name; the defaults are the paper's settings (Section 4.3).
+) -> BaseCascade:
+    """Unfitted deep forest by its name; the defaults are the paper's settings (Section 4.3).
 
     Parameters
     ----------
-    name : one of ``MODEL_NAMES``. Those with a "+" are honest cascades, see :mod:`fairfold.forests.honest`.
-    variant : ``"paper"``, what the text says; ``"published"``, what the authors' code ran; ``"honest"``, the model of
-        the same name with a "+". None is ``"honest"`` for names with a "+" and ``"paper"`` for the others.
+    name : one of ``MODEL_NAMES``. Those with a "+" work on out-of-bag features, see :mod:`fairfold.forests.out_of_bag`.
+    variant : ``"text"``, what the paper's text says, or ``"authors-code"``, what its authors' code ran. None is
+        ``"text"``. Those with a "+" have no variants.
     n_trees, max_levels, min_samples_leaf, threshold, percentile, n_jobs, random_state : see
-        :class:`~fairfold.forests.cascade.CascadeForest`. ``percentile`` says nothing to an honest model, and
+        :class:`~fairfold.forests.cascade.CascadeForest`. ``percentile`` says nothing to models with a "+", and
         ``max_levels`` nothing to ``"RF+ET"``, which has one level.
     **options : further parameters of the model's class, in place of the variant's.
 
@@ -113,11 +87,6 @@ def make_model(
     """
     if name not in MODEL_NAMES:
         raise ModelError(unknown_name("model", name, MODEL_NAMES))
-    is_honest = name in HONEST_MODELS
-    variants = ("honest",) if is_honest else (*VARIANTS, "honest") if f"{name}+" in HONEST_MODELS else tuple(VARIANTS)
-    variant = variant or variants[0]
-    if variant not in variants:
-        raise ModelError(f"variant of {name} is {variant!r}; it must be one of {', '.join(map(repr, variants))}.")
     settings = {
         "n_trees": n_trees,
         "max_levels": max_levels,
@@ -126,10 +95,16 @@ def make_model(
         "n_jobs": n_jobs,
         "random_state": random_state,
     }
-    if variant == "honest":
-        model, chosen = HonestCascade, HONEST_MODELS[name if is_honest else f"{name}+"]
+    if name in OUT_OF_BAG_MODELS:
+        if variant is not None:
+            raise ModelError(f"variant of {name} is {variant!r}, but it has none; leave it out.")
+        model, chosen = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name]
     else:
-        model, chosen = CascadeForest, {**PUBLISHED_MODELS[name], **VARIANTS[variant], "percentile": percentile}
+        if variant not in (None, *VARIANTS):
+            allowed = ", ".join(map(repr, VARIANTS))
+            raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
+        model = resolve_name(_CASCADE)
+        chosen = {**PUBLISHED_MODELS[name], **VARIANTS[variant or "text"], "percentile": percentile}
     parameters = {**settings, **chosen, **options}
     unknown = sorted(set(parameters) - set(model().get_params()))
     if unknown:
@@ -137,41 +112,12 @@ def make_model(
     return model(**parameters)
 
 
-def describe_models(
-    names: Sequence[str] = MODEL_NAMES, *, variant: Literal["paper", "published"] = "paper"
-) -> pd.DataFrame:
-    """Table 3 of the paper: what each model is made of, the "+" ones included.
-
-    Parameters
-    ----------
-    names : of ``MODEL_NAMES``.
-    variant : of the models without a "+".
-
-    Returns
-    -------
-    DataFrame with the columns ``model, variant, new_features`` (what a level adds for the next: output-space features,
-    tree embeddings or both), ``training_features`` (whether those of a training sample come from all trees, in-bag, or
-    from those that did not see it), ``crossing_over, imputation, length_control``; "none" where a model has no such
-    part.
+def load_model(path: str | Path) -> BaseCascade:
+    """A deep forest as its ``save`` wrote it.
 
     Raises
     ------
     ModelError
-        When there is no model or variant of that name.
+        When the file is missing, is no saved deep forest, or was written by another version.
     """
-    rows = []
-    for name in names:
-        is_honest = name in HONEST_MODELS
-        model = make_model(name, variant=None if is_honest else variant)
-        parts = model.get_params()
-        row = {"model": name, "variant": "honest" if is_honest else variant}
-        length_control = parts.get("length_control", f"best-oob, patience {parts.get('patience')}")
-        if length_control == "single":
-            row |= dict.fromkeys(("new_features", "training_features", "crossing_over", "imputation"), "none")
-        else:
-            row["new_features"] = " + ".join(parts["features"])
-            row["training_features"] = parts.get("output_features", "out-of-bag")
-            row["crossing_over"] = "yes" if parts["crossing_over"] else "none"
-            row["imputation"] = parts["imputation"] or "none"
-        rows.append({**row, "length_control": length_control})
-    return pd.DataFrame(rows)
+    return resolve_name(_READ)(path, [resolve_name(_CASCADE), resolve_name(_OUT_OF_BAG_CASCADE)])

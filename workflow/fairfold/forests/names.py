@@ -53,8 +53,8 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
     """
     if names is None or fitted is None or np.array_equal(names, fitted):
         return
-    seen, known = set(names), set(fitted)
-    missing, surplus = ([name for name in fitted if name not in seen], [name for name in names if name not in known])
+    given, known = set(names), set(fitted)
+    missing, surplus = ([name for name in fitted if name not in given], [name for name in names if name not in known])
     differences = [f"{verb} {_listed(found)}" for verb, found in (("lacks", missing), ("adds", surplus)) if found]
     if not differences:
         column = np.flatnonzero(names != fitted)[0]

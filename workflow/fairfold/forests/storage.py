@@ -6,9 +6,9 @@ Each forest is stored once: an encoder whose forest is a predictor of the level 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,10 +18,9 @@ from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
 from fairfold.forests.trees import MultilabelForest
 
-if TYPE_CHECKING:
-    from fairfold.forests.base import BaseCascade
+Cascade = TypeVar("Cascade")
 
-FORMAT = 2  # 1 had no names
+FORMAT = 3  # 1 had no names, 2 other variants
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",
@@ -37,8 +36,8 @@ _NAMES = {"feature_names_in_": "n_features_in_", "label_names_": "n_labels_"}  #
 _STACKED = ("training_labels_", "calibrations_")  # lists of arrays of the same shape, one per level
 
 
-def save_model(model: BaseCascade, path: str | Path) -> None:
-    """Write a fitted cascade; :func:`load_model` gives one with the same names that predicts the same bytes.
+def save_model(model: Cascade, path: str | Path) -> None:
+    """Write a fitted cascade; ``load_model`` gives one with the same names that predicts the same bytes.
 
     Parameters
     ----------
@@ -66,25 +65,22 @@ def save_model(model: BaseCascade, path: str | Path) -> None:
     write_arrays(path, description=np.array(text), **arrays)
 
 
-def load_model(path: str | Path) -> BaseCascade:
-    """A cascade as :func:`save_model` wrote it.
+def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
+    """A cascade of one of these classes, as :func:`save_model` wrote it.
 
     Raises
     ------
     ModelError
         When the file is missing, is no saved cascade, or was written by another version.
     """
-    from fairfold.forests.cascade import CascadeForest
-    from fairfold.forests.honest import HonestCascade
-
     try:
         arrays = read_arrays(path, "a saved cascade")
         description = json.loads(str(arrays.pop("description")))
         if description["format"] != FORMAT:
             raise ValueError(f"its format is {description['format']!r}, not {FORMAT}")
-        classes = {cls.__name__: cls for cls in (CascadeForest, HonestCascade)}
+        class_of = {cls.__name__: cls for cls in classes}
         parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in description["parameters"].items()}
-        model = classes[description["class"]](**parameters)
+        model = class_of[description["class"]](**parameters)
         for name in set(_PLAIN) & set(description["fitted"]):
             setattr(model, name, description["fitted"][name])
         for name in _STACKED:
@@ -149,13 +145,13 @@ def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> d
     return arrays
 
 
-def _read_levels(model: BaseCascade, arrays: Mapping[str, np.ndarray], n_levels: int) -> list[Level]:
+def _read_levels(model: Cascade, arrays: Mapping[str, np.ndarray], n_levels: int) -> list[Level]:
     levels: list[Level] = []
     for number in range(n_levels):
         prefix, encoders = f"level{number}", []
-        for place, kind in enumerate(FORESTS if number else ()):
+        for position, kind in enumerate(FORESTS if number else ()):
             stored = _under(arrays, f"{prefix}/encoder/{kind}")
-            forest = MultilabelForest.from_arrays(stored) if stored else levels[-1].predictors[place]
+            forest = MultilabelForest.from_arrays(stored) if stored else levels[-1].predictors[position]
             embedding = _under(arrays, f"{prefix}/embedding/{kind}")
             embedding = TreeEmbedding.from_arrays(embedding, forest) if embedding else None
             encoders.append(Encoder(forest, embedding, with_output="output" in model.features))
@@ -164,7 +160,7 @@ def _read_levels(model: BaseCascade, arrays: Mapping[str, np.ndarray], n_levels:
     return levels
 
 
-def _read_names(model: BaseCascade, names: Mapping[str, list[str]]) -> None:
+def _read_names(model: Cascade, names: Mapping[str, list[str]]) -> None:
     """Give the model the names of its features and labels, where it has any."""
     for name, number in _NAMES.items():
         if name in names:

@@ -21,8 +21,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
-from fairfold.forests.binning import BinnedMatrix, Matrix, single_precision
+from fairfold.forests.binning import BinnedMatrix, single_precision
 from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree
 from fairfold.forests.lanes import LANES
 from fairfold.seeds import seed_sequence

@@ -10,7 +10,6 @@ _HEADINGS = {
     "ranking": "To rank labels by their probability",
     "threshold": "To decide which labels a sample has",
 }
-_METRICS = {"average_precision": ("ranking", "average precision"), "mcc": ("threshold", "MCC")}
 
 
 def group_sentences(recommendation: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
@@ -26,12 +25,13 @@ def group_sentences(recommendation: pd.DataFrame) -> dict[str, dict[str, list[st
     return groups
 
 
-def rank_sentences(ranks: pd.DataFrame) -> list[str]:
+def rank_sentences(ranks: pd.DataFrame, legend: pd.DataFrame) -> list[str]:
     """Which model has the best mean percentile rank, for each use and missing rate.
 
     Parameters
     ----------
     ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``.
+    legend : columns ``name, text, use, leads``, of which the rows that lead are the metrics to look at.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def rank_sentences(ranks: pd.DataFrame) -> list[str]:
         One sentence per use; the last says over how many datasets, and that a best mean is not yet a difference.
     """
     sentences = []
-    for metric, (use, name) in _METRICS.items():
+    for metric, name, use in legend.loc[legend["leads"] == 1, ["name", "text", "use"]].itertuples(index=False):
         of_metric = ranks[(ranks["metric"] == metric) & ranks["percentile_rank"].notna()]
         means = of_metric.groupby(["missing_rate", "model"], sort=False)["percentile_rank"].mean()
         leaders = [_leader(rate, part) for rate, part in means.groupby(level="missing_rate")]

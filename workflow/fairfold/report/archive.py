@@ -30,15 +30,15 @@ def write_archive(
     config : the study's configuration, for the captions.
     target : the archive, ZIP.
     """
-    places = {_place(file): file for file in sorted(files)}
-    content = {place: (Path(results) / file).read_bytes() for place, file in places.items()}
-    content["README.txt"] = _readme(places, config).encode()
+    positions = {_place(file): file for file in sorted(files)}
+    content = {position: (Path(results) / file).read_bytes() for position, file in positions.items()}
+    content["README.txt"] = _readme(positions, config).encode()
     with atomic_open(target) as stream, zipfile.ZipFile(stream, "w") as archive:
-        for place in sorted(content):
-            entry = zipfile.ZipInfo(place, _EPOCH)
+        for position in sorted(content):
+            entry = zipfile.ZipInfo(position, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content[place])
+            archive.writestr(entry, content[position])
 
 
 def _place(file: str) -> str:
@@ -47,13 +47,13 @@ def _place(file: str) -> str:
     return f"figures/{Path(file).name}" if is_figure else file
 
 
-def _readme(places: Mapping[str, str], config: Mapping[str, Any]) -> str:
+def _readme(positions: Mapping[str, str], config: Mapping[str, Any]) -> str:
     """Under each entry of the report: its files, its title and its caption."""
     contents = load_contents()
     members: dict[str, list[str]] = {}
-    for place, file in places.items():
+    for position, file in positions.items():
         found = owner(_shown(file), contents)
-        members.setdefault("" if found is None else _description(*found, config), []).append(place)
+        members.setdefault("" if found is None else _description(*found, config), []).append(position)
     texts = ["Figures and tables of a study by fairfold; config.yaml is its configuration.\n"]
     texts += ["\n".join([*sorted(files), "", text, ""]) for text, files in members.items() if text]
     return "\n".join(texts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairfold.config import check, load_yaml
 
@@ -42,9 +42,100 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
     return [(file, " ".join(match.groups())) for file, match in sorted(found, key=lambda each: _natural(each[0]))]
 
 
+class Figure(NamedTuple):
+    """A figure that the report declares, or several of a kind, as a rule makes them.
+
+    rule : name of the rule, that of the function.
+    section : part of the configuration that it belongs to.
+    path : under the folder of results, without suffix; ``{each}`` stands for one of ``each``.
+    reads : tables, under that folder.
+    draw : the function, as ``"fairfold.figures.module:function"``.
+    options : its further parameters.
+    each : what there is a figure for; empty for a single one.
+    category, label, caption : of Snakemake's own report.
+    """
+
+    rule: str
+    section: str
+    path: str
+    reads: list[str]
+    draw: str
+    options: dict[str, Any]
+    each: list[str]
+    category: str
+    label: str
+    caption: str | None
+
+    @property
+    def paths(self) -> list[str]:
+        """All paths."""
+        return [self.path.format(each=each) for each in self.each] if "{each}" in self.path else [self.path]
+
+    @property
+    def log(self) -> str:
+        """What tells the logs of several figures apart."""
+        return "/{each}" if "{each}" in self.path else ""
+
+
+def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: Collection[str]) -> list[Figure]:
+    """The figures of a study: those that are on, and read no table of the study that is not made.
+
+    Parameters
+    ----------
+    contents : sections.
+    config : checked.
+    tables : paths of the tables that are made, under the folder of results.
+    """
+    return [
+        _figure(section, item, config, contents)
+        for section, item in _file_entries(contents)
+        if "draw" in item and is_on(section, config) and is_on(item, config) and _is_made(item, tables)
+    ]
+
+
+def _is_made(item: Item, tables: Collection[str]) -> bool:
+    patterns = [table for table in item["reads"] if table.startswith("tables/")]
+    return all(select(pattern, tables) for pattern in patterns)
+
+
+def _figure(section: Section, item: Item, config: Mapping[str, Any], contents: Iterable[Section]) -> Figure:
+    module, function = item["draw"].split(":")
+    values = list(dict.fromkeys(_values(item["each"].split("."), config))) if "each" in item else []
+    is_one = "each" not in item
+    return Figure(
+        rule=function,
+        section=section["id"].replace("-", "_"),
+        path=item["figure"].removesuffix(".png").replace("*", "{each}"),
+        reads=[table.replace("*", "{each}") for table in item["reads"]],
+        draw=f"fairfold.figures.{module}:{function}",
+        options={
+            **item.get("options", {}),
+            **{name: setting(key, config) for name, key in item.get("settings", {}).items()},
+        },
+        each=[value for value in values if value in item.get("only", values)],
+        category=section["title"],
+        label=item["title"] if is_one else f"{item['title']}: {{each}}",
+        caption=caption_file(item["figure"], contents),
+    )
+
+
+def _values(key: list[str], position: Any) -> Iterator[str]:
+    """All that stands in a configuration under a key, in which ``*`` is any name."""
+    if not key:
+        yield from position if isinstance(position, list) else [position]
+    elif key[0] == "*":
+        for inner in position.values():
+            yield from _values(key[1:], inner)
+    else:
+        yield from _values(key[1:], position[key[0]])
+
+
 def is_on(entry: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
     """Whether the part of the configuration that an entry names under ``when``, such as ``ecoc.examples``, is used."""
-    return "when" not in entry or bool(setting(entry["when"], config))
+    if "when" not in entry:
+        return True
+    value = setting(entry["when"], config)
+    return any(value) if isinstance(value, list) else bool(value)
 
 
 def setting(key: str, config: Mapping[str, Any]) -> Any:

@@ -62,8 +62,8 @@ def check_scored(tables: Mapping[str, Sequence[str | os.PathLike[str]]], report:
                 failed[dataset] = pd.concat([failed.get(dataset), failures_of(rows)])
                 parts.setdefault(dataset, []).append(part)
     if failed:
-        told = [_fate(dataset, parts[dataset], failures) for dataset, failures in failed.items()]
-        raise ModelError(f"No model could be scored on {'; nor on '.join(told)}; see {report}.")
+        fates = [_fate(dataset, parts[dataset], failures) for dataset, failures in failed.items()]
+        raise ModelError(f"No model could be scored on {'; nor on '.join(fates)}; see {report}.")
 
 
 def _has_score(rows: pd.DataFrame) -> bool:

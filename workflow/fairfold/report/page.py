@@ -23,6 +23,7 @@ from fairfold.report.tables import read_results, read_table, table_html, table_o
 from fairfold.report.templates import render, text_html
 from fairfold.report.versions import gather_versions
 
+_LEGEND = "legend.csv"
 _MOST_DATASETS_IN_ANSWER = 4
 _LEADING = 2  # which model is best, and which cannot be told from it
 _SCALE = 96 / 200  # pixels per inch of a page and of a figure
@@ -196,7 +197,8 @@ def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
         return {
             "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
         }
-    sentences = rank_sentences(_read(entry["ranks"], study)) if entry["ranks"] in study.files else []
+    has_ranks = {entry["ranks"], _LEGEND} <= study.files
+    sentences = rank_sentences(_read(entry["ranks"], study), _read(_LEGEND, study)) if has_ranks else []
     return {"sentences": sentences} if sentences else None
 
 

@@ -31,7 +31,7 @@ def compare_published(
     Parameters
     ----------
     config : the study's configuration; ``note`` says where it departs from the published setting.
-    cross_testing : tables of ``fairfold.evaluation.cross_testing_summary.summarise``, which hold published points.
+    cross_testing : tables of ``fairfold.cross_testing.experiment_summary.summarise``, which hold published points.
     splits : the summary of ``fairfold.splitting.comparison.summarise_splits``, and what public code gives, with the
         columns ``dataset, splitter, measure, value, source``; left out unless both are there.
     weak_labels : our scores (``dataset, missing_rate, model, fold, is_final, metric, value``), and published means
@@ -71,9 +71,9 @@ def published_sentences(comparison: pd.DataFrame) -> list[str]:
 
 
 def _cross_testing(points: pd.DataFrame, config: Mapping[str, Any]) -> pd.DataFrame:
-    place = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
+    position = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
     sides = [points[points["source"] == side].drop(columns="source") for side in ("published", "ours")]
-    both = sides[0].merge(sides[1][[*place, "value", "n_repetitions"]], on=place, suffixes=("", "_ours"))
+    both = sides[0].merge(sides[1][[*position, "value", "n_repetitions"]], on=position, suffixes=("", "_ours"))
     both["axis"] = _joined(both, ["x_name", "x"], " ")
     difference = both["value_ours"] - both["value"]
     in_se = both["difference_in_se"].where(np.isfinite(both["difference_in_se"]))
@@ -107,9 +107,11 @@ def _splits(summary: pd.DataFrame, published: pd.DataFrame, config: Mapping[str,
 
 
 def _weak_labels(scores: pd.DataFrame, published: pd.DataFrame, config: Mapping[str, Any]) -> pd.DataFrame:
-    place = ["dataset", "missing_rate", "model", "metric"]
-    final = scores[scores["is_final"]].groupby(place, sort=False)["value"].agg(["mean", "std", "count"]).reset_index()
-    both = published.merge(final[final["count"] > 0], on=place)
+    position = ["dataset", "missing_rate", "model", "metric"]
+    final = (
+        scores[scores["is_final"]].groupby(position, sort=False)["value"].agg(["mean", "std", "count"]).reset_index()
+    )
+    both = published.merge(final[final["count"] > 0], on=position)
     error = both["std"] * np.sqrt(1 / _FOLDS + 1 / both["count"])
     what = _joined(both, ["dataset", "missing_rate", "model", "metric"])
     return _rows(both["source"], what, both["value"], both["mean"], error, _departures(config))

@@ -17,16 +17,12 @@ What one more positive would cost each fold is kept ready for every label, so th
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
 
-from fairfold.splitting.labels import label_sizes
+from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts
-
-if TYPE_CHECKING:
-    from fairfold.splitting.base import Rows
 
 START_TEMPERATURE = 0.4  # times the weight of the rarest label
 END_TEMPERATURE = 0.05  # times the median weight of the labels
@@ -222,25 +218,25 @@ def _renumber_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
 def _select(entries: tuple, n_labels: int, n_kept: int) -> tuple:
     """The ``n_kept`` entries of the first labels, and the rows that have any."""
     rows, indptr, labels, amounts = entries
-    places, indptr, kept = _find(indptr, labels, n_labels, n_kept)
-    return rows[places], indptr, labels[kept], None if amounts is None else amounts[kept]
+    positions, indptr, kept = _find(indptr, labels, n_labels, n_kept)
+    return rows[positions], indptr, labels[kept], None if amounts is None else amounts[kept]
 
 
 @numba.njit(cache=True, nogil=True)
 def _find(indptr, labels, n_labels, n_kept):  # noqa: ANN001, ANN202
     """Places of the rows that have one of the first labels, where their entries start, and places of the entries."""
-    places, starts, kept = np.empty_like(indptr), np.zeros_like(indptr), np.empty(n_kept, dtype=indptr.dtype)
+    positions, starts, kept = np.empty_like(indptr), np.zeros_like(indptr), np.empty(n_kept, dtype=indptr.dtype)
     n_rows = at = 0
-    for place in range(len(indptr) - 1):
-        for entry in range(indptr[place], indptr[place + 1]):
+    for position in range(len(indptr) - 1):
+        for entry in range(indptr[position], indptr[position + 1]):
             if labels[entry] < n_labels:
                 kept[at] = entry
                 at += 1
         if at > starts[n_rows]:
-            places[n_rows] = place
+            positions[n_rows] = position
             n_rows += 1
             starts[n_rows] = at
-    return places[:n_rows], starts[: n_rows + 1], kept
+    return positions[:n_rows], starts[: n_rows + 1], kept
 
 
 @numba.njit(cache=True, nogil=True)
@@ -249,9 +245,9 @@ def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noi
     size_weight, temperature, hold_band = scales
     n_folds = len(sizes)
     cost = np.empty(tables[1].shape[1], dtype=np.float32)
-    for place, row in enumerate(active[0]):
+    for position, row in enumerate(active[0]):
         home, row_weight = fold_of[row], row_weights[row]
-        _weigh_folds(place, home, active, row_weight, tables, size_arrays, size_weight, cost)
+        _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_weight, cost)
         if noise_from + n_folds > len(noise):
             noise_from = 0
         for fold in range(n_folds):
@@ -267,11 +263,11 @@ def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noi
             fold_of[row] = best
             sizes[home] -= row_weight
             sizes[best] += row_weight
-            _move(place, home, best, active, tables)
+            _move(position, home, best, active, tables)
 
 
 @numba.njit(cache=True, nogil=True)
-def _weigh_folds(place, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
+def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
     _, indptr, labels, amounts = active
     weights, deviations, gains = tables
@@ -283,7 +279,7 @@ def _weigh_folds(place, home, active, row_weight, tables, size_arrays, size_weig
         cost[fold] = size_weight * (abs(excess + row_weight) - abs(excess))
     excess = sizes[home] - fair_sizes[home]
     at_home = np.float32(size_weight * (abs(excess) - abs(excess - row_weight)))
-    for entry in range(indptr[place], indptr[place + 1]):
+    for entry in range(indptr[position], indptr[position + 1]):
         label = labels[entry]
         if amounts is None:
             at_home += gains[label, width + home]
@@ -298,9 +294,9 @@ def _weigh_folds(place, home, active, row_weight, tables, size_arrays, size_weig
 
 
 @numba.njit(cache=True, nogil=True)
-def _move(place, home, fold, active, tables):  # noqa: ANN001, ANN202
+def _move(position, home, fold, active, tables):  # noqa: ANN001, ANN202
     _, indptr, labels, amounts = active
-    for entry in range(indptr[place], indptr[place + 1]):
+    for entry in range(indptr[position], indptr[position + 1]):
         amount = _amount(amounts, entry)
         _add(labels[entry], home, -amount, tables)
         _add(labels[entry], fold, amount, tables)
@@ -311,8 +307,8 @@ def _count(active, fold_of, n_folds, tables):  # noqa: ANN001, ANN202
     """Add the positives of the active labels to the folds that hold them."""
     rows, indptr, labels, amounts = active
     deviations = tables[1]
-    for place, row in enumerate(rows):
-        for entry in range(indptr[place], indptr[place + 1]):
+    for position, row in enumerate(rows):
+        for entry in range(indptr[position], indptr[position + 1]):
             deviations[labels[entry], fold_of[row]] += _amount(amounts, entry)
     for label in range(len(deviations)):
         for fold in range(n_folds):

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from numbers import Integral, Real
 from reprlib import Repr
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,24 +16,11 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError
 from fairfold.seeds import seed_sequence
-from fairfold.splitting.labels import check_labels
+from fairfold.splitting.labels import Rows, check_labels
 from fairfold.splitting.measures import check_n_splits
 
 _SHORT = Repr()
 _SHORT.maxother = 60  # letters of an array, such as the fold of each sample
-
-
-class Rows(NamedTuple):
-    """What is dealt out to folds: samples, or groups of samples that stay together.
-
-    labels : csr_array of bool, shape (n_rows, n_labels); the labels that occur in each row.
-    weights : ndarray of int64, shape (n_rows,); samples in each row.
-    amounts : ndarray of int64, shape (labels.nnz,), or None for all 1; positives behind each stored label.
-    """
-
-    labels: sp.csr_array
-    weights: np.ndarray
-    amounts: np.ndarray | None = None
 
 
 class FoldSplitter(ABC):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.folds import check_folds
-from fairfold.seeds import seed_for
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import (
     delta_class_proportion,
@@ -18,9 +15,6 @@ from fairfold.splitting.measures import (
     lower_bound,
     relative_label_distribution,
 )
-from fairfold.splitting.methods import make_splitter
-
-Matrix = np.ndarray | sparse.csr_array
 
 MEASURES = {
     "ED": example_distribution,
@@ -49,34 +43,6 @@ def describe_labels(Y: Matrix) -> dict[str, float]:
     n_samples, n_labels = labels.shape
     named = dict(zip(("min", "q25", "median", "q75", "max"), map(float, quantiles), strict=True))
     return {"n_samples": n_samples, "n_labels": n_labels, "density": sizes.sum() / (n_samples * n_labels), **named}
-
-
-def repeated_splits(
-    method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple
-) -> tuple[np.ndarray, np.ndarray]:
-    """Several splits of the same samples by one method.
-
-    Parameters
-    ----------
-    method : one of ``fairfold.splitting.methods.METHOD_NAMES``.
-    Y : (n_samples, n_labels) of 0/1.
-    n_splits : number of folds.
-    n_repeats : number of splits; the first ones are the same for any number.
-    seed, names : the study's seed and the unit's names.
-
-    Returns
-    -------
-    folds : (n_repeats, n_samples) int64, test fold of each sample.
-    seconds : (n_repeats,) CPU seconds that each split took, compilation not counted.
-    """
-    make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # loads compiled code
-    folds, seconds = np.empty((n_repeats, Y.shape[0]), dtype=np.int64), np.empty(n_repeats)
-    for repeat in range(n_repeats):
-        splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
-        start = time.process_time()
-        folds[repeat] = splitter.assign(Y)
-        seconds[repeat] = time.process_time() - start
-    return folds, seconds
 
 
 def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
@@ -151,3 +117,19 @@ def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = N
     if public_code is not None:
         table = table.join(public_code.set_index(keys)["value"].rename("public_code"))
     return table.reset_index()
+
+
+def quality_against_seconds(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    """The rLD of each splitter beside the CPU seconds that a split takes.
+
+    Parameters
+    ----------
+    summary : what :func:`summarise_splits` gives.
+    seconds : columns ``dataset, splitter, seconds``, a row per split.
+
+    Returns
+    -------
+    DataFrame with the columns of ``summary``, rows of rLD only, and ``seconds``, the mean
+    """
+    mean = seconds.groupby(["dataset", "splitter"])["seconds"].mean().reset_index()
+    return summary.query("measure == 'rLD'").merge(mean, on=["dataset", "splitter"], validate="one_to_one")

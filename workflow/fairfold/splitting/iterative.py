@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairfold.errors import SplitError
-from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import count_positives
+from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.labels import Rows, count_positives
 from fairfold.splitting.random import spread
 
 LABEL_ORDERS = ("rarest", "first-seen")
@@ -122,8 +122,8 @@ def stratify(
         order = rng.permutation(n_labels)
         _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng)
     else:
-        seen, position = np.unique(labels.indices, return_index=True)
-        _as_first_seen(by_row, by_label, weights, missing, seen[np.argsort(position)], fold_of, rng)
+        occurring, position = np.unique(labels.indices, return_index=True)
+        _as_first_seen(by_row, by_label, weights, missing, occurring[np.argsort(position)], fold_of, rng)
 
 
 def label_pairs(labels: sp.csr_array) -> sp.csr_array:
@@ -136,8 +136,8 @@ def label_pairs(labels: sp.csr_array) -> sp.csr_array:
     n_held = indptr[-1]
     index_type = np.int32 if n_held <= np.iinfo(np.int32).max else np.int64  # one for both, or SciPy makes them wide
     indptr, columns = indptr.astype(index_type), np.empty(n_held, dtype=index_type)
-    places = sp.csr_array((np.arange(labels.nnz), labels.indices, labels.indptr), shape=labels.shape).tocsc()
-    by_row, by_label = (labels.indptr, labels.indices), (places.indptr, places.indices, places.data)
+    positions = sp.csr_array((np.arange(labels.nnz), labels.indices, labels.indptr), shape=labels.shape).tocsc()
+    by_row, by_label = (labels.indptr, labels.indices), (positions.indptr, positions.indices, positions.data)
     n_pairs = _number_pairs(by_row, by_label, indptr, columns)
     return sp.csr_array((np.ones(n_held, dtype=bool), columns, indptr), shape=(len(lengths), max(n_pairs, 1)))
 
@@ -149,7 +149,7 @@ def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN2
     label_indptr, label_rows, label_places = by_label
     n_labels = len(label_indptr) - 1
     number = np.full(n_labels, -1, dtype=np.int64)  # of the pair with each other label
-    seen = np.empty(n_labels, dtype=np.int64)
+    occurring = np.empty(n_labels, dtype=np.int64)
     n_pairs = 0
     for label in range(n_labels):
         n_seen = 0
@@ -157,20 +157,20 @@ def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN2
             for other in indices[label_places[k] + 1 : indptr[label_rows[k] + 1]]:
                 if number[other] < 0:
                     number[other] = 0
-                    seen[n_seen] = other
+                    occurring[n_seen] = other
                     n_seen += 1
-        seen[:n_seen].sort()
-        for other in seen[:n_seen]:
+        occurring[:n_seen].sort()
+        for other in occurring[:n_seen]:
             number[other] = n_pairs
             n_pairs += 1
         for k in range(label_indptr[label], label_indptr[label + 1]):
-            row, place = label_rows[k], label_places[k]
-            before, length = place - indptr[row], indptr[row + 1] - indptr[row]
+            row, position = label_rows[k], label_places[k]
+            before, length = position - indptr[row], indptr[row + 1] - indptr[row]
             at = pair_indptr[row] + before * (2 * length - before - 1) // 2
-            for other in indices[place + 1 : indptr[row + 1]]:
+            for other in indices[position + 1 : indptr[row + 1]]:
                 columns[at] = number[other]
                 at += 1
-        number[seen[:n_seen]] = -1
+        number[occurring[:n_seen]] = -1
     return n_pairs
 
 

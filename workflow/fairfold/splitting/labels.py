@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.validation import check_binary
+
+
+class Rows(NamedTuple):
+    """What is dealt out to folds: samples, or groups of samples that stay together.
+
+    labels : csr_array of bool, shape (n_rows, n_labels); the labels that occur in each row.
+    weights : ndarray of int64, shape (n_rows,); samples in each row.
+    amounts : ndarray of int64, shape (labels.nnz,), or None for all 1; positives behind each stored label.
+    """
+
+    labels: sp.csr_array
+    weights: np.ndarray
+    amounts: np.ndarray | None = None
 
 
 def check_labels(Y: Any) -> sp.csr_array:

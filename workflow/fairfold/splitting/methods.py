@@ -1,33 +1,25 @@
-"""The splitters under the names that configurations, tables and figures use."""
+"""The splitters by name. Each module of ``fairfold.splitting.catalogue`` declares some, in a tuple ``SPECS``.
+
+Nothing else has to know of a new one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from pkgutil import resolve_name
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.errors import SplitError, unknown_name
+from fairfold.plugins import declared
+from fairfold.seeds import seed_for
 from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.labels import check_labels
 
-Matrix = np.ndarray | sparse.csr_array
-
-# Name -> where its class is, parameters. The first seven are those of Tiittanen, Holm & Törönen (2021), Table 2.
-_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "random": ("fairfold.splitting.random:RandomSplit", {}),
-    "PMBSRS": ("fairfold.splitting.partitioned:PartitionedSampling", {}),
-    "SS": ("fairfold.splitting.stratified_sampling:StratifiedSampling", {}),
-    "IS-first-seen": ("fairfold.splitting.iterative:IterativeStratification", {"label_order": "first-seen"}),
-    "SOIS": ("fairfold.splitting.iterative:IterativeStratification", {"order": 2}),
-    "OptiSplit-DCP": ("fairfold.splitting.optisplit:OptiSplit", {"objective": "dcp"}),
-    "OptiSplit-rLD": ("fairfold.splitting.optisplit:OptiSplit", {"objective": "rld"}),
-    "IS": ("fairfold.splitting.iterative:IterativeStratification", {}),
-    "annealed": ("fairfold.splitting.iterative:IterativeStratification", {"refine": "anneal"}),
-}
-
-METHOD_NAMES = tuple(_METHODS)
+_DECLARED = declared("fairfold.splitting.catalogue")
+METHOD_NAMES = tuple(_DECLARED)
 
 
 def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = None) -> FoldSplitter:
@@ -46,12 +38,45 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     SplitError
         When there is no method of that name.
     """
-    if name not in _METHODS:
+    if name not in _DECLARED:
         raise SplitError(unknown_name("splitter", name, METHOD_NAMES))
-    splitter, parameters = _METHODS[name]
-    return resolve_name(splitter)(n_splits, random_state=random_state, **parameters)
+    spec, _ = _DECLARED[name]
+    return resolve_name(spec.make)(n_splits, random_state=random_state, **spec.parameters)
 
 
 def folds_by(name: str, n_splits: int) -> Callable[[Matrix, int], np.ndarray]:
     """A method as a function of labels and seed that gives the test fold of each sample."""
     return lambda Y, seed: make_splitter(name, n_splits, random_state=seed).assign(Y)
+
+
+def repeated_splits(
+    method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple
+) -> tuple[np.ndarray, np.ndarray]:
+    """Several splits of the same samples by one method.
+
+    Parameters
+    ----------
+    method : one of ``fairfold.splitting.methods.METHOD_NAMES``.
+    Y : (n_samples, n_labels) of 0/1.
+    n_splits : number of folds.
+    n_repeats : number of splits; the first ones are the same for any number.
+    seed, names : the study's seed and the unit's names.
+
+    Returns
+    -------
+    folds : (n_repeats, n_samples) int64, test fold of each sample.
+    seconds : (n_repeats,) CPU seconds that each split took, compilation not counted.
+    """
+    make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # loads compiled code
+    folds, seconds = np.empty((n_repeats, Y.shape[0]), dtype=np.int64), np.empty(n_repeats)
+    for repeat in range(n_repeats):
+        splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
+        start = time.process_time()
+        folds[repeat] = splitter.assign(Y)
+        seconds[repeat] = time.process_time() - start
+    return folds, seconds
+
+
+def modules_of_splitters(names: Iterable[str]) -> list[str]:
+    """Where these splitters are declared: the code that their folds depend on, and not on that of others."""
+    return sorted({_DECLARED[name][1] for name in names})

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, unknown_name
 from fairfold.folds import check_folds
-from fairfold.splitting.base import FoldSplitter, Rows
+from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.iterative import IterativeStratification
-from fairfold.splitting.labels import count_positives, label_sizes
+from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -229,13 +229,13 @@ def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
 
 @numba.njit(cache=True, nogil=True)
 def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # noqa: ANN001, ANN202
-    for place, row in enumerate(rows):
-        fold_of[row] = to[place]
-        fold_sizes[origin[place]] -= 1
-        fold_sizes[to[place]] += 1
+    for position, row in enumerate(rows):
+        fold_of[row] = to[position]
+        fold_sizes[origin[position]] -= 1
+        fold_sizes[to[position]] += 1
         for entry in range(indptr[row], indptr[row + 1]):
-            counts[origin[place], indices[entry]] -= 1
-            counts[to[place], indices[entry]] += 1
+            counts[origin[position], indices[entry]] -= 1
+            counts[to[position], indices[entry]] += 1
 
 
 @numba.njit(cache=True, nogil=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import label_sizes
+from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.random import spread
 from fairfold.ties import settled
 

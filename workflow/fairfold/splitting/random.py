@@ -5,7 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from fairfold.splitting.base import FoldSplitter, Rows
+from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.labels import Rows
 
 
 class RandomSplit(FoldSplitter):

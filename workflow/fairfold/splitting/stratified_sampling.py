@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairfold.errors import SplitError
-from fairfold.splitting.base import FoldSplitter, Rows
-from fairfold.splitting.labels import label_sizes
+from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.random import spread
 
 # Rows with a label that lies on one side only are swapped more eagerly, as in the authors' implementation.

@@ -37,9 +37,9 @@ def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkag
     -------
     (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
     """
-    z, seen = _logits(probabilities), np.asarray(observed, dtype=np.float64)
-    pooled = _fit_logistic(z.reshape(-1, 1), seen.reshape(-1, 1), np.array([[1.0, 0.0]]), shrinkage)
-    return _fit_logistic(z, seen, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
+    z, is_observed = _logits(probabilities), np.asarray(observed, dtype=np.float64)
+    pooled = _fit_logistic(z.reshape(-1, 1), is_observed.reshape(-1, 1), np.array([[1.0, 0.0]]), shrinkage)
+    return _fit_logistic(z, is_observed, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
 
 
 def calibrate(probabilities: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
@@ -79,11 +79,11 @@ def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z
     -------
     A number in (0, 1]; 1 ("nothing is missing") where the labels say nothing, because too few are positive.
     """
-    seen = np.asarray(observed)
-    n_positives = seen.sum(axis=0)
+    is_observed = np.asarray(observed)
+    n_positives = is_observed.sum(axis=0)
     labels = np.flatnonzero(n_positives)
     ranking = np.argsort(-probabilities[:, labels], axis=0, kind="stable")
-    hits = np.cumsum(np.take_along_axis(seen[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
+    hits = np.cumsum(np.take_along_axis(is_observed[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
     bounds = [_best_share(hits, np.rint(depth * n_positives[labels]).astype(np.int64), z) for depth in _DEPTHS]
     best = max(bounds, default=0.0)
     return best if best > 0 else 1.0
@@ -105,12 +105,12 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
     return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
 
 
-def _fit_logistic(z: np.ndarray, seen: np.ndarray, prior: np.ndarray, shrinkage: float) -> np.ndarray:
+def _fit_logistic(z: np.ndarray, is_observed: np.ndarray, prior: np.ndarray, shrinkage: float) -> np.ndarray:
     """Newton's method for all columns at once; the prior keeps it well posed where a column has one class only."""
     coefficients = prior.copy()
     for _ in range(_NEWTON_STEPS):
         p = expit(z * coefficients[:, 0] + coefficients[:, 1])
-        error, weight = p - seen, p * (1 - p)
+        error, weight = p - is_observed, p * (1 - p)
         gradient = np.column_stack([(error * z).sum(axis=0), error.sum(axis=0)]) + 2 * shrinkage * (
             coefficients - prior
         )

@@ -41,11 +41,11 @@ def positive_cap(
     """
     if rounding not in ROUNDINGS:
         raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
-    seen = np.asarray(observed, dtype=bool)
-    n_positives = np.count_nonzero(seen, axis=0) / _checked_frequency(frequency, seen)
+    is_observed = np.asarray(observed, dtype=bool)
+    n_positives = np.count_nonzero(is_observed, axis=0) / _checked_frequency(frequency, is_observed)
     # 21 / 0.7 is 30.000000000000004 in binary: a hair beside a whole number is that number
     whole = np.ceil(n_positives * (1 - 1e-12)) if rounding == "ceil" else np.floor(n_positives * (1 + 1e-12))
-    return np.minimum(whole, len(seen)).astype(np.int64)
+    return np.minimum(whole, len(is_observed)).astype(np.int64)
 
 
 def label_complement(
@@ -72,13 +72,15 @@ def label_complement(
     ModelError
         When shapes do not match.
     """
-    seen = np.asarray(observed, dtype=bool)
+    is_observed = np.asarray(observed, dtype=bool)
     probabilities = np.asarray(probabilities)
     if probabilities.ndim != 3 or len(probabilities) == 0:
-        raise ModelError(f"probabilities have shape {probabilities.shape}; they must be (n_forests, *{seen.shape}).")
-    _check_shape(probabilities[0], seen)
+        raise ModelError(
+            f"probabilities have shape {probabilities.shape}; they must be (n_forests, *{is_observed.shape})."
+        )
+    _check_shape(probabilities[0], is_observed)
     agreed = probabilities >= threshold if inclusive else probabilities > threshold
-    return _added(seen, agreed.all(axis=0))
+    return _added(is_observed, agreed.all(axis=0))
 
 
 def strict_label_complement(
@@ -114,16 +116,16 @@ def strict_label_complement(
     ModelError
         When shapes do not match or a frequency is out of range.
     """
-    seen = np.asarray(observed, dtype=bool)
+    is_observed = np.asarray(observed, dtype=bool)
     probabilities, cap = np.asarray(probabilities), np.asarray(cap)
-    _check_shape(probabilities, seen)
-    if cap.shape != seen.shape[1:]:
-        raise ModelError(f"cap has shape {cap.shape}; it must be ({seen.shape[1]},), a number per label.")
-    order = np.argsort(np.where(seen, -np.inf, -probabilities), axis=0, kind="stable")
+    _check_shape(probabilities, is_observed)
+    if cap.shape != is_observed.shape[1:]:
+        raise ModelError(f"cap has shape {cap.shape}; it must be ({is_observed.shape[1]},), a number per label.")
+    order = np.argsort(np.where(is_observed, -np.inf, -probabilities), axis=0, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(order))[:, None], axis=0)
-    share = probabilities if frequency is None else probabilities / _checked_frequency(frequency, seen)
-    return _added(seen, (share > threshold) & (rank < cap))
+    share = probabilities if frequency is None else probabilities / _checked_frequency(frequency, is_observed)
+    return _added(is_observed, (share > threshold) & (rank < cap))
 
 
 def fluid_label_addition(
@@ -151,10 +153,10 @@ def fluid_label_addition(
     ModelError
         When shapes do not match or a frequency is out of range.
     """
-    seen = np.asarray(observed, dtype=bool)
+    is_observed = np.asarray(observed, dtype=bool)
     probabilities = np.asarray(probabilities)
-    _check_shape(probabilities, seen)
-    return _added(seen, probabilities / _checked_frequency(frequency, seen) > threshold)
+    _check_shape(probabilities, is_observed)
+    return _added(is_observed, probabilities / _checked_frequency(frequency, is_observed) > threshold)
 
 
 def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray) -> dict[str, np.ndarray]:
@@ -207,27 +209,27 @@ def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndar
     }
 
 
-def _added(seen: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _added(is_observed: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Observed positives and, for labels that have any, the chosen ones."""
-    return (seen | (chosen & seen.any(axis=0))).astype(np.int8)
+    return (is_observed | (chosen & is_observed.any(axis=0))).astype(np.int8)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
 
-def _check_shape(probabilities: np.ndarray, seen: np.ndarray) -> None:
-    if seen.ndim != 2 or probabilities.shape != seen.shape:
+def _check_shape(probabilities: np.ndarray, is_observed: np.ndarray) -> None:
+    if is_observed.ndim != 2 or probabilities.shape != is_observed.shape:
         raise ModelError(
-            f"probabilities have shape {probabilities.shape} and labels {seen.shape}; both must be "
+            f"probabilities have shape {probabilities.shape} and labels {is_observed.shape}; both must be "
             "(n_samples, n_labels)."
         )
 
 
-def _checked_frequency(frequency: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def _checked_frequency(frequency: np.ndarray, is_observed: np.ndarray) -> np.ndarray:
     frequency = np.asarray(frequency)
-    if frequency.shape != seen.shape[1:]:
-        raise ModelError(f"label frequencies have shape {frequency.shape}; they must be ({seen.shape[1]},).")
+    if frequency.shape != is_observed.shape[1:]:
+        raise ModelError(f"label frequencies have shape {frequency.shape}; they must be ({is_observed.shape[1]},).")
     if not ((frequency > 0) & (frequency <= 1)).all():
         label = np.flatnonzero(~((frequency > 0) & (frequency <= 1)))[0]
         raise ModelError(f"label {label} has frequency {frequency[label]}; it must be above 0 and at most 1.")

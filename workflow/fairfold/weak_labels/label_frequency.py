@@ -17,11 +17,11 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from fairfold.errors import ModelError, unknown_name
+from fairfold.arrays import Matrix
+from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.validation import check_dense_binary
 
-Matrix = np.ndarray | sparse.csr_array
-VARIANTS = ("paper", "published")
+VARIANTS = ("text", "authors-code")
 QUARTERS = 4
 
 
@@ -43,10 +43,10 @@ def label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, percenti
     (n_labels,) floats in (0, 1]. A label without observed positives, or whose positives all have probability zero, says
     nothing about its frequency; it gets 1 ("nothing is missing"), so that nothing is imputed.
     """
-    seen = np.where(np.asarray(observed, dtype=bool), probabilities, np.nan)
-    frequency = np.ones(seen.shape[1])
-    has_positives = ~np.isnan(seen).all(axis=0)
-    frequency[has_positives] = np.nanquantile(seen[:, has_positives], percentile, axis=0)
+    is_observed = np.where(np.asarray(observed, dtype=bool), probabilities, np.nan)
+    frequency = np.ones(is_observed.shape[1])
+    has_positives = ~np.isnan(is_observed).all(axis=0)
+    frequency[has_positives] = np.nanquantile(is_observed[:, has_positives], percentile, axis=0)
     return np.where(frequency > 0, np.minimum(frequency, 1.0), 1.0)
 
 
@@ -60,7 +60,7 @@ def tice(
     max_splits: int = 500,
     min_set_size: int = 10,
     smoothing: float = 5.0,
-    variant: Literal["paper", "published"] = "paper",
+    variant: Literal["text", "authors-code"] = "text",
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> np.ndarray:
     """Label frequencies by tree induction for c estimation, TIcE (Bekker & Davis 2018, AAAI).
@@ -88,8 +88,8 @@ def tice(
     min_set_size : smallest set whose bound counts; only larger sets of tree samples are split. The study of Ilidio et
         al. (2024) set 5.
     smoothing : pseudo-count k of max-bepp.
-    variant : ``"published"`` returns each label's mean, to which TIcE came down in that study: under Python 3 the code
-        reads iterators a second time when they are spent, so no split is ever seen and the share of the whole set
+    variant : ``"authors-code"`` returns each label's mean, to which TIcE came down in that study: under Python 3 the
+        code reads iterators a second time when they are spent, so no split is ever seen and the share of the whole set
         remains. (Theirs scatters by about 0.5 % around the mean: its folds are random and of unequal size.)
     random_state : seed, seed sequence or generator of the folds.
 
@@ -113,7 +113,7 @@ def tice(
     X, observed = _checked(X, observed)
     _check_settings(len(observed), n_folds, n_iterations, delta, max_splits, min_set_size, smoothing)
     has_positives = observed.any(axis=0)
-    if variant == "published":
+    if variant == "authors-code":
         return np.where(has_positives, observed.mean(axis=0), 1.0)
     fold_of = np.random.default_rng(random_state).permutation(len(observed)) % n_folds
     n_outside = len(observed) - np.bincount(fold_of, minlength=n_folds)
@@ -138,7 +138,7 @@ def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
     except ValueError as error:
         # scikit-learn's sentence comes first, its general advice after it
-        raise ModelError(f"{str(error).splitlines()[0]} Features must be finite numbers, in columns.") from None
+        raise ModelError(f"{first_sentence(error)}. Features must be finite numbers, in columns.") from None
     observed = check_dense_binary(observed, "observed", ModelError)
     if observed.ndim != 2 or len(observed) != X.shape[0]:
         raise ModelError(
@@ -295,11 +295,11 @@ def _count(
     """Samples per feature and quarter: of the tree; of the tree and observed; outside the tree and observed."""
     counts[:] = 0
     for row in inside:
-        seen = is_seen[row]
+        is_observed = is_seen[row]
         for feature in range(quarters.shape[1]):
             quarter = quarters[row, feature]
             counts[feature, quarter, 0] += 1
-            counts[feature, quarter, 1] += seen
+            counts[feature, quarter, 1] += is_observed
     for row in outside:
         if is_seen[row]:
             for feature in range(quarters.shape[1]):
@@ -333,9 +333,9 @@ def _sort(rows: np.ndarray, quarters: np.ndarray, feature: int) -> np.ndarray:
         start[quarters[row, feature] + 1] += 1
     for quarter in range(QUARTERS):
         start[quarter + 1] += start[quarter]
-    place = start.copy()
+    position = start.copy()
     for row in rows.copy():
         quarter = quarters[row, feature]
-        rows[place[quarter]] = row
-        place[quarter] += 1
+        rows[position[quarter]] = row
+        position[quarter] += 1
     return start

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
 from fairfold.validation import check_binary
-
-Matrix = np.ndarray | sparse.csr_array
 
 
 def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
@@ -120,7 +119,7 @@ def _without(Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray) -> 
         masked[rows, labels] = 0
         return masked
     masked = sparse.coo_array(Y, copy=True)
-    at = [np.ravel_multi_index(place, Y.shape) for place in (masked.coords, (rows, labels))]
+    at = [np.ravel_multi_index(position, Y.shape) for position in (masked.coords, (rows, labels))]
     masked.data[np.isin(*at)] = 0
     masked.eliminate_zeros()
     return masked.tocsr()

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from fairfold.seeds import seed_sequence
-from fairfold.win_percentage.sampling import band, curve_table, sampled_win_percentages
+from fairfold.win_percentage.sampling import band, curve_table, rank_weights, sampled_win_percentages
 from fairfold.win_percentage.win import checked_draws, theoretical_win_percentage
 
 GAUSSIANS = {"c1": (0.60, 0.06), "c2": (0.63, 0.04), "c3": (0.66, 0.01)}  # mean, standard deviation
@@ -96,3 +96,22 @@ def illustrative_curves(
     found = sampled_win_percentages(means, deviations, n_sampled, draws, n_trials=n_iterations, rng=rng)
     lower, upper = band(found, coverage)
     return curve_table(list(GAUSSIANS), draws, win_percentage=exact_win_percentages(draws), lower=lower, upper=upper)
+
+
+def illustration_tables(random_state: int, n_sampled: Sequence[int]) -> dict[str, pd.DataFrame]:
+    """Tables of the figures that need no data.
+
+    Parameters
+    ----------
+    random_state : see :func:`illustrative_curves`.
+    n_sampled : see :func:`~fairfold.win_percentage.sampling.rank_weights`.
+
+    Returns
+    -------
+    dict with ``joint``, ``curves`` and ``weights``, how much each rank of a sample counts at 1, 10, 100 and 1,000 draws
+    """
+    return {
+        "joint": joint_densities(),
+        "curves": illustrative_curves(random_state=random_state),
+        "weights": rank_weights(n_sampled, (1, 10, 100, 1000)),
+    }

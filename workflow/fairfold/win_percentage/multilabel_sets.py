@@ -1,25 +1,9 @@
 """Which model wins on each random set of features, for multilabel data with hidden labels.
 
-*Performance.* A set is judged by one cross-validation with the same folds for all models and sets. A model learns from
-the labels that may be seen in training; its probabilities for all left-out rows are pooled and scored once against the
-true labels, so that a fold without a positive of some label is no gap. There are two scores, as a model that orders
-labels well need not be the one that draws the line well: average precision (ranking-type use) and Matthews correlation
-(threshold-type use). A cascade that says which level is best by a metric is judged by that metric on that level, as in
-the weak-label study.
-
-*Chance.* All models meet a set with the same random numbers, derived from the set's number. So results do not depend
-on how sets are dealt to jobs, more sets leave the earlier ones as they are, and models can share what they have in
-common.
-
-*Failures.* A model that cannot be fitted on a training part, or predicts what is no probability, has no performance on
-the set and a reason instead; the other models and sets go on.
-
-*Permuted labels.* Whole label rows, true and observed together, change places among the samples: whatever labels have
-to do with each other stays, what they have to do with features goes. It is the rows of features that are moved, which
-is the same thing, and leaves folds as balanced as they are and the same labels hidden. All models see the same
-permutations and all permutations the same feature sets.
-
-The scheme is that of Parry, Phan & Wang (2012), Table 3, with multilabel scores.
+A set is evaluated by one cross-validation with the same folds, hidden labels and random numbers for all models; their
+predictions of all left-out rows are scored at once, by each metric on the level that a cascade chose by it. A model
+that fails has a reason in place of a performance. Permuted labels are whole label rows that change places. The scheme
+is that of Parry, Phan & Wang (2012), Table 3, with multilabel scores; docs/how-it-works.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -34,17 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
-from fairfold.evaluation.scores import HIGHER_IS_BETTER, multilabel_scores
+from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import check_folds
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
-Matrix = np.ndarray | sparse.csr_array
 Observed = Callable[[int], Matrix]
 FitOptions = Callable[[BaseEstimator, Mapping[str, BaseEstimator]], Mapping[str, Any]]
 
-METRICS = ("average_precision", "mcc")
+LEADING = (metrics_of("ranking")[0], metrics_of("threshold")[0])
 
 
 def evaluate_multilabel_sets(
@@ -56,7 +41,7 @@ def evaluate_multilabel_sets(
     feature_sets: Iterable[ArrayLike],
     *,
     seeds: Sequence[int],
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = LEADING,
     threshold: float = 0.5,
     fit_options: FitOptions | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.object_]]:
@@ -72,7 +57,7 @@ def evaluate_multilabel_sets(
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
     seeds : (n_sets,) one for each set; all models that take a ``random_state`` get the same one for a set and fold.
-    metrics : of :data:`~fairfold.evaluation.scores.HIGHER_IS_BETTER`, those of which more is better.
+    metrics : of :data:`~fairfold.evaluation.metrics.METRICS`, those of which more is better.
     threshold : probability above which a label counts as predicted.
     fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
         arguments of its ``fit``, by which a model can be given what another has already computed.
@@ -107,9 +92,9 @@ def evaluate_multilabel_sets(
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
         pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options)
         reason[number] = list(reasons.values())
-        for (column, name), (place, metric) in product(enumerate(models), enumerate(metrics)):
+        for (column, name), (position, metric) in product(enumerate(models), enumerate(metrics)):
             if not reasons[name]:
-                found[metric][number, column] = multilabel_scores(Y, pooled[name][place], threshold)[metric]
+                found[metric][number, column] = multilabel_scores(Y, pooled[name][position], threshold)[metric]
     return found, reason
 
 
@@ -237,7 +222,7 @@ def _dense(matrix: Matrix) -> np.ndarray:
 def _check_models(models: Mapping[str, BaseEstimator], metrics: Sequence[str]) -> None:
     if len(models) < 2:
         raise ModelError(f"models has {len(models)} of them: give two or more, as one alone always wins.")
-    allowed = [metric for metric, is_better in HIGHER_IS_BETTER.items() if is_better]
+    allowed = [name for name, metric in METRICS.items() if metric.direction > 0]
     for metric in metrics:
         if metric not in allowed:
             raise ModelError(unknown_name("metric", metric, allowed))

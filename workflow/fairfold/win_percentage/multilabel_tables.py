@@ -1,24 +1,8 @@
 """Win percentages of models on random feature sets of multilabel data, with what chance gives.
 
-Two nulls stand beside them, and they ask different things.
-
-*Equal models* (``null_lower``, ``null_upper``; :func:`~fairfold.win_percentage.significance.null_interval`). Feature
-sets are drawn independently, so M of them are M independent looks at one dataset with its folds and hidden labels. The
-interval is where M sets leave a win percentage that is 1 / c in truth; outside, M was enough to tell the models apart.
-
-*Permuted labels* (``permuted_lower``, ``permuted_upper``). Labels that have nothing to do with the features still
-favour models whose scores scatter more, and the choice of a dataset, its folds and hidden labels adds scatter that more
-sets do not take away. A win percentage inside this interval may be due to that alone.
-
-A win percentage estimated from M sets depends on M: it scatters more for fewer sets, and with N draws near M the few
-best sets decide, so it tends to that of fewer draws. An interval from M' permuted sets is therefore no interval for M
-sets, not even a wider one, since what permuted labels favour changes with N. So it only ever stands beside a win
-percentage from the same sets: of all M where all were permuted too, and otherwise, in a table of its own, of the first
-M'. There the order of the data is one more order like the permuted ones, and the test is exact for any M', N and number
-of permutations. N goes up to M; beyond, the best set alone would decide.
-
-*Failures.* A model that has no performance on a set, but a reason, has lost there: a random search would have met it,
-too. Where no model has one, all have lost alike, and share the set as in any tie.
+Two nulls stand beside them: where M sets leave equal models (``null_lower``, ``null_upper``), and what labels that
+have nothing to do with the features give on the same sets (``permuted_lower``, ``permuted_upper``). A model without
+performance on a set has lost there. docs/how-it-works.md says what each null answers.
 """
 
 from __future__ import annotations
@@ -72,6 +56,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     DataError
         When performances are missing without a reason, or the sets of permutations are not those of the data.
     """
+    evaluated = evaluated.fillna({"reason": ""})
     parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
     for unit, rows in evaluated.groupby(_UNIT, sort=False):
         models = list(rows["model"].unique())

@@ -105,13 +105,13 @@ def synthetic_rmse(
         _check_count(name, count)
     draws = checked_draws(n_draws)
     squares = np.zeros((len(n_sampled), draws.size))
-    for place in range(n_distributions):
-        rng = np.random.default_rng(seed_sequence(random_state, "distribution", place))
+    for position in range(n_distributions):
+        rng = np.random.default_rng(seed_sequence(random_state, "distribution", position))
         means, deviations = rng.uniform(*MEANS, n_classifiers), rng.uniform(*DEVIATIONS, n_classifiers)
         gaussians = [stats.norm(*each) for each in zip(means, deviations, strict=True)]
         exact = theoretical_win_percentage(gaussians, draws, weights=np.ones(n_classifiers))
         for row, m in zip(squares, n_sampled, strict=True):
-            rng = np.random.default_rng(seed_sequence(random_state, "samples", place, m))
+            rng = np.random.default_rng(seed_sequence(random_state, "samples", position, m))
             found = sampled_win_percentages(means, deviations, m, draws, n_trials=n_trials, rng=rng)
             row += np.mean((found - exact) ** 2, axis=(0, 2)) / n_distributions
     return _rmse_table("synthetic", n_sampled, draws, np.sqrt(squares))

@@ -80,8 +80,8 @@ def reevaluate_pairs(
     scores = np.stack([run.performances for run in runs], axis=2)  # (n_pairs, n_classifiers, n_repeats)
     table = _comparisons(scores, runs[0].classifiers, alpha, n_splits if corrected else None)
     features = np.repeat(np.array(pairs, dtype=np.int64), scores.shape[1], axis=0)
-    for place, column in enumerate(("feature_1", "feature_2")):
-        table.insert(1 + place, column, features[:, place])
+    for position, column in enumerate(("feature_1", "feature_2")):
+        table.insert(1 + position, column, features[:, position])
     table.insert(0, "dataset", dataset)
     return table
 

@@ -411,10 +411,10 @@ def _checked_distributions(distributions: Sequence[Distribution]) -> list[Distri
     distributions = list(distributions)
     if not distributions:
         raise ModelError("no distribution was given; give one for each classifier.")
-    for place, distribution in enumerate(distributions):
+    for position, distribution in enumerate(distributions):
         if not all(hasattr(distribution, name) for name in ("logpdf", "cdf", "sf", "ppf", "isf")):
             raise ModelError(
-                f"distribution {place} (counted from 0) is a {type(distribution).__name__}; give continuous frozen "
+                f"distribution {position} (counted from 0) is a {type(distribution).__name__}; give continuous frozen "
                 "distributions of scipy.stats, or objects with logpdf, cdf, sf, ppf and isf."
             )
     return distributions

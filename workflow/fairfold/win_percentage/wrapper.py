@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.evaluation.plans import deal_folds
+from fairfold.folds import stratified_folds
 from fairfold.seeds import seed_sequence
 from fairfold.win_percentage.feature_sets import checked_sets, finite_matrix, whole_number
 from fairfold.win_percentage.gaussians import make_gaussian
@@ -182,7 +182,7 @@ class Problem:
                 f"more of them in each training part: lower n_splits (2 is the least) or add samples."
             )
         rng = np.random.default_rng(seed_sequence(whole_number("random_state", random_state), "folds"))
-        fold_of = np.array([deal_folds(codes, n_splits, rng) for _ in range(n_repeats)])
+        fold_of = np.array([stratified_folds(codes, n_splits, rng) for _ in range(n_repeats)])
         multiple = math.lcm(*sizes.tolist())
         top = n_repeats * len(sizes) * multiple
         # Sizes of many classes may have a multiple beyond 64 bits; Python's whole numbers have no such bound.

@@ -1,0 +1,41 @@
+"""What the models are made of."""
+
+import pytest
+
+from fairfold.errors import ModelError
+from fairfold.models import MODEL_NAMES
+from fairfold.models.description import describe_models
+
+
+def test_table_3():
+    """Ilidio et al. (2024), Table 3, and the models of our own below it."""
+    table = describe_models(MODEL_NAMES).set_index("model")
+    assert tuple(table.index) == MODEL_NAMES
+    parts = ["new_features", "crossing_over", "imputation", "length_control"]
+    assert table[parts].agg("|".join, axis=1).to_dict() == {
+        "RF+ET": "none|none|none|single",
+        "gcForest": "output|none|none|first-drop",
+        "LCForest": "output|none|lc|imputation-limit",
+        "CaFE": "embedding|yes|none|best-training",
+        "CaFE-OS": "embedding + output|yes|none|best-training",
+        "SLCForest": "output|yes|slc|best-oob",
+        "FLAForest": "output|yes|fla|best-oob",
+        "CaFE-SLC": "embedding + output|yes|slc|best-oob",
+        "CaFE-FLA": "embedding + output|yes|fla|best-oob",
+        "gcForest+": "output|none|none|best-oob, patience 3",
+        "SLCForest+": "output|none|slc|best-oob, patience 3",
+        "FLAForest+": "output|none|fla|best-oob, patience 3",
+        "CaFE-SLC+": "embedding + output|none|slc|best-oob, patience 3",
+        "CaFE-FLA+": "embedding + output|none|fla|best-oob, patience 3",
+    }
+    is_ours = table.index.str.endswith("+")
+    assert (table.loc[is_ours, ["variant", "training_features"]] == ["none", "out-of-bag"]).all(axis=None)
+    assert (table.loc[~is_ours, "variant"] == "text").all()
+    assert table["training_features"].value_counts().to_dict() == {"in-bag": 8, "out-of-bag": 5, "none": 1}
+
+
+def test_models_are_described_in_the_order_and_variant_asked_for():
+    table = describe_models(["CaFE-SLC+", "gcForest"], variant="authors-code")
+    assert table[["model", "variant"]].to_numpy().tolist() == [["CaFE-SLC+", "none"], ["gcForest", "authors-code"]]
+    with pytest.raises(ModelError, match="unknown model 'CaFFE'"):
+        describe_models(["CaFFE"])

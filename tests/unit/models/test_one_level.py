@@ -1,0 +1,57 @@
+"""Any classifier as a model of one level."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+from fairfold.errors import ModelError
+from fairfold.evaluation.metrics import METRICS
+from fairfold.models.one_level import OneLevelModel
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    return X, (X[:, :3] + rng.normal(size=(60, 3)) > 0.5).astype(int)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ExtraTreesClassifier(5), KNeighborsClassifier(3)], ids=["a list of arrays", "no random state"]
+)
+def test_it_predicts_what_the_classifier_does(data, estimator):
+    X, Y = data
+    model = OneLevelModel(estimator, random_state=3).fit(X, Y)
+    reference = clone(estimator)
+    if "random_state" in reference.get_params():
+        reference.set_params(random_state=3)
+    expected = np.column_stack([P[:, 1] for P in reference.fit(X, Y).predict_proba(X)])
+    (only,) = model.staged_predict_proba(X)
+    np.testing.assert_array_equal(only, expected)
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
+    np.testing.assert_array_equal(model.predict(X), expected > 0.5)
+    assert model.best_levels_ == dict.fromkeys(METRICS, 0)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_sparse_labels_and_a_label_of_one_class(data):
+    X, Y = data
+    Y = Y.copy()
+    Y[:, 1] = 0
+    dense, from_sparse = (
+        OneLevelModel(ExtraTreesClassifier(5), random_state=0).fit(X, labels).predict_proba(X)
+        for labels in (Y, sparse.csr_array(Y))
+    )
+    np.testing.assert_array_equal(dense, from_sparse)
+    assert not dense[:, 1].any()
+
+
+def test_what_the_classifier_refuses_is_one_sentence(data):
+    X, Y = data
+    with pytest.raises(ModelError, match=r"^KNeighborsClassifier cannot be fitted: Input X contains NaN\.$"):
+        OneLevelModel(KNeighborsClassifier()).fit(np.full_like(X, np.nan), Y)
+    with pytest.raises(ModelError, match="labels are 0 or 1"):
+        OneLevelModel(KNeighborsClassifier()).fit(X, Y + 1)

@@ -1,0 +1,211 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from fairfold.errors import DataError
+from fairfold.evaluation.metrics import HIGHER_IS_BETTER, METRICS
+from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
+
+
+def as_table(values, models="abcdefghijklmn"):
+    """Scores (n_models, n_folds) as a tidy table."""
+    rows = [(models[i], fold, value) for (i, fold), value in np.ndenumerate(values)]
+    return pd.DataFrame(rows, columns=["model", "fold", "value"])
+
+
+def study(datasets=("one",), rates=(0, 50), models=("a", "b", "c"), n_folds=4):
+    """Scores of a whole study, at random, with a level that is not final and would be the best of all."""
+    keys = itertools.product(datasets, rates, models, range(n_folds), (True, False), METRICS)
+    table = pd.DataFrame(keys, columns=["dataset", "missing_rate", "model", "fold", "is_final", "metric"])
+    values = np.random.default_rng(0).random(len(table))
+    return table.assign(value=np.where(table["is_final"], values, table["metric"].map(HIGHER_IS_BETTER) * 9.0 - 4))
+
+
+def estimates(rate, datasets=("one",)):
+    rows = [(dataset, hidden, rate if hidden == 0 else 50.0) for dataset in datasets for hidden in (0, 50)]
+    return pd.DataFrame(rows, columns=["dataset", "hidden_rate", "estimated_rate"])
+
+
+def test_the_nearest_rate_and_the_lower_of_two():
+    rates = [70, 30, 0, 50]
+    found = [nearest_rate(rates, estimate) for estimate in (0, 14.9, 15, 15.1, 40, 59, 60.1, 99, np.nan)]
+    assert found == [0, 0, 0, 30, 30, 50, 70, 70, 0]
+    assert nearest_rate([0, 20], 100 * (1 - 0.9) + 1e-14) == 0  # not above 10 but for rounding
+
+
+def test_tests_are_corrected_two_sided_and_adjusted_over_all_pairs():
+    n_models, n_folds = 6, 5
+    values = np.random.default_rng(0).normal(np.linspace(0, 1, n_models)[:, None], 0.2, size=(n_models, n_folds))
+    table = compare_with_best(as_table(values), "mcc")
+    pairs = list(itertools.combinations(range(n_models), 2))
+    difference = np.array([values[i] - values[j] for i, j in pairs])
+    t = difference.mean(axis=1) / np.sqrt(difference.var(axis=1, ddof=1) * (1 / 5 + 1 / 4))
+    p = 2 * stats.t.sf(abs(t), n_folds - 1)
+    adjusted = multipletests(p, method="fdr_bh")[1]
+    best = values.mean(axis=1).argmax()
+    for i, row in table.iterrows():
+        if i == best:
+            assert np.isnan(row["p_value"]) and np.isnan(row["p_adjusted"]) and row["is_top"]
+            continue
+        at = pairs.index((min(i, best), max(i, best)))
+        assert row["p_value"] == pytest.approx(p[at], rel=1e-7)
+        assert row["p_adjusted"] == pytest.approx(adjusted[at], rel=1e-7)
+        assert row["is_top"] == (adjusted[at] > 0.05)
+    assert 1 < table["is_top"].sum() < n_models
+    assert (table["is_top"] & (table["p_value"] < 0.05)).any()  # the adjustment matters
+    np.testing.assert_allclose(table["mean"], values.mean(axis=1))
+    np.testing.assert_allclose(table["sd"], values.std(axis=1, ddof=1))
+    np.testing.assert_allclose(table["difference"], values.mean(axis=1).max() - values.mean(axis=1))
+    np.testing.assert_array_equal(table["rank"], stats.rankdata(-values.mean(axis=1)))
+    assert (table["n_folds"] == n_folds).all()
+
+
+def test_less_is_better_for_losses():
+    values = np.array([[0.3, 0.31, 0.29, 0.3], [0.1, 0.11, 0.12, 0.1], [0.11, 0.1, 0.1, 0.12]])
+    table = compare_with_best(as_table(values), "hamming_loss").set_index("model")
+    assert table["rank"].tolist() == [3, 1, 1]
+    assert table["is_top"].tolist() == [False, True, True]
+    assert table.loc["a", "difference"] == pytest.approx(0.3 - 0.1075)
+
+
+def test_alpha_is_the_level():
+    values = np.array([[0.5, 0.52, 0.49, 0.5], [0.4, 0.43, 0.41, 0.47]])
+    p = compare_with_best(as_table(values), "mcc")["p_adjusted"][1]
+    for alpha, is_top in ((p * 0.99, True), (p, False)):
+        assert compare_with_best(as_table(values), "mcc", alpha=alpha)["is_top"].tolist() == [True, is_top]
+
+
+def test_models_that_tie_share_the_first_rank_and_rounding_is_no_difference():
+    values = np.array([[0.5, 0.7], [0.5 + 1e-16, 0.7 + 1e-16], [0.5, 0.7]])
+    table = compare_with_best(as_table(values), "mcc")
+    assert table["rank"].tolist() == [1, 1, 1]
+    assert table["p_value"].tolist() == pytest.approx([np.nan, 1, 1], nan_ok=True)
+    assert table["is_top"].all()
+
+
+def test_the_order_of_the_folds_is_no_lead():
+    values = np.array([[0.3, 0.2, 0.1], [0.1, 0.2, 0.3]])
+    assert values[0].mean() < values[1].mean()
+    table = compare_with_best(as_table(values), "mcc")
+    assert table["rank"].tolist() == [1, 1]
+    assert table["difference"].tolist() == [0, 0]
+    assert table["p_value"].isna().tolist() == [True, False]  # the first of the best is the best
+
+
+def test_a_lead_that_never_varies_is_certain():
+    table = compare_with_best(as_table(np.array([[0.5, 0.7], [0.25, 0.45]])), "mcc")
+    assert table["is_top"].tolist() == [True, False]
+
+
+def test_two_folds_are_tested_with_one_degree_of_freedom():
+    values = np.array([[0.5, 0.7], [0.45, 0.5]])
+    t = 0.125 / np.sqrt(np.var([0.05, 0.2], ddof=1) * (1 / 2 + 1))
+    assert compare_with_best(as_table(values), "mcc")["p_value"][1] == pytest.approx(2 * stats.t.sf(t, 1))
+
+
+def test_a_model_that_failed_is_not_compared():
+    values = np.array([[0.5, np.nan, 0.5], [0.4, 0.5, 0.45], [np.nan] * 3, [0.3, 0.2, 0.1]])
+    table = compare_with_best(as_table(values), "mcc").set_index("model")
+    assert table["n_folds"].tolist() == [2, 3, 0, 3]
+    assert table["mean"].notna().tolist() == [False, True, False, True]
+    assert table.loc[["a", "c"], ["rank", "p_value", "sd", "difference"]].isna().all(axis=None)
+    assert table["is_top"].tolist() == [False, True, False, True]
+    without = compare_with_best(as_table(values[[1, 3]]), "mcc")
+    assert table.loc["d", "p_adjusted"] == without["p_adjusted"][1]
+
+
+def test_a_fold_that_is_undefined_for_all_is_left_out_and_still_a_fold():
+    """The other folds correlate as before: 1 / 4."""
+    values = np.array([[0.5, np.nan, 0.55, 0.6], [0.4, np.nan, 0.5, 0.45]])
+    table = compare_with_best(as_table(values), "roc_auc")
+    ahead = np.array([0.1, 0.05, 0.15])
+    t = ahead.mean() / np.sqrt(ahead.var(ddof=1) * (1 / 3 + 1 / 3))
+    assert table["p_value"][1] == pytest.approx(2 * stats.t.sf(t, 2))
+    assert table["n_folds"].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("n_folds", [0, 1])
+def test_without_two_folds_there_is_no_test(n_folds):
+    values = np.full((2, 3), np.nan)
+    values[:, :n_folds] = [[0.5], [0.4]]
+    table = compare_with_best(as_table(values), "roc_auc")
+    assert table[["p_value", "p_adjusted", "sd"]].isna().all(axis=None)
+    assert table["is_top"].tolist() == [n_folds > 0] * 2
+    assert table["mean"].notna().tolist() == [n_folds > 0] * 2
+
+
+def test_a_single_model_is_the_best():
+    (row,) = compare_with_best(as_table(np.array([[0.5, 0.6]])), "mcc").to_dict("records")
+    assert row["rank"] == 1 and row["is_top"] and np.isnan(row["p_adjusted"])
+
+
+@pytest.mark.parametrize(("n_models", "n_bad"), [(2, 0), (9, 0), (8, 4)])
+def test_how_often_equal_models_are_declared_worse(n_models, n_bad):
+    """The level that the module's description states, for folds that correlate as the test assumes."""
+    k, n_studies = 5, 2000
+    rng = np.random.default_rng(0)
+    any_equal, false_share = [], []
+    for _ in range(n_studies):
+        values = rng.normal(size=(n_models, 1)) * np.sqrt(1 / k) + rng.normal(size=(n_models, k)) * np.sqrt(1 - 1 / k)
+        values[:n_bad] -= 10
+        is_worse = ~_compared(values, True, 1 / k, 0.05)["is_top"]
+        any_equal.append(is_worse[n_bad:].any())
+        false_share.append(is_worse[n_bad:].sum() / max(1, is_worse.sum()))
+    margin = 3 * np.sqrt(0.05 * 0.95 / n_studies)
+    assert np.mean(false_share) < 0.05 + margin
+    if n_bad == 0:
+        assert np.mean(any_equal) < 0.05 + margin
+        assert np.mean(any_equal) > 0.005
+    else:
+        assert 0.08 < np.mean(any_equal) < 0.18
+        assert np.mean(false_share) > 0
+
+
+def test_each_dataset_is_judged_at_its_own_rate():
+    scores, rates = study(("one", "two")), pd.concat([estimates(10.0), estimates(40.0, ["two"])])
+    table = recommend(scores, rates)
+    units = table[["dataset", "estimated_rate", "missing_rate", "use", "metric"]].drop_duplicates().to_numpy().tolist()
+    assert units == [
+        [dataset, estimate, rate, use, metric]
+        for dataset, estimate, rate in (("one", 10.0, 0), ("two", 40.0, 50))
+        for use, metrics in USES.items()
+        for metric in metrics
+    ]
+    final = scores[scores["is_final"]]
+    for unit, part in table.groupby(["dataset", "missing_rate", "metric"]):
+        own = final[(final[["dataset", "missing_rate", "metric"]] == list(unit)).all(axis=1)]
+        np.testing.assert_allclose(part.set_index("model")["mean"], own.groupby("model")["value"].mean())
+    assert {metric for metrics in USES.values() for metric in metrics} == set(METRICS)
+
+
+def test_without_an_estimate_the_lowest_rate_counts():
+    assert set(recommend(study(rates=(70, 30)), estimates(np.nan))["missing_rate"]) == {30}
+
+
+def test_alpha_reaches_the_tests():
+    loose, strict = (recommend(study(), estimates(0.0), alpha=alpha) for alpha in (0.99, 0.0001))
+    assert loose["is_top"].sum() < len(loose) and strict["is_top"].all()
+
+
+@pytest.mark.parametrize(
+    ("scores", "rates", "alpha", "message"),
+    [
+        (study().drop(columns="fold"), estimates(0.0), 0.05, "table of scores has no column 'fold'"),
+        (study(), estimates(0.0).drop(columns="hidden_rate"), 0.05, "table of missing rates has no column"),
+        (study(), estimates(0.0, ["two"]), 0.05, "no estimate of 'one'"),
+        (study(), estimates(0.0), 1, "alpha is 1"),
+        (
+            pd.concat([study(), study()]),
+            estimates(0.0),
+            0.05,
+            "model 'a' has two scores by average_pre",
+        ),
+    ],
+)
+def test_refusals(scores, rates, alpha, message):
+    with pytest.raises(DataError, match=message):
+        recommend(scores, rates, alpha=alpha)

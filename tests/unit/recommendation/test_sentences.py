@@ -1,0 +1,347 @@
+"""Sentences word by word, for every branch."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.recommendation.comparison import USES, recommend
+from fairfold.recommendation.sentences import Evidence, recommendation_sentences
+
+RATES = pd.DataFrame(
+    [
+        ("mine", 0, 0.0, 14.2, 11.4, 17.9, 5, ""),
+        ("mine", 30, 29.0, 36.4, 30.0, 40.0, 5, ""),
+        ("mine", 70, 69.0, 66.0, 60.0, 71.0, 5, ""),
+    ],
+    columns=["dataset", "hidden_rate", "hidden_share", "estimated_rate", "lowest", "highest", "n_folds", "reason"],
+)
+MEANS = {"A": 0.8, "B": 0.79, "C": 0.5}
+JITTER = np.array([0.0, 0.02, -0.02, 0.01, -0.01])
+
+
+def scores(means=None, rate=30, n_folds=5, **of_metric):
+    """Scores of models; those of ``of_metric`` take the place of ``means`` for a metric. B's folds are shuffled."""
+    rows = []
+    for metrics in USES.values():
+        for metric in metrics:
+            for model, mean in of_metric.get(metric, MEANS if means is None else means).items():
+                values = mean + np.roll(JITTER, model == "B")[:n_folds]
+                rows += [("mine", rate, model, fold, True, metric, value) for fold, value in enumerate(values)]
+    return pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "fold", "is_final", "metric", "value"])
+
+
+LOSSES = {"ranking_loss": {"A": 0.1, "B": 0.11, "C": 0.5}, "hamming_loss": {"A": 0.1, "B": 0.11, "C": 0.5}}
+
+
+def told(table, use="ranking", evidence=None, rates=RATES, **options):
+    """Sentences of a use."""
+    sentences = recommendation_sentences(recommend(table, rates), rates, evidence, **options)
+    return sentences.loc[sentences["use"] == use, "sentence"].tolist()
+
+
+def test_reading_order():
+    table = pd.concat([scores(), scores().assign(dataset="other")])
+    rates = pd.concat([RATES, RATES.assign(dataset="other")])
+    sentences = recommendation_sentences(recommend(table, rates), rates)
+    assert list(sentences) == ["dataset", "use", "sentence"]
+    blocks = sentences[["dataset", "use"]].drop_duplicates().to_numpy().tolist()
+    assert blocks == [[name, use] for name in ("mine", "other") for use in ("data", "ranking", "threshold")]
+
+
+# -- the missing rate --
+
+
+def test_the_estimate_its_spread_and_its_errors():
+    """66.0 − 69.0 is the smaller error; 14.2 % missing and 69 % of the rest hidden would be 73.4 %."""
+    assert told(scores(), "data") == [
+        "About 14 % of the positive labels of mine seem to be missing (between 11 and 18 % as each of 5 folds is left "
+        "out).",
+        "If these labels lack none, that is off by 14 points, and by up to 7 points where 30 and 70 % were hidden on "
+        "purpose; if they lack 14 %, it is off by up to 7 points there.",
+        "The missing rate of the study nearest to it is 30 %: what follows is about models that learned with 30 % of "
+        "their positive labels hidden, judged by the labels as they are.",
+    ]
+
+
+def test_one_rate_and_one_point():
+    rates = RATES[:2].assign(estimated_rate=[1.2, 29.6], lowest=1.0, highest=1.4)
+    assert told(scores(rate=0), "data", rates=rates)[1:] == [
+        "If these labels lack none, that is off by 1 point, and by 1 point where 30 % were hidden on purpose; if they "
+        "lack 1 %, it is off by 0 points there.",
+        "The missing rate of the study nearest to it is 0 %: what follows is about models that learned with no label "
+        "hidden, judged by the labels as they are.",
+    ]
+
+
+def test_nothing_seems_to_be_missing():
+    rates = RATES.assign(estimated_rate=[0.1, 29.6, 60], n_folds=1)
+    assert told(scores(), "data", rates=rates)[:2] == [
+        "About 0 % of the positive labels of mine seem to be missing (from a single fold).",
+        "If these labels lack none, that is off by 0 points, and by up to 9 points where 30 and 70 % were hidden on "
+        "purpose.",
+    ]
+
+
+def test_nothing_was_hidden_on_purpose():
+    assert told(scores(rate=0), "data", rates=RATES[:1])[1] == (
+        "No labels were hidden on purpose in this study, so there is no saying how far off that may be."
+    )
+
+
+def test_no_estimate():
+    rates = RATES.assign(estimated_rate=np.nan, reason="every fold is too small")
+    assert told(scores(rate=70), "data", rates=rates) == [
+        "How many positive labels of mine are missing could not be estimated: every fold is too small.",
+        "What follows is therefore about the lowest missing rate of the study: models that learned with 70 % of their "
+        "positive labels hidden, judged by the labels as they are.",
+    ]
+
+
+# -- the models --
+
+
+def test_some_are_worse_and_some_are_not():
+    found = told(scores(**LOSSES))
+    assert found[0] == (
+        "By average precision the best of 3 models is A: 0.800 ± 0.016 (mean and standard deviation over 5 folds)."
+    )
+    assert found[1] == (
+        "C is significantly worse (corrected t-tests over 5 folds, largest adjusted p below 0.001); the tests cannot "
+        "tell B from it."
+    )
+    assert found[2:] == ["By AUROC A is the best, too (0.800).", "By ranking loss A is the best, too (0.100)."]
+
+
+def test_all_others_are_worse():
+    table = scores({"A": 0.9, "C": 0.5, "D": 0.4})
+    assert told(table)[1] == (
+        "C and D are significantly worse (corrected t-tests over 5 folds, largest adjusted p below 0.001)."
+    )
+
+
+def test_none_is_worse():
+    """A and B differ in two folds by 0.04 and 0.01 around 0.01."""
+    table = scores({"A": 0.8, "B": 0.79, "D": 0.8})
+    assert recommend(table, RATES)["p_adjusted"][1] == pytest.approx(0.954, abs=5e-4)
+    assert told(table)[1] == (
+        "The tests cannot tell B or D from it (corrected t-tests over 5 folds, smallest adjusted p 0.95)."
+    )
+
+
+def test_the_only_model():
+    assert told(scores({"A": 0.9})) == [
+        "By average precision the best is A: 0.900 ± 0.016 (mean and standard deviation over 5 folds).",
+        "There is no other model to compare it with.",
+    ]
+
+
+def test_a_single_fold():
+    assert told(scores({"A": 0.9, "B": 0.7, "C": 0.5}, n_folds=1, roc_auc={"A": 0.9, "B": 0.95})) == [
+        "By average precision the best of 3 models is A: 0.900 (a single fold).",
+        "A single fold allows no test of how it compares with B and C.",
+        "By AUROC the best is B (0.940); A has 0.900.",
+        "By ranking loss the best is C (0.500); A has 0.900.",
+    ]
+
+
+def test_other_metrics_disagree():
+    other = {"roc_auc": {"A": 0.79, "B": 0.8, "C": 0.1}, "ranking_loss": {"A": 0.8, "B": 0.9, "C": 0.2}}
+    assert told(scores(**other))[2:] == [
+        "By AUROC the best is B (0.800), from which the tests cannot tell A (0.790).",
+        "By ranking loss the best is C (0.200); A (0.800) is significantly worse (adjusted p below 0.001).",
+    ]
+
+
+def test_other_metrics_are_missing():
+    other = {"roc_auc": {"A": np.nan, "B": 0.8, "C": 0.1}, "ranking_loss": dict.fromkeys("ABC", np.nan)}
+    assert told(scores(**other))[2:] == ["By AUROC the best is B (0.800); A has no score in some fold."]
+
+
+def test_models_that_failed():
+    assert told(scores({"A": 0.9, "B": np.nan, "D": np.nan}))[-1] == (
+        "Left out, for want of a score in every fold: B and D."
+    )
+    nothing = "No model has a score in every fold, so that there is nothing to recommend."
+    assert told(scores({"A": np.nan, "B": np.nan})) == [nothing]
+    assert told(scores({"A": np.nan}), evidence=Evidence(seconds=SECONDS)) == [nothing]
+
+
+def test_digits_follow_the_spread():
+    """The standard deviation of A is 0.0158, divided by 100, or by a million."""
+    table = scores({"A": 0.9})
+    assert told(table.assign(value=0.99 + (table["value"] - 0.9) / 100))[0].startswith(
+        "By average precision the best is A: 0.99000 ± 0.00016 (mean"
+    )
+    assert "A: 0.990000 ± 0.000000 (" in told(table.assign(value=0.99 + (table["value"] - 0.9) / 1e6))[0]
+    assert "A: 0.990 ± 0.000 (" in told(table.assign(value=0.99))[0]
+
+
+def test_the_other_use_has_its_metrics():
+    assert told(scores(**LOSSES), "threshold")[0].startswith("By Matthews correlation the best of 3 models is A: 0.800")
+    assert told(scores(**LOSSES), "threshold")[2] == "By Hamming loss A is the best, too (0.100)."
+
+
+# -- what else is known --
+
+SECONDS = pd.DataFrame(
+    [
+        (dataset, rate, model, fold, step, seconds * (1 + 0.5 * fold) if step == "fit" else 1e6)
+        for dataset, rate in (("mine", 30), ("mine", 70), ("other", 30))
+        for model, seconds in (("A", 4), ("B", 0.04 if rate == 30 else 99), ("C", 0.01))
+        for fold in (0, 1)
+        for step in ("fit", "predict")
+    ],
+    columns=["dataset", "missing_rate", "model", "fold", "step", "seconds"],
+)
+MEMORY = pd.DataFrame(
+    [("mine", 30, "A", 290.4), ("mine", 30, "B", np.nan), ("mine", 70, "A", 1.0), ("other", 30, "A", 1.0)],
+    columns=["dataset", "missing_rate", "model", "max_rss"],
+)
+
+
+def of(**tables):
+    """The sentences that evidence adds."""
+    plain = told(scores())
+    found = told(scores(), evidence=Evidence(**tables))
+    assert found[: len(plain)] == plain
+    return found[len(plain) :]
+
+
+def test_cost_of_the_best_and_of_the_fastest_at_the_top():
+    """C is faster than B but worse."""
+    best = "Beyond the first level, which models share, training A takes 5.0 s of processor time per fold"
+    fastest = (
+        "Of those that the tests cannot tell from it, B is trained fastest: less than 0.1 s of processor time per fold."
+    )
+    assert of(seconds=SECONDS) == [f"{best}.", fastest]
+    assert of(seconds=SECONDS, memory=MEMORY) == [f"{best}, and its job 290 MB of memory at most.", fastest]
+
+
+def test_the_best_is_the_fastest():
+    slower = SECONDS.assign(seconds=SECONDS["seconds"] * np.where(SECONDS["model"] == "B", 1e5, 10))
+    assert of(seconds=slower) == [
+        "Beyond the first level, which models share, training A takes 50 s of processor time per fold.",
+        "No model that the tests cannot tell from it is trained faster.",
+    ]
+    assert of(seconds=slower[slower["model"] != "B"]) == of(seconds=slower)[:1]
+    assert of(seconds=slower[slower["model"] != "A"]) == []
+
+
+def test_long_times_are_in_minutes():
+    assert of(seconds=SECONDS.assign(seconds=SECONDS["seconds"] * 100))[0].endswith(
+        "takes 8 min of processor time per fold."
+    )
+
+
+def cliques(*members, n_datasets=11, metric="average_precision", rate=30):
+    columns = ["metric", "missing_rate", "clique", "model", "mean_rank"]
+    other = [("mcc", 30, 1, "Z", 1.0), ("average_precision", 70, 1, "Z", 1.0)]
+    return {
+        "cliques": pd.DataFrame([*other, *((metric, rate, *member) for member in members)], columns=columns),
+        "comparisons": pd.DataFrame(
+            [("mcc", 30, 99), ("average_precision", 70, 98), (metric, rate, n_datasets)],
+            columns=["metric", "missing_rate", "n_datasets"],
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("members", "ending"),
+    [
+        ([(1, "A", 1.5)], "A has the best mean rank by average precision, and the tests tell it from all others."),
+        (
+            [(1, "B", 1.5), (1, "C", 2.5), (2, "B", 1.5), (2, "A", 2.0)],
+            "B has the best mean rank by average precision, and the tests cannot tell A or C from it.",
+        ),
+        (
+            [(1, "B", 1.5), (1, "C", 1.7), (2, "A", 2.0)],
+            "B has the best mean rank by average precision, and the tests cannot tell C from it; A is worse.",
+        ),
+        (
+            [(1, "B", 1.5), (1, "C", 1.7)],
+            "B has the best mean rank by average precision, and the tests cannot tell C from it.",
+        ),
+    ],
+)
+def test_cliques_over_datasets(members, ending):
+    assert of(**cliques(*members)) == [f"Over 11 datasets with 30 % hidden, {ending}"]
+
+
+@pytest.mark.parametrize(("n_datasets", "few"), [(2, True), (5, True), (6, False)])
+def test_few_datasets_tell_nothing(n_datasets, few):
+    """The least two-sided p-value of n signed ranks is 2^(1 − n): 0.0625 for 5."""
+    (sentence,) = of(**cliques((1, "A", 1.5), n_datasets=n_datasets))
+    assert sentence.endswith("; so few datasets can tell no two models apart.") == few
+
+
+def test_one_dataset_and_nothing_hidden():
+    evidence = Evidence(**cliques((1, "A", 1.5), n_datasets=1, rate=0))
+    assert told(scores(rate=0), evidence=evidence)[-1] == (
+        "Over 1 dataset with nothing hidden, A has the best mean rank by average precision; so few datasets can tell "
+        "no two models apart."
+    )
+
+
+def test_cliques_of_other_metrics_and_rates_are_not_told():
+    assert of(**cliques((1, "A", 1.0), metric="roc_auc")) == []
+    assert of(cliques=cliques((1, "A", 1.0))["cliques"]) == []
+
+
+def wins(of_a, null=(0.4, 0.6)):
+    """Chances of A after so many draws where 50 % are hidden, B has the rest; and other units, where B always wins."""
+    rows = [
+        (dataset, metric, rate, n, model, share, *null, 40)
+        for dataset, metric, rate in (
+            ("mine", "average_precision", 50),
+            ("mine", "average_precision", 70),
+            ("mine", "mcc", 50),
+            ("other", "average_precision", 50),
+        )
+        for n, chance in of_a.items()
+        for model, share in zip("AB", (chance, 1 - chance) if (dataset, metric, rate) == TOLD else (0, 1), strict=True)
+    ]
+    columns = ["dataset", "metric", "missing_rate", "n_draws", "model", "win_percentage"]
+    return pd.DataFrame(rows, columns=[*columns, "null_lower", "null_upper", "n_sets"])
+
+
+TOLD = ("mine", "average_precision", 50)
+DRAWING = (
+    "Where each model draws from 40 random sets of features, with 50 % hidden, A has the best average precision with"
+)
+
+
+def test_win_percentages_for_few_and_for_moderately_many_draws():
+    """The rate of the table that is nearest to the recommendation's 30 is 50."""
+    chances = {1: 0.552, 10: 0.6, 64: 0.706, 1000: 0.1}
+    assert of(win_percentages=wins(chances)) == [
+        f"{DRAWING} probability 55 % after 1 draw and 71 % after 64 draws (if all models were equal: 40 to 60 % after "
+        "64 draws)."
+    ]
+    for most, chance, draws in ((9, "55 %", "1 draw"), (10, "55 % after 1 draw and 60 %", "10 draws")):
+        sentence = told(scores(), evidence=Evidence(win_percentages=wins(chances)), moderate_draws=most)[-1]
+        assert sentence == (
+            f"{DRAWING} probability {chance} after {draws} (if all models were equal: 40 to 60 % after {draws})."
+        )
+
+
+def test_another_model_wins_more_often():
+    assert of(win_percentages=wins({1: 0.552, 64: 0.2}, null=(np.nan, np.nan))) == [
+        f"{DRAWING} probability 55 % after 1 draw and 20 % after 64 draws; most likely then is B, 80 %."
+    ]
+
+
+def test_an_equal_chance_is_none_more_often():
+    chances = {1: 0.552, 64: 0.5 - 1e-16}
+    assert "most likely" not in of(win_percentages=wins(chances))[0]
+
+
+def test_only_rates_at_which_the_best_drew_count():
+    table = pd.concat([wins({1: 0.552}), wins({1: 0.5}).query("model == 'B'").assign(missing_rate=30)])
+    (sentence,) = of(win_percentages=table)
+    assert "with 50 % hidden" in sentence
+
+
+def test_no_win_percentage_of_the_best():
+    assert of(win_percentages=wins({1: np.nan}).query("missing_rate == 50")) == []
+    assert of(win_percentages=wins({1: 0.5}).query("model == 'B'")) == []
+    assert of(win_percentages=wins({1: 0.5}).query("dataset == 'other'")) == []

@@ -1,0 +1,58 @@
+"""A configuration as a whole."""
+
+import copy
+
+import pytest
+
+from fairfold import study
+from fairfold.errors import ConfigError
+
+CONFIG = {"seed": 1, "weak_labels": {"datasets": ["simulated-multilabel"]}}
+
+
+def checked(**changes):
+    config = copy.deepcopy(CONFIG)
+    for part, values in changes.items():
+        config.setdefault(part, {}).update(values)
+    study.check_study(config)
+    return config
+
+
+def test_models_are_those_of_all_parts_each_once():
+    config = checked(
+        weak_labels={"models": ["CaFE", "RF+ET"], "rank_stability": {"models": ["RF+ET", "gcForest"]}},
+        cross_testing={"models": {"candidates": ["FLAForest"]}},
+        win_percentage={"forests": {"models": ["CaFE", "SLCForest+"]}},
+    )
+    assert study.used_models(config) == ["CaFE", "RF+ET", "gcForest", "SLCForest+", "FLAForest"]
+
+
+def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
+    config = checked(weak_labels={"variant": "authors-code", "forest": {"n_trees": 9, "max_levels": 4}})
+    part = {"forest": {"n_trees": 2}}
+    assert study.model_settings(config, "CaFE", part) == {
+        **config["weak_labels"]["forest"],
+        "n_trees": 2,
+        "variant": "authors-code",
+    }
+    assert "variant" not in study.model_settings(config, "CaFE-FLA+")
+    assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "text"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"weak_labels": {"datasets": ["flaggs"]}}, "unknown dataset 'flaggs': did you mean 'flags'"),
+        ({"weak_labels": {"datasets": ["iris"]}}, "iris"),
+        ({"weak_labels": {"models": ["CaFFE"]}}, "unknown value 'CaFFE': did you mean 'CaFE'"),
+        ({"folds": {"method": "optisplit-rld"}}, "did you mean 'OptiSplit-rLD'"),
+        ({"cross_testing": {"models": {"scoring": "MCC"}}}, "unknown value 'MCC': did you mean 'mcc'"),
+        (
+            {"win_percentage": {"forests": {"n_sets": 5, "n_permuted_sets": 6}}},
+            "n_permuted_sets: found 6, but the value must be at most n_sets, 5",
+        ),
+    ],
+)
+def test_what_does_not_go_together(changes, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        checked(**changes)

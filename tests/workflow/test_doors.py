@@ -1,0 +1,113 @@
+"""One more model, splitter, metric or figure is one new file or one entry; nothing else has to know of it."""
+
+import re
+
+import pandas as pd
+import pytest
+
+MODEL = '''"""Extra trees on all labels at once."""
+
+from fairfold.models.spec import ModelSpec
+
+SPECS = (ModelSpec("mine", make="sklearn.ensemble:ExtraTreesClassifier", parameters={"n_estimators": 3}),)
+'''
+SPLITTER = '''"""Every other sample, whatever the labels."""
+
+import numpy as np
+
+from fairfold.splitting.spec import SplitterSpec
+
+
+class InTurn:
+    def __init__(self, n_splits, *, random_state=None):
+        self.n_splits = n_splits
+
+    def assign(self, Y):
+        return np.arange(Y.shape[0]) % self.n_splits
+
+
+SPECS = (SplitterSpec("in-turn", "fairfold.splitting.catalogue.in_turn:InTurn"),)
+'''
+METRIC = """METRICS = {
+    "recall": Metric(1, "micro recall", "recall", "threshold", lambda of: float(of.predicted[of.truth == 1].mean())),
+"""
+FIGURE = '''"""A bar per model."""
+
+from matplotlib.figure import Figure
+
+from fairfold.figures.legend import Legend
+
+
+def plot_recall(summary, legend):
+    figure, names = Figure(), Legend(legend, summary["model"].unique())
+    means = summary[summary["metric"] == "recall"].groupby("model")["mean"].mean()
+    figure.subplots().bar(means.index, means, color=[names.colour(model) for model in means.index])
+    return figure
+'''
+ENTRY = """    items:
+      - title: Recall by model
+        figure: figures/recall.png
+        draw: recall:plot_recall
+        reads: [tables/score_summary.csv, legend.csv]
+      - title: Percentile ranks
+"""
+
+
+@pytest.fixture
+def extended(copy_of_project):
+    """A copy of the project with one more of each."""
+    library = copy_of_project / "workflow" / "fairfold"
+    (library / "models/catalogue/mine.py").write_text(MODEL)
+    (library / "splitting/catalogue/in_turn.py").write_text(SPLITTER)
+    (library / "figures/recall.py").write_text(FIGURE)
+    for path, old, new in (
+        (library / "evaluation/metrics.py", "METRICS = {\n", METRIC),
+        (copy_of_project / "workflow/report/contents.yaml", "    items:\n      - title: Percentile ranks\n", ENTRY),
+    ):
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
+    return copy_of_project
+
+
+def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path):
+    models = ["RF+ET", "mine"]
+    tiny["folds"]["method"] = "in-turn"
+    tiny["splitting"]["methods"] = ["random", "in-turn"]
+    tiny["weak_labels"] |= {"models": models, "missing_rates": [50], "rank_stability": {}}
+    tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
+    tiny["win_percentage"]["forests"] |= {"models": models, "n_permutations": 0}
+    study = study_class(tmp_path / "study", extended, tiny)
+    code, output = study.run("results/report.html", cores=3)
+    assert code == 0, output
+    results = study.folder / "results"
+
+    scores = pd.read_csv(results / "tables/weak_label_scores.csv")
+    assert scores.groupby(["model", "metric"])["value"].count().loc[pd.IndexSlice[:, "recall"]].to_dict() == {
+        "RF+ET": 2,
+        "mine": 2,
+    }
+    ranks = pd.read_csv(results / "tables/percentile_ranks.csv")
+    assert set(ranks.loc[ranks["metric"] == "recall", "model"]) == set(models)
+    assert set(pd.read_csv(results / "tables/split_quality.csv")["splitter"]) == {"random", "in-turn"}
+    chosen = pd.read_csv(results / "cross_testing/models.csv")
+    assert set(chosen["chosen"].str.split(";").explode()) <= set(models)
+    assert chosen["score"].notna().all()
+    wins = pd.read_csv(results / "tables/win_percentage/forest_sets.csv")
+    assert set(wins["model"]) == set(models)
+    page = (results / "report.html").read_text()
+    assert "Recall by model" in page and "micro recall" in (results / "legend.csv").read_text()
+    assert (results / "figures/recall.png").stat().st_size > 5000
+
+
+def test_one_more_model_or_splitter_outdates_no_result_of_others(finished, extended, study_class, tmp_path):
+    (extended / "workflow/fairfold/evaluation/metrics.py").write_text(
+        (extended / "workflow/fairfold/evaluation/metrics.py").read_text().replace(METRIC, "METRICS = {\n")
+    )
+    done = finished[0].folder
+    study = study_class(tmp_path / "study", extended)
+    (study.folder / "results").symlink_to(done / "results")
+    (study.folder / ".snakemake").symlink_to(done / ".snakemake")
+    code, output = study.run("--dry-run", "--quiet", "progress")
+    assert code == 0, output
+    wanted = set(re.findall(r"^(\w+) +\d+$", output, re.MULTILINE))
+    assert not wanted & {"split_dataset", "mask_labels", "grow_first_level", "train_model", "cross_test_models"}

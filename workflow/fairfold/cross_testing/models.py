@@ -1,0 +1,141 @@
+"""Cross-testing on weak labels: three procedures choose among models by observed labels and are judged by the truth.
+
+The question of Korjus, Hebart & Vicente (2016) put to models of several labels, some of which are hidden: how well does
+what each procedure chooses perform on the true labels, how far is that from what the observed labels say, what is
+chosen, at what cost, and is it better than chance?
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairfold.arrays import Matrix
+from fairfold.cross_testing.candidates import Candidates
+from fairfold.cross_testing.permutation import P_VALUE_FORMS
+from fairfold.cross_testing.problems import Splitter
+from fairfold.cross_testing.procedures import CROSS_TESTING, INTERPRETABLE, NESTED, Outcome, compare_procedures
+from fairfold.errors import DataError, StudyError
+from fairfold.evaluation.metrics import METRICS
+from fairfold.seeds import seed_for
+
+_COLUMNS = [
+    *("repetition", "procedure", "score", "observed_score", *METRICS),
+    *("chosen", "n_samples", "n_tested", "n_fits", *(f"p_{form}" for form in P_VALUE_FORMS), "n_permutations"),
+    "reason",
+]
+
+
+class Setting(NamedTuple):
+    """What a repetition is run with.
+
+    n_samples : rows drawn for a repetition; None for all, in random order.
+    others : see :func:`~fairfold.cross_testing.procedures.compare_procedures`.
+    """
+
+    scoring: str = "average_precision"
+    n_splits: int = 5
+    test_fraction: float = 0.5
+    n_permutations: int = 100
+    n_samples: int | None = None
+
+
+class Tables(NamedTuple):
+    """What :func:`repeat_on_weak_labels` returns, tidy tables with a column ``repetition`` each."""
+
+    scores: pd.DataFrame
+    seconds: pd.DataFrame
+
+
+def repeat_on_weak_labels(
+    make_candidates: Callable[[int], Candidates],
+    X: Matrix,
+    Y: Matrix,
+    repetitions: Iterable[int],
+    setting: Setting,
+    *,
+    hide: Callable[[Matrix, int], Matrix],
+    splitter: Splitter | None = None,
+    seed: int,
+    names: tuple[object, ...] = (),
+) -> Tables:
+    """Draw rows, hide labels, run the three procedures with their permutation tests; again and again.
+
+    The classifiers that a repetition fits grow with candidates · n_splits · (n_splits + 1) · (1 + n_permutations).
+
+    Parameters
+    ----------
+    make_candidates : seed -> candidates with names, all with that seed, so that they are compared in pairs.
+    X : (n_samples, n_features).
+    Y : (n_samples, n_labels) of 0/1, the truth.
+    repetitions : their numbers; a repetition depends on nothing but its number, so that they can be run anywhere.
+    setting : what the procedures are told.
+    hide : (labels, seed) -> labels that are observed.
+    splitter : deals rows to folds by their observed labels; None deals them at random.
+    seed, names : what random streams are derived from.
+
+    Returns
+    -------
+    Tables
+        ``scores``, a row per repetition and procedure: ``repetition, procedure, score, observed_score``, the
+        metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled,
+        ``chosen`` (names; of nested cross-validation one per outer fold, joined by ``;``), ``n_samples, n_tested,
+        n_fits`` (without permutations), ``p_classical, p_mid, p_randomised, p_exact, n_permutations``, and ``reason``:
+        why there are no numbers. ``seconds``, a row per repetition: ``repetition, n_fits`` (with permutations, the
+        choice that two procedures share counted once) and ``cpu_seconds``.
+
+    Raises
+    ------
+    DataError
+        When there are fewer rows than ``n_samples``.
+    """
+    n_rows = X.shape[0]
+    if setting.n_samples is not None and setting.n_samples > n_rows:
+        raise DataError(f"n_samples is {setting.n_samples}, but there are {n_rows} rows: lower it, or null for all.")
+    scores, seconds = [], []
+    for repetition in repetitions:
+        seeds = {use: seed_for(seed, *names, repetition, use) for use in ("rows", "labels", "models", "procedures")}
+        rows = np.random.default_rng(seeds["rows"]).permutation(n_rows)[: setting.n_samples]
+        unit = {"repetition": repetition}
+        start = time.process_time()
+        try:
+            outcomes = compare_procedures(
+                make_candidates(seeds["models"]),
+                X[rows],
+                hide(Y[rows], seeds["labels"]),
+                Y_true=Y[rows],
+                splitter=splitter,
+                random_state=seeds["procedures"],
+                **{key: value for key, value in setting._asdict().items() if key != "n_samples"},
+            )
+        except StudyError as error:
+            scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]
+            continue
+        spent = time.process_time() - start
+        scores += [{**unit, **_row(outcomes[procedure]), "n_samples": len(rows)} for procedure in INTERPRETABLE]
+        # testing shares the choice of cross-testing, and adds one fit
+        n_fits = (outcomes[NESTED].n_fits + outcomes[CROSS_TESTING].n_fits + 1) * (1 + setting.n_permutations)
+        seconds.append({**unit, "n_fits": n_fits, "cpu_seconds": spent})
+    return Tables(
+        pd.DataFrame(scores).reindex(columns=_COLUMNS),
+        pd.DataFrame(seconds, columns=["repetition", "n_fits", "cpu_seconds"]),
+    )
+
+
+def _row(outcome: Outcome) -> dict[str, object]:
+    chosen = outcome.parameters if isinstance(outcome.parameters, tuple) else (outcome.parameters,)
+    return {
+        "procedure": outcome.procedure,
+        "score": outcome.score,
+        "observed_score": outcome.observed_score,
+        **outcome.scores,
+        "chosen": ";".join(map(str, chosen)),
+        "n_tested": len(outcome.tested),
+        "n_fits": outcome.n_fits,
+        **{f"p_{form}": p for form, p in outcome.p_values.items()},
+        "n_permutations": outcome.n_permutations,
+    }

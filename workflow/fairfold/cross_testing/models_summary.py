@@ -1,0 +1,100 @@
+"""What repetitions of cross-testing on weak labels say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from fairfold.cross_testing.permutation import P_VALUE_FORMS
+from fairfold.errors import DataError, unknown_name
+from fairfold.evaluation.metrics import METRICS
+
+_UNIT = ["dataset", "missing_rate", "scoring"]
+_COLUMNS = [*_UNIT, "procedure", "metric", "candidate", "value", "low", "high", "n_repetitions"]
+
+
+def summarise_models(
+    repetitions: pd.DataFrame, candidates: Sequence[str], *, alpha: float = 0.05, p_form: str = "randomised"
+) -> pd.DataFrame:
+    """Means, significant shares and choices of each procedure on each dataset, one row per number.
+
+    Intervals are those of 95 % over repetitions: Student's for means, Wilson's for shares of significant tests. All
+    repetitions draw from the same rows, so that they say what rows, hidden labels and folds do, not what other data
+    would.
+
+    Parameters
+    ----------
+    repetitions : tables of :func:`~fairfold.cross_testing.models.repeat_on_weak_labels` below each other, with
+        the columns ``dataset, missing_rate, scoring``. Repetitions with a reason in place of numbers do not count.
+    candidates : names of what was chosen from.
+    alpha : a result is significant where p ≤ alpha.
+    p_form : which of ``P_VALUE_FORMS``.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, missing_rate, scoring, procedure, metric, candidate, value, low, high,
+    n_repetitions``
+        ``metric`` is ``"score"`` or ``"observed_score"``, the mean score of the tests on true and on observed
+        labels; ``"bias"``, observed minus true; the metrics of
+        :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled, as
+        ``"pooled_<metric>"``; ``"significant_fraction"``; ``"n_fits"``, without permutations; and ``"chosen"``, the
+        share of choices that took ``candidate``, without interval.
+
+    Raises
+    ------
+    DataError
+        When there are no rows, a repetition is there twice, a choice is none of the candidates, or there is no such
+        form of p-values.
+    """
+    if p_form not in P_VALUE_FORMS:
+        raise DataError(unknown_name("form of p-values", p_form, P_VALUE_FORMS))
+    if repetitions.empty:
+        raise DataError("the table of repetitions has no rows; run the cross-testing jobs that fill it.")
+    keys = [*_UNIT, "procedure", "repetition"]
+    if (twice := repetitions.duplicated(keys)).any():
+        raise DataError(f"{repetitions.loc[twice, keys].iloc[0].to_dict()} is there twice; gather each chunk once.")
+    rows = [
+        dict(zip([*_UNIT, "procedure"], unit, strict=True)) | row
+        for unit, runs in repetitions.groupby([*_UNIT, "procedure"], sort=False)
+        for row in _numbers(runs.dropna(subset="score"), candidates, alpha, p_form)
+    ]
+    return pd.DataFrame(rows).reindex(columns=_COLUMNS)
+
+
+def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form: str) -> Iterator[dict[str, object]]:
+    n = {"n_repetitions": len(runs)}
+    means = {
+        "score": runs["score"],
+        "observed_score": runs["observed_score"],
+        "bias": runs["observed_score"] - runs["score"],
+        **{f"pooled_{metric}": runs[metric] for metric in METRICS},
+    }
+    for metric, values in means.items():
+        yield {"metric": metric, **_mean(values), **n}
+    p = runs[f"p_{p_form}"].dropna()  # none without permutations
+    yield {"metric": "significant_fraction", **_share(int((p <= alpha).sum()), len(p)), **n}
+    yield {"metric": "n_fits", "value": runs["n_fits"].mean(), **n}
+    choices = runs["chosen"].astype(str).str.split(";").explode()
+    if len(unknown := choices[~choices.isin(candidates)]):
+        raise DataError(unknown_name("candidate", unknown.iloc[0], candidates))
+    for candidate in candidates:
+        share = (choices == candidate).mean() if len(choices) else np.nan
+        yield {"metric": "chosen", "candidate": candidate, "value": share, **n}
+
+
+def _mean(values: pd.Series) -> dict[str, float]:
+    """Mean and Student's interval, which takes two values at least."""
+    n, mean = len(values), values.mean()
+    half = stats.t.ppf(0.975, n - 1) * values.std() / np.sqrt(n) if n > 1 else np.nan
+    return {"value": mean, "low": mean - half, "high": mean + half}
+
+
+def _share(hits: int, n: int) -> dict[str, float]:
+    """Share and Wilson's interval."""
+    if not n:
+        return {"value": np.nan, "low": np.nan, "high": np.nan}
+    low, high = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    return {"value": hits / n, "low": low, "high": high}

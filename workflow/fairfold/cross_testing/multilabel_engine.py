@@ -1,0 +1,103 @@
+"""The engine for several labels per sample, which may be chosen by other labels than they are tested on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from fairfold.arrays import Matrix
+from fairfold.cross_testing.estimator_engine import EstimatorEngine
+from fairfold.errors import ModelError, unknown_name
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.evaluation.scores import multilabel_scores
+
+LabelScoring = str | Callable[[np.ndarray, np.ndarray], float]
+
+
+class LabelScore:
+    """One number for predicted label probabilities.
+
+    Parameters
+    ----------
+    scoring : ``"accuracy"``, the share of samples with no wrong label at a threshold of 0.5; a metric of
+        :func:`~fairfold.evaluation.scores.multilabel_scores`; or a callable (Y, P) -> float of labels and
+        probabilities, both (n_samples, n_labels), of which more is better.
+
+    Attributes
+    ----------
+    sign : 1 where more is better, -1 for a loss.
+
+    Raises
+    ------
+    ModelError
+        When there is no such metric.
+    """
+
+    def __init__(self, scoring: LabelScoring) -> None:
+        names = ("accuracy", *METRICS)
+        if not callable(scoring) and scoring not in names:
+            raise ModelError(unknown_name("score of several labels", scoring, names))
+        self.scoring = scoring
+        self.sign = METRICS[scoring].direction if scoring in METRICS else 1
+
+    def __call__(self, Y: np.ndarray, P: np.ndarray) -> float:
+        """The score of one fold; NaN where its labels leave it undefined."""
+        if callable(self.scoring):
+            return float(self.scoring(Y, P))
+        if self.scoring == "accuracy":
+            return float(np.mean(((P > 0.5) == Y).all(axis=1)))
+        return multilabel_scores(Y, P, metrics=[self.scoring])[self.scoring]
+
+
+class MultilabelEngine(EstimatorEngine):
+    """Runs plans (:class:`~fairfold.cross_testing.engines.Engine`) with classifiers of several labels.
+
+    The total of a test is its score times its samples, of a loss the negative.
+
+    Parameters
+    ----------
+    estimators, X, n_jobs : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`. ``predict_proba``
+        gives (n_samples, n_labels), or scikit-learn's list of one array per label.
+    Y : (n_samples, n_labels) of 0/1, observed: candidates are trained and chosen on them.
+    Y_true : (n_samples, n_labels) of 0/1, what the chosen candidates are tested on. Both keep their positions when
+        rows are permuted, so that whole label rows are exchanged, observed and true ones together.
+    scoring : see :class:`LabelScore`.
+
+    Raises
+    ------
+    ModelError
+        When there is no such score, a candidate cannot be fitted or gives no probabilities, or a score is undefined.
+    """
+
+    def __init__(
+        self,
+        estimators: Sequence[ClassifierMixin],
+        X: Matrix,
+        Y: np.ndarray,
+        Y_true: np.ndarray,
+        *,
+        scoring: LabelScoring,
+        n_jobs: int | None = 1,
+    ) -> None:
+        self.score = LabelScore(scoring)
+        self.estimators = list(estimators)
+        self.X = X
+        self.y = Y
+        self.tested_labels = Y_true
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
+        return label_probabilities(model, X, self.y.shape[1])
+
+    def _empty_predictions(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.full((*shape, self.y.shape[1]), np.nan)
+
+    def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray) -> float:
+        return self.score.sign * self.score(y, self._predict(model, X)) * len(y)
+
+    def _kinds(self, y: np.ndarray) -> str:
+        return f"with {np.count_nonzero(y)} positives among {y.size} labels"

@@ -1,0 +1,113 @@
+"""Compiled engine for support vector machines with a Gaussian kernel, alone or after principal components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+
+from fairfold.cross_testing.engines import Run
+from fairfold.cross_testing.plans import Plan
+from fairfold.cross_testing.svm_kernels import TOLERANCE, Problem, decision_values, run_plan
+
+
+class SVMEngine:
+    """Runs plans for ``SVC(kernel="rbf")`` and ``Pipeline([PCA, SVC])`` on two classes, without a call per fit.
+
+    Predictions are those of scikit-learn (LIBSVM) but for samples whose decision value is within LIBSVM's tolerance,
+    0.001, of zero. Memory is O(n_samples²); for time see :func:`~fairfold.cross_testing.svm_kernels.run_plan`.
+
+    Parameters
+    ----------
+    problem : see :class:`~fairfold.cross_testing.svm_kernels.Problem`.
+    n_jobs : threads that share the orders; the results are the same for any number.
+    """
+
+    def __init__(self, problem: Problem, n_jobs: int | None = None) -> None:
+        self.problem = problem
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def for_candidates(
+        cls, candidates: Sequence[BaseEstimator], X: Any, y: np.ndarray, *, n_jobs: int | None = None
+    ) -> SVMEngine | None:
+        """Engine for these candidates on these data, or None where it does not apply.
+
+        Parameters
+        ----------
+        candidates : unfitted estimators.
+        X : ndarray or sparse matrix, shape (n_samples, n_features).
+        y : ndarray of int, shape (n_samples,); codes of the classes at the positions.
+        n_jobs : threads.
+        """
+        machines = [_machine(candidate) for candidate in candidates]
+        if sparse.issparse(X) or set(np.unique(y)) != {0, 1} or None in machines:
+            return None
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        C, kept_variance, gamma = map(np.array, zip(*machines, strict=True))
+        plain = kept_variance == 0
+        if len(np.unique(gamma[plain])) > 1:
+            return None  # one kernel matrix of the data is all that the kernels keep
+        own_gamma = gamma[plain][0] if plain.any() else 0
+        group = np.unique(np.column_stack((kept_variance, gamma)), axis=0, return_inverse=True)[1].ravel()
+        K = rbf_kernel(X, gamma=own_gamma or 1 / X.shape[1])
+        # LIBSVM's positive class is the first one.
+        signs = np.where(y == 0, 1.0, -1.0)
+        X = None if plain.all() else _compact(X)
+        G = None if X is None else X @ X.T
+        return cls(Problem(K, X, G, signs, C, kept_variance, gamma, group), n_jobs)
+
+    def run(self, plan: Plan, orders: np.ndarray) -> Run:
+        """See :class:`~fairfold.cross_testing.engines.Engine`."""
+        parts = np.array_split(orders, min(len(orders), effective_n_jobs(self.n_jobs)))
+        runs = Parallel(self.n_jobs, prefer="threads")(
+            delayed(run_plan)(self.problem, plan.inner_fold, plan.choice_of, plan.role, part) for part in parts
+        )
+        return Run(*map(np.concatenate, zip(*runs, strict=True)))
+
+    def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """See :class:`~fairfold.cross_testing.engines.Engine`."""
+        values = decision_values(self.problem, plan.choice_of, plan.role, order, chosen)
+        return np.where(np.isnan(values), -1, np.where(values > 0, 0, 1))
+
+
+def _machine(candidate: BaseEstimator) -> tuple[float, float, float] | None:
+    """C, share of the variance kept (0: no preprocessing) and gamma (0: 1 / features) where the kernels can do it."""
+    steps = [candidate] if not isinstance(candidate, Pipeline) else [step for _, step in candidate.steps]
+    steps = [step for step in steps if step not in ("passthrough", None)]
+    if not steps or type(steps[-1]) is not SVC or len(steps) > 2:
+        return None
+    svc = steps[-1]
+    usual = SVC(C=svc.C, gamma=svc.gamma, tol=TOLERANCE).get_params()
+    ignored = {"shrinking", "cache_size", "random_state", "verbose", "decision_function_shape", "break_ties"}
+    if any(value != usual[name] for name, value in svc.get_params().items() if name not in ignored):
+        return None
+    if svc.gamma != "auto" and not isinstance(svc.gamma, (int, float)):
+        return None
+    gamma = 0.0 if svc.gamma == "auto" else float(svc.gamma)
+    if len(steps) == 1:
+        return float(svc.C), 0.0, gamma
+    share = steps[0].n_components if type(steps[0]) is PCA else None
+    if not isinstance(share, float) or not 0 < share < 1 or steps[0].whiten or steps[0].svd_solver not in _EXACT:
+        return None
+    return float(svc.C), share, gamma
+
+
+_EXACT = ("auto", "full", "covariance_eigh")
+
+
+def _compact(X: np.ndarray) -> np.ndarray:
+    """Rows with the same distances, about their mean, in no more dimensions than there are rows."""
+    X = X - X.mean(axis=0)
+    if X.shape[1] <= len(X):
+        return X
+    U, scale, _ = np.linalg.svd(X, full_matrices=False)
+    return U * scale

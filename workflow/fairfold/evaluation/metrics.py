@@ -1,0 +1,88 @@
+"""The metrics of the study: what each is called, whether more of it is better, what it is for, and how it is computed.
+
+A new one is an entry of ``METRICS``; scores, choices of levels, ranks, tables and figures take it from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from fairfold.evaluation import plain_scores
+
+
+class Predictions(NamedTuple):
+    """Checked labels and probabilities, and what most metrics make of them.
+
+    Y, P : (n_samples, n_labels) labels of 0/1, and probabilities.
+    truth, score : both raveled, the (sample, label) pairs as one binary problem.
+    predicted : whether each pair's probability is above the threshold, 0/1.
+    """
+
+    Y: np.ndarray
+    P: np.ndarray
+    truth: np.ndarray
+    score: np.ndarray
+    predicted: np.ndarray
+
+
+class Metric(NamedTuple):
+    """One number for predictions of several labels.
+
+    direction : 1 where more is better, -1 for a loss.
+    label : what axes and panels of figures call it.
+    name : what sentences call it.
+    use : what predictions that it judges are good for: labels in the right order, or on the right side of a threshold.
+    function : of :class:`Predictions`; NaN where labels leave it undefined.
+    leads : whether it stands first among those of its use.
+    """
+
+    direction: Literal[1, -1]
+    label: str
+    name: str
+    use: Literal["ranking", "threshold"]
+    function: Callable[[Predictions], float]
+    leads: bool = False
+
+
+def _roc_auc(of: Predictions) -> float:
+    return plain_scores.roc_auc_score(of.truth, of.score) if 0 < of.truth.sum() < of.truth.size else np.nan
+
+
+def _average_precision(of: Predictions) -> float:
+    return plain_scores.average_precision_score(of.truth, of.score) if of.truth.any() else np.nan
+
+
+def _hamming_loss(of: Predictions) -> float:
+    return plain_scores.hamming_loss(of.truth, of.predicted)
+
+
+def _ranking_loss(of: Predictions) -> float:
+    # a single label has no pairs of labels to order
+    return plain_scores.label_ranking_loss(of.Y, of.P) if of.Y.shape[1] > 1 else 0.0
+
+
+def _mcc(of: Predictions) -> float:
+    # 0 where either side is constant; scikit-learn says the same, but warns where both are
+    return plain_scores.matthews_corrcoef(of.truth, of.predicted) if of.predicted.any() or of.truth.any() else 0.0
+
+
+METRICS = {
+    "roc_auc": Metric(1, "micro AUROC", "AUROC", "ranking", _roc_auc),
+    "average_precision": Metric(
+        1, "micro average precision", "average precision", "ranking", _average_precision, leads=True
+    ),
+    "hamming_loss": Metric(-1, "Hamming loss", "Hamming loss", "threshold", _hamming_loss),
+    "ranking_loss": Metric(-1, "ranking loss", "ranking loss", "ranking", _ranking_loss),
+    "mcc": Metric(1, "micro MCC", "Matthews correlation", "threshold", _mcc, leads=True),
+}
+HIGHER_IS_BETTER = {name: metric.direction > 0 for name, metric in METRICS.items()}
+
+
+def metrics_of(use: str) -> tuple[str, ...]:
+    """Names of the metrics of a use, the one that leads first."""
+    return tuple(
+        sorted((name for name in METRICS if METRICS[name].use == use), key=lambda name: not METRICS[name].leads)
+    )

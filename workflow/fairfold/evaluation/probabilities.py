@@ -1,0 +1,33 @@
+"""Predicted probabilities, whichever way a classifier tells them."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from fairfold.arrays import Matrix
+from fairfold.errors import ModelError
+
+
+def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> np.ndarray:
+    """Probability that each label is positive, whichever way a fitted classifier tells it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_labels)
+
+    Raises
+    ------
+    ModelError
+        When the probabilities have another shape or are not finite.
+    """
+    P = model.predict_proba(X)
+    if isinstance(P, list):  # of (n_samples, n_classes), one per label; a label without positives has one class
+        P = np.column_stack([p @ (np.asarray(c) == 1) for p, c in zip(P, model.classes_, strict=True)])
+    P = np.asarray(P, dtype=np.float64)
+    if P.shape != (X.shape[0], n_labels) or not np.isfinite(P).all():
+        raise ModelError(
+            f"predict_proba gives shape {P.shape} with {np.count_nonzero(~np.isfinite(P))} values that are not finite; "
+            f"({X.shape[0]}, {n_labels}) finite numbers are needed, one column per label"
+        )
+    return P

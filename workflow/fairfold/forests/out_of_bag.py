@@ -1,0 +1,159 @@
+"""Cascades whose every number comes from trees that did not see the sample: the models with a "+".
+
+A training sample's new features come from the trees that did not draw it, relative to the mean of each tree's draws.
+Imputed labels shape the encoders only; predictors learn from the observed labels, so that their calibrated
+probabilities mean P(observed | x). Divided by one label frequency that all labels share, they are posteriors; a level
+predicts the mean posterior of the levels up to it. docs/how-it-works.md says what each of these mends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from fairfold.arrays import Matrix
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.forests.base import BaseCascade
+from fairfold.forests.imputers import PosteriorImputer
+from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, append_features
+from fairfold.forests.trees import MultilabelForest
+from fairfold.ties import first_best
+from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
+
+
+class OutOfBagCascade(BaseCascade):
+    """Deep forest for weak labels on out-of-bag features, with calibrated posteriors.
+
+    Time grows with the levels times two forests, or four with imputation or crossing-over.
+
+    Parameters
+    ----------
+    features : what an encoder adds: ``"output"``, its probabilities, ``"embedding"``, its tree embedding, or both.
+    crossing_over : whether an encoder never sees its own new features of the level below.
+    imputation : None; ``"slc"``, the likeliest hidden positives, as many as the label frequency implies; or ``"fla"``,
+        every unobserved label in proportion to its posterior.
+    n_trees : trees per forest.
+    max_levels : most levels above level 0.
+    patience : levels without improvement of the out-of-bag score after which growth stops.
+    metric : of :func:`~fairfold.evaluation.scores.multilabel_scores`, that chooses the best level.
+    min_samples_leaf : training samples per leaf.
+    threshold : posterior above which a label is predicted, and imputed by ``"slc"``.
+    n_jobs : threads; any number gives the same result.
+    random_state : int, RandomState or None.
+
+    Attributes
+    ----------
+    levels_, training_labels_, imputation_log_, n_features_in_, n_labels_, feature_names_in_, label_names_, classes_ :
+        as of :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
+    label_frequencies_ : list of floats, c of each level.
+    oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels.
+    best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
+    """
+
+    _choices: ClassVar = {"imputation": (None, "slc", "fla"), "metric": tuple(METRICS)}
+
+    def __init__(
+        self,
+        *,
+        features: Sequence[FeatureKind] = ("output",),
+        crossing_over: bool = False,
+        imputation: Literal["slc", "fla"] | None = None,
+        n_trees: int = 150,
+        max_levels: int = 10,
+        patience: int = 3,
+        metric: str = "average_precision",
+        min_samples_leaf: int = 5,
+        threshold: float = 0.5,
+        n_jobs: int | None = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.features = features
+        self.crossing_over = crossing_over
+        self.imputation = imputation
+        self.n_trees = n_trees
+        self.max_levels = max_levels
+        self.patience = patience
+        self.metric = metric
+        self.min_samples_leaf = min_samples_leaf
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
+        grow = Grower(seed, self._forest_settings())
+        imputer = self._make_imputer(observed)
+        self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
+        self.calibrations_, self.label_frequencies_ = [], []
+        seen_proba = np.zeros(observed.shape)  # sum over levels
+        total = np.zeros(observed.shape)  # of posteriors, over levels
+        labels, new = observed, []
+        for level in range(self.max_levels + 1):
+            encoders = []
+            if level > 0:
+                if imputer is not None:
+                    labels = imputer.impute(level, seen_proba / level, self.label_frequencies_[-1])
+                encoders = self._grow_encoders(grow, level, X, labels, new)
+                new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
+            reuse = level == 0 and first_level is not None
+            predictors = (
+                first_level.predictors if reuse else grow.pair(append_features(X, *new), observed, level, "predictor")
+            )
+            self.levels_.append(Level(encoders, predictors))
+            self.training_labels_.append(labels)
+            proba = self._calibrate_level(observed, predictors, seen_proba)
+            seen_proba += proba
+            total += posterior(proba, self.label_frequencies_[-1])
+            self.oob_scores_.append(multilabel_scores(observed, total / (level + 1), self.threshold))
+            if level - self._best_level() >= self.patience:
+                break
+        self.imputation_log_ = [] if imputer is None else imputer.log
+        self.best_level_ = self._best_level()
+        self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
+
+    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
+        """Posteriors after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
+
+        Raises
+        ------
+        ModelError
+            When ``X`` is not finite, or has another number or other names of features than the training data.
+        """
+        total: np.ndarray | float = 0.0
+        for level, proba in enumerate(super().staged_predict_proba(X)):
+            calibrated = calibrate(proba, self.calibrations_[level])
+            total = total + posterior(calibrated, self.label_frequencies_[level])
+            yield total / (level + 1)
+
+    def _make_imputer(self, observed: np.ndarray) -> PosteriorImputer | None:
+        if self.imputation is None:
+            return None
+        return PosteriorImputer(observed, is_strict=self.imputation == "slc", threshold=self.threshold)
+
+    def _grow_encoders(
+        self, grow: Grower, level: int, X: Matrix, labels: np.ndarray, new: list[np.ndarray]
+    ) -> list[Encoder]:
+        forests = self.levels_[-1].predictors
+        # The predictors of the level below would see the same features and, without imputation, the same labels.
+        if self.imputation is not None or (level > 1 and self.crossing_over):
+            inputs = self._encoder_inputs(X, new) if self.crossing_over else append_features(X, *new)
+            forests = grow.pair(inputs, labels, level, "encoder")
+        return [Encoder.of(forest, self.features, "text") for forest in forests]
+
+    def _calibrate_level(
+        self, observed: np.ndarray, predictors: list[MultilabelForest], seen_below: np.ndarray
+    ) -> np.ndarray:
+        """Probabilities that a label is observed, out of bag; keeps the calibration and the label frequency."""
+        proba = np.mean([forest.centred_oob_proba() for forest in predictors], axis=0)
+        self.calibrations_.append(fit_calibration(observed, proba))
+        proba = calibrate(proba, self.calibrations_[-1])
+        # the more levels, the better the ranking that the frequency is read from
+        self.label_frequencies_.append(shared_label_frequency(observed, seen_below + proba))
+        return proba
+
+    def _best_level(self) -> int:
+        sign = METRICS[self.metric].direction
+        scores = np.array([sign * score[self.metric] for score in self.oob_scores_])
+        return int(first_best(np.nan_to_num(scores, nan=-1.0)))

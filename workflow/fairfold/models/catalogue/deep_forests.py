@@ -1,0 +1,33 @@
+"""The nine deep forests of Ilidio, Cerri, Vens & Nakano (2024), and five of ours on out-of-bag features."""
+
+from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS
+from fairfold.models.spec import ModelSpec
+
+# In the order of the palette, in which yellow, too light for thin lines, falls to CaFE-OS.
+_FAMILIES = ("RF+ET", "gcForest", "SLCForest", "FLAForest", "LCForest", "CaFE", "CaFE-OS", "CaFE-SLC", "CaFE-FLA")
+_FAMILY_OF = {"gcForest+": "gcForest", "SLCForest+": "SLCForest", "FLAForest+": "FLAForest"} | {
+    "CaFE-SLC+": "CaFE-SLC",
+    "CaFE-FLA+": "CaFE-FLA",
+}
+
+
+def _spec(name: str, *, is_published: bool) -> ModelSpec:
+    family = _FAMILY_OF.get(name, name)
+    parts = PUBLISHED_MODELS[name] if is_published else OUT_OF_BAG_MODELS[name]
+    return ModelSpec(
+        name,
+        make="fairfold.forests.models:make_model",
+        parameters={"name": name},
+        settings=("n_trees", "max_levels", "min_samples_leaf", "threshold", "percentile"),
+        variants=is_published,
+        family=family,
+        palette_index=_FAMILIES.index(family),
+        imputes="imputation" in parts,
+        shares_first_level=True,
+    )
+
+
+SPECS = (
+    *(_spec(name, is_published=True) for name in PUBLISHED_MODELS),
+    *(_spec(name, is_published=False) for name in OUT_OF_BAG_MODELS),
+)

@@ -1,0 +1,86 @@
+"""Any classifier of several labels as a model without a cascade: a single level, which is the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from fairfold.arrays import Matrix
+from fairfold.errors import ModelError, first_sentence
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.validation import check_dense_binary
+
+
+class OneLevelModel(ClassifierMixin, BaseEstimator):
+    """A classifier with what the study asks of a cascade: probabilities level by level, of one level.
+
+    Parameters
+    ----------
+    estimator : unfitted scikit-learn classifier that takes (n_samples, n_labels) labels, and has ``predict_proba``.
+    threshold : probability above which ``predict`` says 1.
+    n_jobs, random_state : of ``estimator``, where it has these parameters.
+
+    Attributes
+    ----------
+    estimator_ : fitted.
+    best_level_, best_levels_ : 0, and 0 for every metric.
+    training_labels_ : list of one, the labels that it was fitted on.
+    imputation_log_ : empty.
+    classes_ : numbers of the labels.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        *,
+        threshold: float = 0.5,
+        n_jobs: int | None = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
+        """Fit the classifier on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+
+        Raises
+        ------
+        ModelError
+            When labels are not 0/1, or the classifier refuses the data.
+        """
+        Y = check_dense_binary(Y, "Y", ModelError).astype(np.int8)
+        try:
+            fresh = clone(self.estimator)
+            given = {name: getattr(self, name) for name in ("n_jobs", "random_state") if name in fresh.get_params()}
+            self.estimator_ = fresh.set_params(**given).fit(X, Y)
+        except ValueError as error:
+            raise ModelError(f"{type(self.estimator).__name__} cannot be fitted: {first_sentence(error)}.") from error
+        self.n_labels_ = Y.shape[1]
+        self.best_level_, self.best_levels_ = 0, dict.fromkeys(METRICS, 0)
+        self.training_labels_, self.imputation_log_ = [Y], []
+        return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """(n_labels,) numbers of the labels, as of the cascades."""
+        return np.arange(self.n_labels_).astype(object)
+
+    def predict_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probability that each label is positive."""
+        check_is_fitted(self, "estimator_")
+        return label_probabilities(self.estimator_, X, self.n_labels_)
+
+    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
+        """The same as its only level."""
+        yield self.predict_proba(X)
+
+    def predict(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) of 0/1."""
+        return (self.predict_proba(X) > self.threshold).astype(np.int8)

@@ -1,0 +1,42 @@
+"""What the study has to know of a model before it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model by its name, and all that configuration, rules, tables and figures need to know of it.
+
+    Attributes
+    ----------
+    name : what configurations, tables and figures call it.
+    make : where the callable is that makes it, as ``"package.module:name"``; it is looked up when a model is made. It
+        returns an unfitted classifier of several labels, ``predict_proba`` as of scikit-learn's or (n_samples,
+        n_labels).
+    parameters : what it is called with.
+    settings : the keys of ``weak_labels.forest`` that it takes besides.
+    variants : whether it takes ``weak_labels.variant``.
+    family : name of the model of which this is a variation, in whose colour it is drawn, dashed or hatched; itself
+        otherwise.
+    palette_index : of its colour and marker in the figures' palette; the next that is free where it has none.
+    imputes : whether it imputes labels, and keeps a log of that.
+    shares_first_level : whether its ``fit`` takes the first level that it has in common with others.
+    """
+
+    name: str
+    make: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+    variants: bool = False
+    family: str = ""
+    palette_index: int | None = None
+    imputes: bool = False
+    shares_first_level: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.family:
+            object.__setattr__(self, "family", self.name)

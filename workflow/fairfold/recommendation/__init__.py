@@ -1,0 +1,1 @@
+"""Which models to trust on each dataset, and why."""

@@ -1,0 +1,157 @@
+"""Which models to trust on a dataset: the best by each metric, and those that do not differ from it significantly.
+
+The study's missing rate nearest to the one estimated on the data is looked at, the lower of two that are equally
+near. Tests are corrected paired t-tests over folds, two-sided, adjusted over all pairs of models after Benjamini &
+Hochberg, because any pair could have become a comparison with the best. docs/how-it-works.md says what error rates
+that keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from scipy.stats import false_discovery_control
+
+from fairfold.errors import DataError
+from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
+from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.ties import first_best, settled
+
+# What models are used for -> the metrics that judge it; the first one leads.
+USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
+_DIGITS = 12  # decimals of a score; what differs less is rounding
+_SCORES = ["dataset", "missing_rate", "model", "fold", "is_final", "metric", "value"]
+_COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top"]
+
+
+def nearest_rate(rates: Iterable[float], estimate: float) -> float:
+    """The rate nearest to the estimate; the lower of two that are equally near, the lowest where the estimate is NaN.
+
+    Parameters
+    ----------
+    rates : one or more.
+    estimate : in the same unit.
+    """
+    rates = sorted(rates)
+    return rates[0 if np.isnan(estimate) else first_best([-abs(rate - estimate) for rate in rates])]
+
+
+def recommend(scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Models on each dataset, at the missing rate nearest to the estimated one, compared with the best.
+
+    Parameters
+    ----------
+    scores : columns ``dataset, missing_rate, model, fold, is_final, metric, value``, as of the weak-label study; rows
+        that are not final are left out. Missing rates in percent.
+    missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, with a row of hidden rate 0 for each
+        dataset, as of :func:`~fairfold.recommendation.missing_rate.missing_rate_table`.
+    alpha : level of the tests, for each dataset and metric.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, mean, sd, n_folds, rank,
+    difference, p_value, p_adjusted, is_top``
+        ``mean`` and ``sd`` are over folds, ``difference`` is how much worse than the best, at least 0. ``p_value`` is
+        of the test against the best, NaN for itself, and ``p_adjusted`` the same adjusted over all pairs of models.
+        ``is_top`` says that a model is not significantly worse than the best; all are top where a single fold allows no
+        test. Folds in which a metric is undefined for all models are left out. A model without a score in one of the
+        others is not compared: it has NaN, is not top, and ``n_folds`` is the number of its scores.
+
+    Raises
+    ------
+    DataError
+        When a column or the estimate of a dataset is missing, alpha is no level, or a model has two scores in one fold.
+    """
+    _check(scores, _SCORES, "scores")
+    _check(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
+    if not 0 < alpha < 1:
+        raise DataError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
+    scores = scores[scores["is_final"]]
+    estimates = missing_rates[missing_rates["hidden_rate"] == 0].set_index("dataset")["estimated_rate"]
+    tables = []
+    for dataset, part in scores.groupby("dataset", sort=False):
+        if dataset not in estimates:
+            raise DataError(f"the table of missing rates has no estimate of {dataset!r} as it is (hidden rate 0).")
+        rate = nearest_rate(part["missing_rate"].unique(), estimates[dataset])
+        at_rate = part[part["missing_rate"] == rate]
+        for use, metrics in USES.items():
+            for metric in metrics:
+                table = compare_with_best(at_rate[at_rate["metric"] == metric], metric, alpha=alpha)
+                names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
+                tables.append(table.assign(**names, use=use, metric=metric)[[*names, "use", "metric", *_COMPARED]])
+    return pd.concat(tables, ignore_index=True)
+
+
+def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Models on one dataset by one metric, compared with the best over the folds of one cross-validation.
+
+    Parameters
+    ----------
+    scores : columns ``model, fold, value``; one row per model and fold, NaN where there is no score.
+    metric : of :data:`~fairfold.evaluation.metrics.METRICS`.
+    alpha : level of the tests.
+
+    Returns
+    -------
+    DataFrame with the columns from ``model`` on of :func:`recommend`, in order of first appearance
+
+    Raises
+    ------
+    DataError
+        When a model has two scores in one fold.
+    """
+    if scores.duplicated(["model", "fold"]).any():
+        twice = scores[scores.duplicated(["model", "fold"])].iloc[0]
+        raise DataError(f"model {twice['model']!r} has two scores by {metric} in fold {twice['fold']}; keep one.")
+    models = scores["model"].unique()
+    wide = scores.pivot(index="model", columns="fold", values="value").reindex(models)
+    correlation = correlation_of_folds(wide.shape[1])
+    wide = wide.dropna(axis="columns", how="all")
+    table = pd.DataFrame({"model": models, "n_folds": wide.notna().sum(axis=1).to_numpy()}).reindex(columns=_COMPARED)
+    table["is_top"] = False
+    compared = np.flatnonzero(table["n_folds"] == max(1, wide.shape[1]))
+    if compared.size:
+        values = wide.to_numpy(dtype=np.float64)[compared]
+        for column, found in _compared(values, METRICS[metric].direction > 0, correlation, alpha).items():
+            table.loc[compared, column] = found
+    return table.astype({"is_top": bool})
+
+
+def _compared(values: np.ndarray, higher_is_better: bool, correlation: float, alpha: float) -> dict[str, np.ndarray]:
+    """Columns of the table from values (n_models, n_folds) without NaN."""
+    goodness = np.round(values if higher_is_better else -values, _DIGITS)
+    means = settled(goodness.mean(axis=1))
+    best = int(means.argmax())
+    n_folds = values.shape[1]
+    p_values = adjusted = np.full(len(values), np.nan)
+    if n_folds > 1:
+        matrices = _pairwise_tests(goodness, correlation)
+        is_other = np.arange(len(values)) != best
+        p_values, adjusted = (np.where(is_other, matrix[best], np.nan) for matrix in matrices)
+    return {
+        "mean": values.mean(axis=1),
+        "sd": values.std(axis=1, ddof=1) if n_folds > 1 else p_values,
+        "rank": pd.Series(-means).rank(method="min").to_numpy(),
+        "difference": means[best] - means,
+        "p_value": p_values,
+        "p_adjusted": adjusted,
+        "is_top": ~(adjusted <= alpha),
+    }
+
+
+def _pairwise_tests(goodness: np.ndarray, correlation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two-sided p-values of all pairs of models, as they are and after Benjamini & Hochberg's adjustment; symmetric."""
+    ahead = p_values_ahead(goodness[:, None] - goodness, correlation=correlation)
+    p = np.minimum(1, 2 * np.minimum(ahead, ahead.T))
+    pairs = np.triu_indices(len(p), 1)
+    adjusted = np.ones_like(p)
+    adjusted[pairs] = adjusted.T[pairs] = false_discovery_control(p[pairs]) if len(p) > 1 else 1
+    return p, adjusted
+
+
+def _check(table: pd.DataFrame, columns: list[str], what: str) -> None:
+    missing = [column for column in columns if column not in table]
+    if missing:
+        raise DataError(f"the table of {what} has no column {missing[0]!r}; it has {', '.join(map(str, table))}.")

@@ -1,0 +1,309 @@
+"""The recommendation in words: sentences that are computed from the study's tables, in the order to read them.
+
+A sentence claims what its numbers show and no more: differences come with their tests, estimates with their spread and
+with how far off they were where the truth is known. What is not known is left out or said to be unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from fairfold.evaluation.metrics import METRICS
+from fairfold.recommendation.comparison import USES, nearest_rate
+from fairfold.ties import first_best
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Tables that say more about the models; sentences that need one that is None are left out.
+
+    Attributes
+    ----------
+    seconds : columns ``dataset, missing_rate, model, fold, step, seconds``, processor time; the step ``fit`` is without
+        the first level, which models share.
+    memory : columns ``dataset, missing_rate, model, max_rss``, most memory in MB of the job that trains a model on all
+        folds; NaN where it is unknown.
+    comparisons : columns ``metric, missing_rate, n_datasets``, how many datasets ``cliques`` are over.
+    cliques : columns ``metric, missing_rate, clique, model, mean_rank`` of models that tests over datasets cannot tell
+        apart; clique 1 holds the model with the best (lowest) mean rank.
+    win_percentages : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
+        n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
+        sets, beside an interval of equal models (NaN where there is none).
+    """
+
+    seconds: pd.DataFrame | None = None
+    memory: pd.DataFrame | None = None
+    comparisons: pd.DataFrame | None = None
+    cliques: pd.DataFrame | None = None
+    win_percentages: pd.DataFrame | None = None
+
+
+def recommendation_sentences(
+    table: pd.DataFrame,
+    missing_rates: pd.DataFrame,
+    evidence: Evidence | None = None,
+    *,
+    alpha: float = 0.05,
+    moderate_draws: int = 100,
+) -> pd.DataFrame:
+    """What the study says about the models on each dataset.
+
+    Parameters
+    ----------
+    table : of :func:`~fairfold.recommendation.comparison.recommend`.
+    missing_rates : columns ``dataset, hidden_rate, hidden_share, estimated_rate, lowest, highest, n_folds, reason``, of
+        :func:`~fairfold.recommendation.missing_rate.missing_rate_table`.
+    evidence : what else is known.
+    alpha : level of the tests behind the cliques.
+    moderate_draws : win percentages are told for the fewest draws and for the most, but no more than so many.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, use, sentence`` in reading order; the use is ``data`` for sentences about the
+    missing rate, ``ranking`` or ``threshold``
+    """
+    evidence = evidence or Evidence()
+    rows = []
+    for dataset, part in table.groupby("dataset", sort=False):
+        estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
+        rate = part["missing_rate"].iloc[0]
+        rows += [(dataset, "data", sentence) for sentence in _about_data(dataset, estimates, rate)]
+        for use, metrics in USES.items():
+            by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
+            claim = [*_about_models(by_metric), *_about_evidence(by_metric, rate, evidence, alpha, moderate_draws)]
+            rows += [(dataset, use, sentence) for sentence in claim]
+    return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
+
+
+def _about_data(dataset: str, estimates: pd.DataFrame, rate: int) -> Iterator[str]:
+    """How many labels are missing, how far to trust that, and which part of the study is looked at."""
+    own = estimates.loc[0]
+    if np.isnan(own["estimated_rate"]):
+        yield f"How many positive labels of {dataset} are missing could not be estimated: {own['reason']}."
+        yield f"What follows is therefore about the lowest missing rate of the study: {_hidden(rate)}."
+        return
+    share = f"{own['estimated_rate']:.0f} %"
+    spread = f"between {own['lowest']:.0f} and {own['highest']:.0f} % as each of {own['n_folds']:.0f} folds is left out"
+    if own["n_folds"] == 1:
+        spread = "from a single fold"
+    yield f"About {share} of the positive labels of {dataset} seem to be missing ({spread})."
+    tried = estimates[(estimates.index > 0) & estimates["estimated_rate"].notna()]
+    if tried.empty:
+        yield "No labels were hidden on purpose in this study, so there is no saying how far off that may be."
+    else:
+        yield _about_trials(tried, share, own["estimated_rate"])
+    yield f"The missing rate of the study nearest to it is {rate} %: what follows is about {_hidden(rate)}."
+
+
+def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
+    """Errors of the estimate, whether the labels as they are lack none or as many as they seem to."""
+    lacking = own + (100 - own) * tried["hidden_share"] / 100
+    off, off_if_lacking = ((tried["estimated_rate"] - truth).abs().max() for truth in (tried["hidden_share"], lacking))
+    rates = _listed(f"{hidden}" for hidden in tried.index)
+    up_to = "" if len(tried) == 1 else "up to "
+    claim = (
+        f"If these labels lack none, that is off by {_points(own)}, and by {up_to}{_points(off)} where {rates} % were "
+        "hidden on purpose"
+    )
+    if round(own) == 0:
+        return f"{claim}."
+    return f"{claim}; if they lack {share}, it is off by {up_to}{_points(off_if_lacking)} there."
+
+
+def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    """The best model by the leading metric, those that tests cannot tell from it, and what the other metrics say."""
+    lead, table = next(iter(by_metric.items()))
+    compared = _compared(table)
+    if compared.empty:
+        yield "No model has a score in every fold, so that there is nothing to recommend."
+        return
+    best, folds = _best(compared), int(compared["n_folds"].iloc[0])
+    spread = f" ± {_rounded(compared.loc[best], 'sd')} (mean and standard deviation over {folds} folds)"
+    value = f"{_rounded(compared.loc[best])}{spread if folds > 1 else ' (a single fold)'}"
+    among = f" of {len(compared)} models" if len(compared) > 1 else ""
+    yield f"By {METRICS[lead].name} the best{among} is {best}: {value}."
+    yield _about_tests(compared, best, folds)
+    others = [_about_other(best, metric, by_metric[metric]) for metric in list(by_metric)[1:]]
+    yield from (sentence for sentence in others if sentence and len(compared) > 1)
+    failed = table.index[table["mean"].isna()]
+    if len(failed):
+        yield f"Left out, for want of a score in every fold: {_listed(failed)}."
+
+
+def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
+    others = compared.drop(index=best)
+    if others.empty:
+        return "There is no other model to compare it with."
+    if folds == 1:
+        return f"A single fold allows no test of how it compares with {_listed(others.index)}."
+    top, worse = others[others["is_top"]], others[~others["is_top"]]
+    tests = f"corrected t-tests over {folds} folds"
+    if worse.empty:
+        least = others["p_adjusted"].min()
+        return f"The tests cannot tell {_listed(top.index, 'or')} from it ({tests}, smallest adjusted p {_p(least)})."
+    verb, most = "is" if len(worse) == 1 else "are", worse["p_adjusted"].max()
+    claim = f"{_listed(worse.index)} {verb} significantly worse ({tests}, largest adjusted p {_p(most)})"
+    return f"{claim}." if top.empty else f"{claim}; the tests cannot tell {_listed(top.index, 'or')} from it."
+
+
+def _about_other(best: str, metric: str, table: pd.DataFrame) -> str:
+    """How the best model fares by another metric; empty where nobody has a score by that."""
+    compared = _compared(table)
+    if compared.empty:
+        return ""
+    first = _best(compared)
+    value = _rounded(compared.loc[first])
+    if best not in compared.index:
+        return f"By {METRICS[metric].name} the best is {first} ({value}); {best} has no score in some fold."
+    own = compared.loc[best]
+    if own["difference"] == 0:
+        return f"By {METRICS[metric].name} {best} is the best, too ({value})."
+    best_of_metric = f"By {METRICS[metric].name} the best is {first} ({value})"
+    if np.isnan(own["p_value"]):
+        return f"{best_of_metric}; {best} has {_rounded(own)}."
+    if own["is_top"]:
+        return f"{best_of_metric}, from which the tests cannot tell {best} ({_rounded(own)})."
+    return f"{best_of_metric}; {best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
+
+
+def _about_evidence(
+    by_metric: Mapping[str, pd.DataFrame], rate: int, evidence: Evidence, alpha: float, moderate_draws: int
+) -> Iterator[str]:
+    """What other datasets, random feature sets and the clock say about the best model by the leading metric."""
+    lead, table = next(iter(by_metric.items()))
+    compared = _compared(table)
+    if compared.empty:
+        return
+    best, dataset = _best(compared), table["dataset"].iloc[0]
+    if evidence.cliques is not None and evidence.comparisons is not None:
+        cliques, comparisons = (
+            part[(part["metric"] == lead) & (part["missing_rate"] == rate)]
+            for part in (evidence.cliques, evidence.comparisons)
+        )
+        if len(cliques) and len(comparisons):
+            yield _about_cliques(cliques, int(comparisons["n_datasets"].iloc[0]), best, lead, rate, alpha)
+    if evidence.win_percentages is not None:
+        wins = evidence.win_percentages
+        wins = wins[(wins["dataset"] == dataset) & (wins["metric"] == lead) & wins["win_percentage"].notna()]
+        if best in set(wins["model"]):
+            yield _about_wins(wins, best, lead, rate, moderate_draws)
+    if evidence.seconds is not None:
+        seconds, memory = (
+            None if part is None else part[(part["dataset"] == dataset) & (part["missing_rate"] == rate)]
+            for part in (evidence.seconds, evidence.memory)
+        )
+        yield from _about_cost(seconds, memory, best, compared.index[compared["is_top"]])
+
+
+def _about_cliques(cliques: pd.DataFrame, n_datasets: int, best: str, metric: str, rate: int, alpha: float) -> str:
+    ranks = cliques.drop_duplicates("model").set_index("model")["mean_rank"].sort_values(kind="stable")
+    first = ranks.index[0]
+    its_cliques = cliques.loc[cliques["model"] == first, "clique"]
+    alike = set(cliques.loc[cliques["clique"].isin(its_cliques), "model"])
+    over = (
+        f"Over {_count(n_datasets, 'dataset')} with {_percent_hidden(rate)}, {first} has the best mean rank by "
+        f"{METRICS[metric].name}"
+    )
+    if 2.0 ** (1 - n_datasets) > alpha:  # the least p-value of a signed-rank test
+        return f"{over}; so few datasets can tell no two models apart."
+    others = [model for model in ranks.index[1:] if model in alike]
+    claim = f"the tests cannot tell {_listed(others, 'or')} from it" if others else "the tests tell it from all others"
+    is_worse = best in ranks.index and best not in alike
+    return f"{over}, and {claim}; {best} is worse." if is_worse else f"{over}, and {claim}."
+
+
+def _about_wins(wins: pd.DataFrame, best: str, metric: str, rate: int, moderate_draws: int) -> str:
+    rate_of_wins = nearest_rate(wins.loc[wins["model"] == best, "missing_rate"].unique(), rate)
+    wins = wins[wins["missing_rate"] == rate_of_wins]
+    few = wins["n_draws"].min()
+    draws = sorted({few, max(few, wins.loc[wins["n_draws"] <= moderate_draws, "n_draws"].max())})
+    own = wins[wins["model"] == best].set_index("n_draws")
+    chances = [f"{100 * own.loc[n, 'win_percentage']:.0f} % after {_count(n, 'draw')}" for n in draws]
+    last = wins[wins["n_draws"] == draws[-1]].set_index("model")
+    leader = last.index[first_best(last["win_percentage"])]
+    claim = (
+        f"Where each model draws from {own['n_sets'].iloc[0]:.0f} random sets of features, with "
+        f"{_percent_hidden(rate_of_wins)}, {best} has the best {METRICS[metric].name} with probability "
+        f"{_listed(chances)}"
+    )
+    low, high = 100 * last.loc[best, "null_lower"], 100 * last.loc[best, "null_upper"]
+    if not np.isnan([low, high]).any():
+        claim += f" (if all models were equal: {low:.0f} to {high:.0f} % after {_count(draws[-1], 'draw')})"
+    if leader != best:
+        claim += f"; most likely then is {leader}, {100 * last['win_percentage'].max():.0f} %"
+    return f"{claim}."
+
+
+def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, top: Iterable[str]) -> Iterator[str]:
+    """What the best model costs, and which of the top models costs least."""
+    fit = seconds[seconds["step"] == "fit"].groupby("model")["seconds"].mean()
+    if best not in fit:
+        return
+    most = {} if memory is None else memory.dropna().set_index("model")["max_rss"].to_dict()
+
+    def cost(model: str) -> str:
+        of_job = f", and its job {most[model]:.0f} MB of memory at most" if model in most else ""
+        return f"{_duration(fit[model])} of processor time per fold{of_job}"
+
+    yield f"Beyond the first level, which models share, training {best} takes {cost(best)}."
+    timed = fit.reindex(top).dropna()
+    fastest = timed.idxmin()
+    if len(timed) > 1 and fastest == best:
+        yield "No model that the tests cannot tell from it is trained faster."
+    elif len(timed) > 1:
+        yield f"Of those that the tests cannot tell from it, {fastest} is trained fastest: {cost(fastest)}."
+
+
+def _compared(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["mean"].notna()]
+
+
+def _best(compared: pd.DataFrame) -> str:
+    """The model that the tests compare the others with: the first of the best mean."""
+    return compared.index[compared["difference"] == 0][0]
+
+
+def _listed(names: Iterable[str], conjunction: str = "and") -> str:
+    *first, last = names
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
+def _rounded(scored: pd.Series, column: str = "mean") -> str:
+    """A mean or standard deviation to the second digit of the standard deviation, at least the third decimal."""
+    decimals = 3
+    if scored["sd"] > 0:
+        decimals = int(np.clip(1 - np.floor(np.log10(scored["sd"])), 3, 6))
+    return f"{scored[column]:.{decimals}f}"
+
+
+def _count(number: float, noun: str) -> str:
+    return f"{number:.0f} {noun}" if number == 1 else f"{number:.0f} {noun}s"
+
+
+def _points(difference: float) -> str:
+    return _count(round(abs(difference)), "point")
+
+
+def _percent_hidden(rate: int) -> str:
+    return f"{rate} % hidden" if rate else "nothing hidden"
+
+
+def _hidden(rate: int) -> str:
+    kept = f"{rate} % of their positive labels hidden" if rate else "no label hidden"
+    return f"models that learned with {kept}, judged by the labels as they are"
+
+
+def _p(value: float) -> str:
+    return "below 0.001" if value < 0.001 else f"{value:.2g}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 0.1:
+        return "less than 0.1 s"
+    if seconds < 100:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"

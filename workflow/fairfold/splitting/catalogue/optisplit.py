@@ -1,0 +1,10 @@
+"""OptiSplit by two of its objectives, those of the published comparison."""
+
+from fairfold.splitting.spec import SplitterSpec
+
+_CLASS = "fairfold.splitting.optisplit:OptiSplit"
+
+SPECS = (
+    SplitterSpec("OptiSplit-DCP", _CLASS, {"objective": "dcp"}),
+    SplitterSpec("OptiSplit-rLD", _CLASS, {"objective": "rld"}),
+)

@@ -1,0 +1,5 @@
+"""PMBSRS: partitioned sampling."""
+
+from fairfold.splitting.spec import SplitterSpec
+
+SPECS = (SplitterSpec("PMBSRS", "fairfold.splitting.partitioned:PartitionedSampling"),)

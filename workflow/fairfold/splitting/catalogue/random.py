@@ -1,0 +1,5 @@
+"""Chance."""
+
+from fairfold.splitting.spec import SplitterSpec
+
+SPECS = (SplitterSpec("random", "fairfold.splitting.random:RandomSplit"),)

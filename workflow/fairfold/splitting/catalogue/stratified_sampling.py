@@ -1,0 +1,5 @@
+"""SS: stratified sampling."""
+
+from fairfold.splitting.spec import SplitterSpec
+
+SPECS = (SplitterSpec("SS", "fairfold.splitting.stratified_sampling:StratifiedSampling"),)

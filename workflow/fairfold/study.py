@@ -1,0 +1,108 @@
+"""A study as a whole: its configuration, checked against all that there is, and what follows from it for its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairfold.config import check
+from fairfold.datasets.catalog import Catalog, load_catalog
+from fairfold.errors import ConfigError
+from fairfold.evaluation.metrics import METRICS
+from fairfold.models.registry import MODEL_NAMES, settings_of, spec_of
+from fairfold.splitting.methods import METHOD_NAMES
+
+Config = Mapping[str, Any]
+
+# What the schema calls names of these kinds.
+_NAMES = {"models": MODEL_NAMES, "splitters": METHOD_NAMES, "metrics": tuple(METRICS)}
+
+
+def check_config(config: dict[str, Any]) -> None:
+    """Fill in the defaults of a configuration, then check each key by itself; see :func:`fairfold.config.check`."""
+    check(config, "config.schema.yaml", "config", _NAMES)
+
+
+def check_study(config: dict[str, Any]) -> Catalog:
+    """Fill in the defaults of a configuration, and check it whole.
+
+    Parameters
+    ----------
+    config : as read from its file; changed in place.
+
+    Returns
+    -------
+    Catalog
+        The project's datasets and those of the configuration.
+
+    Raises
+    ------
+    ConfigError
+        When a value is not allowed, a dataset is unknown or not of the kind that a part of the study needs, or two
+        values do not go together.
+    """
+    check_config(config)
+    catalog = load_catalog().with_own(config["data"]["own"])
+    for dataset, task in used_datasets(config):
+        catalog[dataset].require(task)
+    for dataset in config["ecoc"]["comparison"]["datasets"]:
+        catalog[dataset].require_complete()
+    sets = config["win_percentage"]["forests"]
+    if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
+        raise ConfigError(
+            f"config.win_percentage.forests.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
+            f"most n_sets, {sets['n_sets']}."
+        )
+    return catalog
+
+
+def used_datasets(config: Config) -> list[tuple[str, str]]:
+    """Id of each dataset that a part of the study uses, with the task that the part takes; part by part."""
+    splitting, labels = config["splitting"], config["weak_labels"]
+    cross_testing, wins = config["cross_testing"], config["win_percentage"]
+    experiments = [each["dataset"] for each in cross_testing["experiments"].values()]
+    parts = [
+        ("multilabel", labels["datasets"]),
+        ("multilabel", labels["rank_stability"]["datasets"]),
+        ("multilabel", splitting["datasets"]),
+        ("multilabel", splitting["fold_effect"]["datasets"]),
+        ("multilabel", cross_testing["models"]["datasets"]),
+        ("multilabel", wins["forests"]["datasets"]),
+        ("binary", wins["datasets"]),
+        ("binary", experiments),
+        ("multiclass", config["ecoc"]["comparison"]["datasets"]),
+    ]
+    return [(dataset, task) for task, datasets in parts for dataset in datasets]
+
+
+def used_models(config: Config) -> list[str]:
+    """Each model that a part of the study uses, once; those of the weak-label study first."""
+    parts = [
+        config["weak_labels"],
+        config["weak_labels"]["rank_stability"],
+        config["win_percentage"]["forests"],
+    ]
+    names = [name for part in parts for name in part["models"] or ()]
+    return list(dict.fromkeys([*names, *config["cross_testing"]["models"]["candidates"]]))
+
+
+def model_settings(config: Config, model: str, part: Config | None = None) -> dict[str, Any]:
+    """What ``make_model`` is given for a model of the study.
+
+    Parameters
+    ----------
+    config : checked.
+    model : name.
+    part : of the configuration, with ``forest``, settings that differ from ``weak_labels.forest``.
+    """
+    labels = config["weak_labels"]
+    return settings_of(model, {**labels["forest"], **(part["forest"] if part else {})}, labels["variant"])
+
+
+def first_level(config: Config, model: str) -> str | None:
+    """Name of the first level that a model shares with others, which is their variant; None where it shares none."""
+    spec = spec_of(model)
+    if not spec.shares_first_level:
+        return None
+    # models without variants draw the random numbers of the text's
+    return config["weak_labels"]["variant"] if spec.variants else "text"

@@ -1,0 +1,26 @@
+"""Choose among models by labels of which some are hidden, by three procedures with permutation tests."""
+
+from tqdm import tqdm
+
+from adapter import logged
+from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
+from fairfold.datasets import Dataset
+from fairfold.files import write_table
+from fairfold.models import make_model
+from fairfold.splitting.methods import folds_by
+from fairfold.weak_labels import mask_positives
+
+with logged(snakemake.log):
+    data, params = Dataset.load(snakemake.input[0]), snakemake.params
+    unit = {"dataset": data.id, **params.unit}
+    tables = repeat_on_weak_labels(
+        lambda seed: {name: make_model(name, **given, random_state=seed) for name, given in params.models.items()},
+        *(data.X, data.Y, tqdm(range(*params.repetitions))),
+        Setting(params.unit["scoring"], **params.setting),
+        hide=lambda Y, seed: mask_positives(Y, params.unit["missing_rate"] / 100, random_state=seed),
+        splitter=folds_by(params.splitter, params.setting["n_splits"]),
+        seed=params.seed,
+        names=("judged forests", data.id, params.unit["missing_rate"]),
+    )
+    for table, path in zip(tables, snakemake.output, strict=True):
+        write_table(table.assign(**unit)[[*unit, *table]], path)
