@@ -263,11 +263,11 @@ def test_repeated_studies(splitter):
     splits = [fold_of(Dealer(thirds)), fold_of(splitter)]
     shown = []
     found = repeat_study(
-        lambda model, variant, repeat, training, fold: Neighbours(CANDIDATES[model].n_neighbors),
-        *(dict.fromkeys(CANDIDATES), X, truth, splits),
+        lambda model, repeat, training, fold: Neighbours(CANDIDATES[model].n_neighbors),
+        *(dict.fromkeys(CANDIDATES, "text"), X, truth, splits),
         hide=lambda folds, repeat, training: shown.append(folds),
         observed=lambda hidden, fold: Y,
-        first_model="few",
+        make_first=lambda *_: Neighbours(CANDIDATES["few"].n_neighbors),
         repeats=[1],
         n_trainings=1,
     )
@@ -481,8 +481,9 @@ def scores(folds):
 def study(folds):
     X, Y, _, _ = data()
     repeat_study(
-        *(lambda *_: Neighbours(), {"few": None}, X, Y, [folds]),
-        **{"hide": lambda *_: None, "observed": lambda *_: Y, "first_model": "few", "repeats": [0], "n_trainings": 1},
+        *(lambda *_: Neighbours(), {"few": "text"}, X, Y, [folds]),
+        **{"make_first": lambda *_: Neighbours(), "hide": lambda *_: None, "observed": lambda *_: Y},
+        **{"repeats": [0], "n_trainings": 1},
     )
 
 

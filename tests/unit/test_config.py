@@ -95,7 +95,7 @@ def test_names_are_those_that_there_are(root):
         ({"weak_labels__datasets": ["../evil"]}, "found '../evil', which is not allowed here (a plain name"),
         ({"weak_labels": {}}, "config.weak_labels: missing 'datasets'; add it."),
         ({"weak_labels__models": ["SLCForrest"]}, "unknown value 'SLCForrest': did you mean 'SLCForest'?"),
-        ({"weak_labels__variant": "publish"}, "unknown value 'publish': did you mean 'published'?"),
+        ({"weak_labels__variant": "author-code"}, "unknown value 'author-code': did you mean 'authors-code'?"),
         ({"weak_labels__forest": {"threshold": 1}}, "must be at most 1 (excluded)"),
         ({"weak_labels__forest": {"threshold": float("nan")}}, "found nan, but a value of type number is needed"),
         ({"folds__n_splits": 5.0}, "found 5.0, but a value of type integer is needed"),

@@ -19,7 +19,7 @@ def rerun(finished, study_class, copy_of_project, tmp_path):
             text = originals.setdefault(path, path.read_text())
             assert old in text, f"{old!r} is not in {name}"
             path.write_text(path.read_text().replace(old, new))
-        code, output = done.run("--dry-run", "--quiet", "progress")
+        code, output = done.run("--dry-run")
         assert code == 0, output
         for path, text in originals.items():
             path.write_text(text)

@@ -72,7 +72,7 @@ def test_permuted_labels_are_dotted_where_there_are_any():
 @pytest.mark.parametrize(("n_datasets", "n_models"), [(1, 2), (4, 14)])
 def test_nothing_overlaps(tmp_path, n_datasets, n_models):
     models = [f"Forest{number}" for number in range(n_models)]
-    figure = plot_forest_win_percentages(wins([f"dataset-{k}" for k in range(n_datasets)], models))
+    figure = forest_wins.plot_forest_win_percentages(wins([f"dataset-{k}" for k in range(n_datasets)], models))
     save_figure(figure, [tmp_path / "figure.png"])
     figure.draw_without_rendering()
     texts = [axis.title for axis in figure.axes if axis.get_title()]

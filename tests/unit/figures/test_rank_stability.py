@@ -1,10 +1,14 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from fairfold.figures import PALETTE, save_figure
-from fairfold.figures.rank_stability import plot_rank_stability
+from fairfold.figures import PALETTE, rank_stability, save_figure
+from fairfold.models.legend import legend_table
+
+plot_rank_stability = partial(rank_stability.plot_rank_stability, legend=legend_table(["RF+ET"]))
 
 DATASETS, METRICS, SPLITTERS, RATES = ("flags", "yeast"), ("roc_auc", "mcc"), ("random", "SOIS", "IS"), (30, 50)
 

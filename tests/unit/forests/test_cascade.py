@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import HIGHER_IS_BETTER, METRICS
 from fairfold.forests import make_model
 from fairfold.forests.cascade import CascadeForest
 from fairfold.forests.embedding import TreeEmbedding
@@ -211,7 +211,7 @@ def test_growth_stops_when_every_score_has_dropped():
     model = scored("first-drop", [0.5, 0.6, 0.4])
     assert not model._is_long_enough(None)  # the other scores have not
     for score, lower in zip(model.oob_scores_, (0.5, 0.6, 0.4), strict=True):
-        score.update({metric: lower if more else 1 - lower for metric, more in METRICS.items()})
+        score.update({metric: lower if more else 1 - lower for metric, more in HIGHER_IS_BETTER.items()})
     assert model._is_long_enough(None)
 
 

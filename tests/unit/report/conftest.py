@@ -7,6 +7,7 @@ import zlib
 import pandas as pd
 import pytest
 
+from fairfold.models.legend import legend_table
 from fairfold.study import check_config
 
 CONFIG = {
@@ -17,7 +18,7 @@ CONFIG = {
         "datasets": ["a", "b"],
         "missing_rates": [0, 50],
         "models": ["RF+ET", "SLCForest"],
-        "variant": "published",
+        "variant": "authors-code",
     },
 }
 
@@ -44,7 +45,7 @@ def config():
 @pytest.fixture
 def results(tmp_path):
     """Folder of results, and the paths under it that belong to the configuration."""
-    for folder in ("figures", "tables", "benchmarks/train_model", "timings"):
+    for folder in ("figures", "tables", "benchmarks/train_model", "timings", "recommendation"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "figures/percentile_ranks.png").write_bytes(png(400, 100))
     (tmp_path / "figures/percentile_ranks.pdf").write_bytes(b"%PDF-1.4")
@@ -61,6 +62,7 @@ def results(tmp_path):
     columns = ["dataset", "missing_rate", "metric", "model", "percentile_rank", "n_repeats"]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "tables/percentile_ranks.csv", index=False)
     (tmp_path / "benchmarks/train_model/a.tsv").write_text("s\tcpu_time\tmax_rss\n12.5\t10\t300\n")
+    legend_table(["RF+ET", "SLCForest"]).to_csv(tmp_path / "legend.csv", index=False)
     (tmp_path / "config.yaml").write_text("title: '</pre><b>'\n")
     return tmp_path
 
@@ -72,6 +74,7 @@ def files():
         "config.yaml",
         "figures/percentile_ranks.pdf",
         "figures/percentile_ranks.png",
+        "legend.csv",
         "tables/datasets.csv",
         "tables/datasets.html",
         "tables/percentile_ranks.csv",

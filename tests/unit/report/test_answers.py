@@ -1,8 +1,14 @@
 """The answer in sentences."""
 
+from functools import partial
+
 import pandas as pd
 
-from fairfold.report.answers import group_sentences, rank_sentences
+from fairfold.models.legend import legend_table
+from fairfold.report import answers
+from fairfold.report.answers import group_sentences
+
+rank_sentences = partial(answers.rank_sentences, legend=legend_table(["RF+ET"]))
 
 
 def ranks(*rows):

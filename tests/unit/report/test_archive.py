@@ -24,6 +24,7 @@ def test_everything_is_in_its_folder(packed, results):
             "figures/percentile_ranks.pdf",
             "figures/percentile_ranks.png",
             "figures/quality_against_seconds.pdf",
+            "legend.csv",
             "tables/datasets.csv",
             "tables/percentile_ranks.csv",
         ]

@@ -86,5 +86,5 @@ def test_no_text_calls_labels_true(own, text, labels_of):
 def test_texts_about_scores_say_it():
     told = {text for text, labels_of in TEXTS if labels_of == "weak_labels.datasets"}
     assert {"overview.rst", "datasets.rst", "weak_label_scores.rst", "imputation.rst", "recommendation.rst"} <= told
-    parts = {"cross_testing_models.rst": "cross_testing", "win_percentage_forests.rst": "win_percentage"}
-    assert all((text, f"{part}.forests.datasets") in TEXTS for text, part in parts.items())
+    parts = {"cross_testing_models.rst": "cross_testing.models", "win_percentage_forests.rst": "win_percentage.forests"}
+    assert all((text, f"{part}.datasets") in TEXTS for text, part in parts.items())

@@ -199,7 +199,8 @@ class LabelComplement(LabelImputer):
 
 
 class PosteriorImputer(BaseImputer):
-    """Imputation of the cascades on out-of-bag features, from probabilities that a label is observed and one label frequency.
+    """Imputation of the cascades on out-of-bag features, from probabilities that a label is observed and one
+    label frequency.
 
     By Bayes' rule an unobserved label is positive with probability p (1 - c) / (c (1 - p)), where p is the probability
     that it is observed (Elkan & Noto 2008, Equation 3).

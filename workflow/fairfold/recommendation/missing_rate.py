@@ -1,15 +1,14 @@
 """How many positive labels a dataset lacks, estimated by forests and tried where labels were hidden on purpose.
 
 The estimate is 1 − c for the label frequency c = P(observed | positive) of
-:func:`~fairfold.weak_labels.shared_label_frequency` on out-of-bag predictions, as in the cascades on them. Of the estimators
-in :mod:`fairfold.weak_labels` it erred least where 0, 30, 50 and 70 % of the positives of nine datasets
+:func:`~fairfold.weak_labels.shared_label_frequency` on out-of-bag predictions, as in the cascades on them. Of the
+estimators in :mod:`fairfold.weak_labels` it erred least where 0, 30, 50 and 70 % of the positives of nine datasets
 (flags, emotions, birds, CHD_49, yeast, scene and three of protein sequences) were hidden, taking their labels as
 complete: by 9 points on average, against 19 for TIcE's largest label frequency, 26 for the 95th percentile of the
 positives' probabilities, and 30 for TIcE label by label. It is no oracle: on data whose labels are hard to predict it
-is much too high (49 points on VirusPseAAC), because a positive that no feature betrays looks like a missing one; and it
-is too low by up to 10 points where 70 % are hidden. Those trials hid the same share of every label, which is what one c
-for all labels supposes.
-"""
+is much too high (49 points on VirusPseAAC), because a positive that no feature betrays looks like a missing one; and
+it is too low by up to 10 points where 70 % are hidden. Those trials hid the same share of every label, which is what
+one c for all labels supposes."""
 
 from __future__ import annotations
 

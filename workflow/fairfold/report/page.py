@@ -198,7 +198,7 @@ def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
             "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
         }
     has_ranks = {entry["ranks"], _LEGEND} <= study.files
-    sentences = rank_sentences(_read(entry["ranks"], study), _read(_LEGEND, study)) if has_ranks else []
+    sentences = rank_sentences(_read(entry["ranks"], study), pd.read_csv(study.results / _LEGEND)) if has_ranks else []
     return {"sentences": sentences} if sentences else None
 
 

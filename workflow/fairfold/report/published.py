@@ -127,8 +127,8 @@ def _departures(config: Mapping[str, Any]) -> str:
     ]
     if config["folds"]["n_splits"] != _FOLDS:
         differing.append(f"{config['folds']['n_splits']} folds, published {_FOLDS}")
-    if study["variant"] != "published":
-        differing.append(f"variant {study['variant']}, not published")
+    if study["variant"] != "authors-code":
+        differing.append(f"variant {study['variant']}, not authors-code")
     return "; ".join(["other folds", *differing])
 
 
