@@ -28,6 +28,7 @@ rule describe_looks:
         "results/legend.csv",
     log:
         "results/logs/describe_looks.log",
+    localrule: True  # a moment; in a submission, figures of one part would wait for another
     params:
         function="fairfold.models.legend:legend_table",
         options={"models": study.used_models(config)},
