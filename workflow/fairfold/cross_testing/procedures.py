@@ -346,43 +346,56 @@ def _run_together(
     plans = _make_plans(procedures, problem, settings, rngs["folds"])
     engine = problem.engine([candidate.estimator for candidate in named], settings.n_jobs)
     plan, order = reduce(add, plans), np.arange(len(problem.y))
-    last = np.cumsum([len(own.role) for own in plans])
-    tests = [slice(end - len(own.role), end) for own, end in zip(plans, last, strict=True)]
-    sizes = [np.count_nonzero(own.role == TEST) for own in plans]
-
-    def score(totals: np.ndarray) -> np.ndarray:
-        """Mean score of each order in each procedure, weighted by the samples of the tests."""
-        return np.column_stack([totals[:, own].sum(axis=1) for own in tests]) / sizes
-
+    tests = _tests_of(plans)
     found = engine.run(plan, order[None])
     predicted = engine.predict(plan, order, found.chosen[0])
     judged = [_judge(own, predicted[of], problem) for own, of in zip(plans, tests, strict=True)]
     by_scorer = settings.scoring != "accuracy"
-    scores = score(found.totals)[0] if by_scorer else np.array([one["accuracy"] for one in judged])
+    scores = _mean_scores(found.totals, plans)[0] if by_scorer else np.array([one["accuracy"] for one in judged])
     draw = rngs["draw"].random()
     permuted = permuted_scores(
-        lambda orders: score(engine.run(plan, orders).totals),
+        lambda orders: _mean_scores(engine.run(plan, orders).totals, plans),
         draw_orders(plan.part, settings.n_permutations, rngs["permutations"]),
         scores,
         early_stop=settings.alpha if settings.early_stop else None,
         draws=[draw] * len(plans),
     )
-    outcomes = {}
-    for number, procedure in enumerate(procedures):
-        p = p_values(scores[number], permuted[:, number], draw) if len(permuted) else {}
-        chosen = [named[index] for index in found.chosen[0]]
-        outcomes[procedure] = Outcome(
+    chosen = [named[index] for index in found.chosen[0]]
+    n_fits_to_choose = len(named) * len(chosen) * settings.n_splits * (len(named) > 1)
+    return {
+        procedure: Outcome(
             procedure=procedure,
-            score=problem.sign * float(scores[number]) + 0.0,  # no -0
-            permutation_scores=problem.sign * permuted[:, number] + 0.0 if len(permuted) else None,
-            p_value=p.get("exact"),
-            p_values=p,
-            n_permutations=len(permuted),
-            n_fits=len(plans[number].role) + len(named) * len(chosen) * settings.n_splits * (len(named) > 1),
-            **_interpret(procedure, chosen, plans[number], problem),
+            score=problem.sign * float(score) + 0.0,  # no -0
+            n_fits=len(own.role) + n_fits_to_choose,
+            **_permutation_test(score, permuted[:, number], draw, problem.sign),
+            **_interpret(procedure, chosen, own, problem),
             **judged[number],
         )
-    return outcomes
+        for number, (procedure, own, score) in enumerate(zip(procedures, plans, scores, strict=True))
+    }
+
+
+def _tests_of(plans: list[Plan]) -> list[slice]:
+    """Where the tests of each plan stand among those of all."""
+    last = np.cumsum([len(plan.role) for plan in plans])
+    return [slice(end - len(plan.role), end) for plan, end in zip(plans, last, strict=True)]
+
+
+def _mean_scores(totals: np.ndarray, plans: list[Plan]) -> np.ndarray:
+    """Mean score of each order in each plan, weighted by the samples of the tests."""
+    sizes = [np.count_nonzero(plan.role == TEST) for plan in plans]
+    return np.column_stack([totals[:, own].sum(axis=1) for own in _tests_of(plans)]) / sizes
+
+
+def _permutation_test(score: float, permuted: np.ndarray, draw: float, sign: int) -> dict[str, Any]:
+    """What an outcome says of the scores of permuted rows, of which there may be none."""
+    p = p_values(score, permuted, draw) if len(permuted) else {}
+    return {
+        "permutation_scores": sign * permuted + 0.0 if len(permuted) else None,
+        "p_value": p.get("exact"),
+        "p_values": p,
+        "n_permutations": len(permuted),
+    }
 
 
 def _make_plans(

@@ -286,51 +286,63 @@ def _kl_kernel(
     """
     n, n_classes = start.shape
     P, values, done = np.full((n, n_classes), np.nan), np.full(n, np.inf), np.zeros(n, np.bool_)
-    p, new, step = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
-    A, B, gradient = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    new, step, gradient = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    A, B = np.empty(n_classes), np.empty(n_classes)
     H, factor = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
     inside = np.empty(n_classes, np.bool_)
     for i in range(n):
-        r = R[i]
+        p, r = P[i], R[i]
         if not _mark_known(offsets, classes, r, inside):
             done[i] = True
             continue
         for k in range(n_classes):
             p[k] = start[i, k] if inside[k] else 0.0
         _clean(p, inside)
-        value = _cross_entropy(offsets, classes, r, w, p)
+        values[i] = _cross_entropy(offsets, classes, r, w, p)
         for _ in range(max_iter):
             lower = False
             for damping in _DAMPINGS:
                 _derivatives(offsets, classes, r, w, p, damping, gradient, A, B, H)
                 if not _solve(H, gradient, inside, factor, step):
                     continue
-                promise = 0.0
-                for k in range(n_classes):
-                    promise += gradient[k] * step[k] / 2
-                done[i] = damping <= 1 and promise < tol
+                done[i] = damping <= 1 and _promise(gradient, step) < tol
                 if done[i]:
                     break
-                for k in range(n_classes):
-                    new[k] = p[k] * np.exp(min(max(-step[k], -_LONGEST_STEP), _LONGEST_STEP))
-                _clean(new, inside)
+                _take_newton_step(p, step, inside, new)
                 new_value = _cross_entropy(offsets, classes, r, w, new)
-                lower = new_value < value
+                lower = new_value < values[i]
                 if lower:
                     break
             if done[i]:
                 break
             if not lower:
-                for k in range(n_classes):
-                    new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
-                _clean(new, inside)
+                _take_multiplicative_step(p, A, B, inside, new)
                 new_value = _cross_entropy(offsets, classes, r, w, new)
-            p, new = new, p
-            value = new_value
-        for k in range(n_classes):
-            P[i, k] = p[k]
-        values[i] = value
+            p[:], values[i] = new, new_value
     return P, values, done
+
+
+@njit(cache=True, nogil=True)
+def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
+    """By how much Newton's step would lower the divergence, were that quadratic."""
+    promise = 0.0
+    for k in range(len(step)):
+        promise += gradient[k] * step[k] / 2
+    return promise
+
+
+@njit(cache=True, nogil=True)
+def _take_newton_step(p: np.ndarray, step: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
+    for k in range(len(p)):
+        new[k] = p[k] * np.exp(min(max(-step[k], -_LONGEST_STEP), _LONGEST_STEP))
+    _clean(new, inside)
+
+
+@njit(cache=True, nogil=True)
+def _take_multiplicative_step(p: np.ndarray, A: np.ndarray, B: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
+    for k in range(len(p)):
+        new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
+    _clean(new, inside)
 
 
 @njit(cache=True, nogil=True)

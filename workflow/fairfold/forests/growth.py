@@ -49,6 +49,55 @@ class _Workspace(NamedTuple):
     scores: np.ndarray
 
 
+class _Tree(NamedTuple):
+    """Nodes of a tree, as ``grow_tree`` returns them; ``children`` (n_nodes, 2) are its ``left`` and ``right``."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    children: np.ndarray
+    weight: np.ndarray
+    value: np.ndarray
+
+
+class _Node(NamedTuple):
+    """Samples of a node that are in the bag, and what they sum to.
+
+    ``weights`` and ``drawn``, the labels times these, are of all samples; ``totals`` is the sum of ``drawn`` over the
+    node, ``whole`` that of ``weights``.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+    drawn: np.ndarray
+    totals: np.ndarray
+    whole: float
+
+
+class _Split(NamedTuple):
+    """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
+
+    The latter are the first ``n_constant`` features.
+    """
+
+    feature: int
+    cut: int
+    threshold: float
+    n_constant: int
+
+
+class _Candidates(NamedTuple):
+    """The ``count`` ways in which a node's ``n`` samples, sorted by a feature, can be split in two.
+
+    At the first the ``fewest`` lie on the left, at the next one more, and so on. The ``n_lowest`` samples in front are
+    not listed (see ``_sort_by_code``).
+    """
+
+    n: int
+    n_lowest: int
+    fewest: int
+    count: int
+
+
 @numba.njit(cache=True, nogil=True)
 def _next_random(state):  # noqa: ANN001, ANN202
     """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
@@ -90,24 +139,79 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     leaf_of : (n_samples,) leaf of every sample, drawn or not.
     drawn : (n_samples,) whether the sample was drawn.
     """
-    n, p, width = labels.shape[0], table.codes.shape[0], labels.shape[1]
+    n = len(labels)
     state = np.array([seed], dtype=np.uint64)
-    weights = np.zeros(n)
-    for _ in range(rules.n_draws):
-        weights[random_below(state, n)] += 1
+    weights = _draw_weights(n, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
-    most_nodes = 2 * most_leaves - 1
-    feature, threshold = np.full(most_nodes, -1, dtype=np.int32), np.full(most_nodes, np.nan)
-    left, right = np.full(most_nodes, -1, dtype=np.int32), np.full(most_nodes, -1, dtype=np.int32)
-    weight = np.empty(most_nodes, dtype=np.int32)
-    value = np.empty((most_nodes, n_labels), dtype=np.float32)
+    tree, n_nodes = _empty_tree(2 * most_leaves - 1, n_labels), 0
     leaf_of = np.empty(n, dtype=np.int32)
-    features = np.arange(p).astype(np.int32)
-    totals = np.empty(width)
+    features = np.arange(len(table.codes)).astype(np.int32)
+    totals = np.empty(labels.shape[1])
     codes = table.codes.reshape(-1)
-    work = _Workspace(
+    work = _empty_workspace(codes, n)
+    # start and end of the samples in the bag and out of it, constant features, parent, side
+    stack = np.empty((most_leaves + 1, 7), dtype=np.int64)
+    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        start, end, out_start, out_end, n_constant, parent, side = stack[depth]
+        in_bag, out_of_bag = rows[start:end], rows[out_start:out_end]
+        number = n_nodes
+        n_nodes += 1
+        if parent >= 0:
+            tree.children[parent, side] = number
+        node = _Node(in_bag, weights, drawn, totals, _add_up(drawn, weights, in_bag, totals))
+        tree.weight[number] = np.int32(node.whole)
+        for label in range(n_labels):
+            tree.value[number, label] = totals[label] / node.whole
+        if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
+            split = _Split(-1, 0, 0.0, n_constant)
+        elif rules.random_threshold:
+            split = _random_split(table, codes, node, features, n_constant, rules, state, work)
+        else:
+            split = _best_split(table, codes, node, features, n_constant, rules, state, work)
+        if split.feature < 0:
+            leaf_of[in_bag] = number
+            leaf_of[out_of_bag] = number
+            continue
+        tree.feature[number], tree.threshold[number] = split.feature, split.threshold
+        column_start = split.feature * n
+        middle = start + _partition(codes, column_start, split.cut, in_bag, work.side)
+        out_middle = out_start + _partition(codes, column_start, split.cut, out_of_bag, work.side)
+        stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
+        stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
+        depth += 2
+    left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
+    shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
+    return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), leaf_of, weights > 0
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False)
+def _draw_weights(n, n_draws, state):  # noqa: ANN001, ANN202
+    """How often each sample is drawn."""
+    weights = np.zeros(n)
+    for _ in range(n_draws):
+        weights[random_below(state, n)] += 1
+    return weights
+
+
+@numba.njit(cache=True, nogil=True)
+def _empty_tree(most_nodes, n_labels):  # noqa: ANN001, ANN202
+    return _Tree(
+        np.full(most_nodes, -1, dtype=np.int32),
+        np.full(most_nodes, np.nan),
+        np.full((most_nodes, 2), -1, dtype=np.int32),
+        np.empty(most_nodes, dtype=np.int32),
+        np.empty((most_nodes, n_labels), dtype=np.float32),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _empty_workspace(codes, n):  # noqa: ANN001, ANN202
+    return _Workspace(
         np.empty(n, dtype=codes.dtype),
         np.empty(n, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
@@ -115,46 +219,6 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
         np.empty(n),
         np.empty(n),
     )
-    # start and end of the samples in the bag and out of it, constant features, parent, side
-    stack = np.empty((most_leaves + 1, 7), dtype=np.int64)
-    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
-    depth, n_nodes = 1, 0
-    while depth > 0:
-        depth -= 1
-        start, end, out_start, out_end, n_constant, parent, is_right = stack[depth]
-        node = n_nodes
-        n_nodes += 1
-        if parent >= 0:
-            if is_right:
-                right[parent] = node
-            else:
-                left[parent] = node
-        bag = rows[start:end]
-        whole = _add_up(drawn, width, weights, bag, totals)
-        weight[node] = np.int32(whole)
-        for label in range(n_labels):
-            value[node, label] = totals[label] / whole
-        split_feature, cut, at = -1, 0, 0.0
-        if end - start >= 2 * rules.min_samples_leaf and not _is_pure(labels, n_labels, bag):
-            node_sums = (bag, weights, drawn, totals, whole)
-            if rules.random_threshold:
-                found = _random_split(table, codes, node_sums, features, n_constant, rules, state, work)
-            else:
-                found = _best_split(table, codes, node_sums, features, n_constant, rules, state, work)
-            split_feature, cut, at, n_constant = found
-        if split_feature < 0:
-            leaf_of[rows[start:end]] = node
-            leaf_of[rows[out_start:out_end]] = node
-            continue
-        feature[node], threshold[node] = split_feature, at
-        column_start = split_feature * n
-        middle = start + _partition(codes, column_start, cut, bag, work.side)
-        out_middle = out_start + _partition(codes, column_start, cut, rows[out_start:out_end], work.side)
-        stack[depth] = (middle, end, out_middle, out_end, n_constant, node, 1)
-        stack[depth + 1] = (start, middle, out_start, out_middle, n_constant, node, 0)
-        depth += 2
-    shape = (feature[:n_nodes].copy(), threshold[:n_nodes].copy(), left[:n_nodes].copy(), right[:n_nodes].copy())
-    return shape, weight[:n_nodes].copy(), value[:n_nodes].copy(), leaf_of, weights > 0
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -182,8 +246,9 @@ def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _add_up(drawn, width, weights, rows, totals):  # noqa: ANN001, ANN202
+def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
+    width = len(totals)
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
         for row in rows:
@@ -236,22 +301,18 @@ def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
 def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
 
-    Those from place ``first`` to before ``last`` were not looked at in this node.
+    Those from position ``first`` to before ``last`` were not looked at in this node.
     """
     draw = random_below(state, n_known + last - first)
     return -1 if draw < n_known else first + draw - n_known
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _best_split(table, codes, node_sums, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
-    """Best threshold of the features drawn.
-
-    Returns the feature (-1: no split), the last code on the left, the threshold and the number of features now known to
-    be constant, which are moved to the front.
-    """
-    rows, weights, drawn, totals, whole = node_sums
+def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+    """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
+    rows, whole = node.rows, node.whole
     gathered, keys, counts, side, parts, scores = work
-    n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
+    n, n_samples = len(rows), table.codes.shape[1]
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -270,41 +331,21 @@ def _best_split(table, codes, node_sums, features, n_constant, rules, state, wor
         n_useful += 1
         features[position], features[last] = features[last], feature
         n_codes = np.int64(highest - lowest) + 1
-        n_lowest, sorted_rows = _count_up_to(gathered, n, lowest), rows
-        if 2 * n_lowest > n:
-            # the zeros of a sparse feature need not be sorted
-            _leave_out(gathered, rows, lowest, side)
-            sorted_rows = side
-            keys[n_lowest - 1] = np.uint64(lowest) << CODE_BITS
-        else:
-            n_lowest = 0
-        n_others = n - n_lowest
-        if n_others <= INSERTION_SORT_AT_MOST:
-            _insert_keys(gathered, sorted_rows, n_lowest, n_others, keys)
-        elif n_codes <= max(SHORT_COUNT, 4 * n_others):
-            _count_keys(gathered, sorted_rows, n_lowest, n_others, lowest, n_codes, keys, counts)
-        else:
-            _compare_keys(gathered, sorted_rows, n_lowest, n_others, keys)
-        # the samples on the left at the first split that can be, and the number of splits
+        n_lowest = _sort_by_code(gathered, rows, lowest, n_codes, side, keys, counts)
         fewest = max(n_lowest, rules.min_samples_leaf)
-        n_places = n - rules.min_samples_leaf - fewest + 1
+        candidates = _Candidates(n, n_lowest, fewest, n - rules.min_samples_leaf - fewest + 1)
         if n_lowest == 0 and SHORT_RUN * n_codes > n:
-            _score_places(keys, fewest, n_places, weights, drawn, width, totals, whole, parts, scores)
+            _score_all(node, keys, candidates, parts, scores)
         else:
-            _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, totals, whole, parts, scores)
-        for position in range(n_places):
-            scores[position] /= parts[position] * (whole - parts[position])
-        for position in range(n_places):
-            if scores[position] > best_score:
-                end = position + fewest
-                left, right = keys[end - 1] >> CODE_BITS, keys[end] >> CODE_BITS
-                if left != right:
-                    best_score, best_feature = scores[position], feature
-                    best_left, best_right = np.int64(left), np.int64(right)
+            _score_between_codes(node, keys, candidates, parts, scores)
+        candidate = _best_candidate(keys, candidates, parts, scores, whole, best_score)
+        if candidate >= 0:
+            best_score, best_feature, end = scores[candidate], feature, candidate + fewest
+            best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
     if best_feature < 0:
-        return -1, 0, 0.0, first
+        return _Split(-1, 0, 0.0, first)
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
-    return best_feature, cut, at, first
+    return _Split(best_feature, cut, at, first)
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -322,6 +363,31 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     if table.highest[start + cut] > at:
         at = table.highest[start + cut] / 2.0 + table.lowest[start + cut + 1] / 2.0
     return cut, at
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
+def _sort_by_code(gathered, rows, lowest, n_codes, side, keys, counts):  # noqa: ANN001, ANN202
+    """Sort a node's samples by their codes into ``keys``; returns how many in front are not listed.
+
+    These are the samples with the lowest code where they are more than half, as the zeros of a sparse feature. Of their
+    keys only the last is set, to the code.
+    """
+    n = len(rows)
+    n_lowest = _count_up_to(gathered, n, lowest)
+    if 2 * n_lowest > n:
+        _leave_out(gathered, rows, lowest, side)
+        rows = side
+        keys[n_lowest - 1] = np.uint64(lowest) << CODE_BITS
+    else:
+        n_lowest = 0
+    n_listed = n - n_lowest
+    if n_listed <= INSERTION_SORT_AT_MOST:
+        _insert_keys(gathered, rows, n_lowest, n_listed, keys)
+    elif n_codes <= max(SHORT_COUNT, 4 * n_listed):
+        _count_keys(gathered, rows, n_lowest, n_listed, lowest, n_codes, keys, counts)
+    else:
+        _compare_keys(gathered, rows, n_lowest, n_listed, keys)
+    return n_lowest
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -372,58 +438,77 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_places(keys, fewest, n_places, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
-    """Imbalance and weight of the ``fewest`` first samples in order, of one more, and so on.
+def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
+    """Imbalance and weight of the samples on the left of each candidate.
 
-    Numbers that fall between samples of one code are not skipped, because to guess which they are takes a processor
-    longer than to score them.
+    Those between samples of one code are not skipped, because to guess which they are takes a processor longer than to
+    score them.
     """
+    _, weights, drawn, totals, whole = node
+    width = len(totals)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
-        for position in range(fewest - 1):
-            row = np.uint32(keys[position])
+        for at in range(candidates.fewest - 1):
+            row = np.uint32(keys[at])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
-        for position in range(n_places):
-            row = np.uint32(keys[position + fewest - 1])
+        for candidate in range(candidates.count):
+            row = np.uint32(keys[candidate + candidates.fewest - 1])
             lanes = add_row(lanes, drawn, row * width + block)
             part += weights[row]
             score = imbalance(lanes, part, whole, totals, block)
-            scores[position] = score if block == 0 else scores[position] + score
-            parts[position] = part
+            scores[candidate] = score if block == 0 else scores[candidate] + score
+            parts[candidate] = part
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
-def _score_runs(keys, n, n_lowest, fewest, n_places, weights, drawn, width, totals, whole, parts, scores):  # noqa: ANN001, ANN202
+def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
 
     The samples of that run, the zeros of a sparse feature, are never added up: a split is worth the same from either
     side.
     """
-    for position in range(n_places):
-        scores[position], parts[position] = -1.0, 1.0  # worse than any split
-    start, end = (0, n_lowest) if n_lowest > 0 else _longest_run(keys, n)
-    for block in range(0, width, LANES):
-        lanes, part = no_rows(drawn), 0.0
-        for last in range(start):
-            row = np.uint32(keys[last])
-            lanes = add_row(lanes, drawn, row * width + block)
-            part += weights[row]
-            position = last + 1 - fewest
-            if 0 <= position < n_places and keys[last] >> CODE_BITS != keys[last + 1] >> CODE_BITS:
-                score = imbalance(lanes, part, whole, totals, block)
-                scores[position] = score if block == 0 else scores[position] + score
-                parts[position] = part
-        lanes, part = no_rows(drawn), 0.0
-        for first in range(n - 1, end - 1, -1):
-            row = np.uint32(keys[first])
-            lanes = add_row(lanes, drawn, row * width + block)
-            part += weights[row]
-            position = first - fewest
-            if 0 <= position < n_places and keys[first - 1] >> CODE_BITS != keys[first] >> CODE_BITS:
-                score = imbalance(lanes, part, whole, totals, block)
-                scores[position] = score if block == 0 else scores[position] + score
-                parts[position] = part
+    for candidate in range(candidates.count):
+        scores[candidate], parts[candidate] = -1.0, 1.0  # worse than any split
+    start, end = (0, candidates.n_lowest) if candidates.n_lowest > 0 else _longest_run(keys, candidates.n)
+    for block in range(0, len(node.totals), LANES):
+        _score_from_end(node, keys, candidates, 0, start, 1, block, parts, scores)
+        _score_from_end(node, keys, candidates, candidates.n - 1, end - 1, -1, block, parts, scores)
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
+def _score_from_end(node, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
+    """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
+
+    A candidate lies behind the sample that was last added, as seen from that end.
+    """
+    _, weights, drawn, totals, whole = node
+    width = len(totals)
+    lanes, part = no_rows(drawn), 0.0
+    for at in range(first, stop, step):
+        row = np.uint32(keys[at])
+        lanes = add_row(lanes, drawn, row * width + block)
+        part += weights[row]
+        n_left = at + 1 if step > 0 else at
+        candidate = n_left - candidates.fewest
+        if 0 <= candidate < candidates.count and keys[n_left - 1] >> CODE_BITS != keys[n_left] >> CODE_BITS:
+            score = imbalance(lanes, part, whole, totals, block)
+            scores[candidate] = score if block == 0 else scores[candidate] + score
+            parts[candidate] = part
+
+
+@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
+def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN001, ANN202
+    """Divide imbalances by weights; returns the best between two codes, -1 where none is worth over ``least``."""
+    for candidate in range(candidates.count):
+        scores[candidate] /= parts[candidate] * (whole - parts[candidate])
+    best = -1
+    for candidate in range(candidates.count):
+        if scores[candidate] > least:
+            end = candidate + candidates.fewest
+            if keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
+                least, best = scores[candidate], candidate
+    return best
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False)
@@ -439,9 +524,9 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _random_split(table, codes, node_sums, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
-    """Best of the features drawn, each at one random threshold; returns as ``_best_split``."""
-    rows, weights, drawn, totals, whole = node_sums
+def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+    """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
+    rows, weights, drawn, totals, whole = node
     gathered, side = work.codes, work.side
     values, starts = table.lowest, table.starts
     n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
@@ -477,9 +562,9 @@ def _random_split(table, codes, node_sums, features, n_constant, rules, state, w
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:
-        return -1, 0, 0.0, first
+        return _Split(-1, 0, 0.0, first)
     start, end = starts[best_feature], starts[best_feature + 1]
-    return best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first
+    return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -3,13 +3,20 @@
 Two estimates. :func:`label_frequency` asks a model: a high percentile of the probabilities of the observed positives
 (Ilidio et al. 2024). :func:`tice` asks the features: where a part of the feature space holds many observed positives,
 their share bounds c_j from below (Bekker & Davis 2018).
+
+Bounds of TIcE
+--------------
+Positives are observed at random, so in any set S of samples c · P(positive | S) = P(observed | S), and the observed
+share of S is at most c. With T samples of S, L of them observed, the one-sided Chebyshev inequality gives
+
+    c >= L / T - sqrt(c (1 - c) (1 - delta) / (delta T))    with probability 1 - delta.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numba
 import numpy as np
@@ -34,7 +41,7 @@ def label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, percenti
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    observed : (n_samples, n_labels) of 0/1, the labels that were observed.
     probabilities : (n_samples, n_labels) out-of-bag probabilities of these labels.
     percentile : quantile between 0 and 1.
 
@@ -65,22 +72,17 @@ def tice(
 ) -> np.ndarray:
     """Label frequencies by tree induction for c estimation, TIcE (Bekker & Davis 2018, AAAI).
 
-    Positives are observed at random, so in any set S of samples c · P(positive | S) = P(observed | S), and the observed
-    share of S is at most c. With T samples of S, L of them observed, the one-sided Chebyshev inequality gives
-
-        c >= L / T - sqrt(c (1 - c) (1 - delta) / (delta T))    with probability 1 - delta.
-
     Sets that are rich in observed positives are found by a tree on one fold and judged on the samples outside it; the
-    estimate of a fold is its largest bound, and c is their mean. The c under the root is 0.5 at first, then the
-    estimate so far. Features are scaled to [0, 1] and cut into quarters; a node is split by the feature whose best
-    quarter has the largest L / (T + smoothing) ("max-bepp"), each feature once on a path, the node with the highest
-    bound first.
+    estimate of a fold is the largest bound at the head of this module, and c is their mean. The c under the root is 0.5
+    at first, then the estimate so far. Features are scaled to [0, 1] and cut into quarters; a node is split by the
+    feature whose best quarter has the largest L / (T + smoothing) ("max-bepp"), each feature once on a path, the node
+    with the highest bound first.
 
     Parameters
     ----------
     X : (n_samples, n_features), dense or CSR, finite. Held as one byte per sample and feature, sparse or not; shared by
         all labels.
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    observed : (n_samples, n_labels) of 0/1, the labels that were observed.
     n_folds : parts of the samples; drawn at random, of equal size, the same for all labels.
     n_iterations : times to estimate, each with the last estimate under the root.
     delta : chance that one bound is too high; None is max(0.025, 1 / (1 + 0.004 T)), T samples outside the fold.
@@ -116,20 +118,30 @@ def tice(
     if variant == "authors-code":
         return np.where(has_positives, observed.mean(axis=0), 1.0)
     fold_of = np.random.default_rng(random_state).permutation(len(observed)) % n_folds
-    n_outside = len(observed) - np.bincount(fold_of, minlength=n_folds)
-    deltas = np.full(n_folds, delta) if delta else np.maximum(0.025, 1 / (1 + 0.004 * n_outside))
     frequency = np.ones(observed.shape[1])
     frequency[has_positives] = _frequencies(
         np.ascontiguousarray(_quarters(X)),
         np.ascontiguousarray(observed.T[has_positives]),
         fold_of,
-        deltas,
+        _deltas(fold_of, n_folds, delta),
         n_iterations,
-        max_splits,
-        min_set_size,
-        float(smoothing),
+        _TreeRules(max_splits, min_set_size, float(smoothing)),
     )
     return frequency
+
+
+class _TreeRules(NamedTuple):
+    """How a tree makes sets; see :func:`tice`."""
+
+    max_splits: int
+    min_set_size: int
+    smoothing: float
+
+
+def _deltas(fold_of: np.ndarray, n_folds: int, delta: float | None) -> np.ndarray:
+    """(n_folds,) chance that a bound is too high, the paper's formula where none is given."""
+    n_outside = len(fold_of) - np.bincount(fold_of, minlength=n_folds)
+    return np.full(n_folds, delta) if delta else np.maximum(0.025, 1 / (1 + 0.004 * n_outside))
 
 
 def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
@@ -201,9 +213,7 @@ def _frequencies(
     fold_of: np.ndarray,
     deltas: np.ndarray,
     n_iterations: int,
-    max_splits: int,
-    min_set_size: int,
-    smoothing: float,
+    rules: _TreeRules,
 ) -> np.ndarray:
     """Estimate of each label, a row of ``labels``."""
     n_folds = deltas.size
@@ -214,94 +224,111 @@ def _frequencies(
             total = 0.0
             for fold in range(n_folds):
                 inside, outside = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
-                total += _largest_bound(
-                    quarters, labels[label], inside, outside, prior, deltas[fold], max_splits, min_set_size, smoothing
-                )
+                total += _largest_bound(quarters, labels[label], inside, outside, prior, deltas[fold], rules)
             prior = total / n_folds
         frequency[label] = prior
     return frequency
 
 
+class _Nodes(NamedTuple):
+    """Nodes of a tree: the ``stretch`` of rows, inside from, to, outside from, to; the parent; the feature split by."""
+
+    stretch: np.ndarray
+    parent: np.ndarray
+    split_by: np.ndarray
+
+
 @numba.njit(cache=True, nogil=True)
 def _largest_bound(
     quarters: np.ndarray,
-    is_seen: np.ndarray,
+    observed: np.ndarray,
     inside: np.ndarray,
     outside: np.ndarray,
     prior: float,
     delta: float,
-    max_splits: int,
-    min_set_size: int,
-    smoothing: float,
+    rules: _TreeRules,
 ) -> float:
     """Largest lower bound of c over the sets that a tree on ``inside`` makes of ``outside``.
 
     A node is a stretch of both arrays of rows, which a split reorders. Open nodes wait in a heap: on top the one with
     the highest bound on its tree samples, then with more observed positives, then the older one.
     """
-    max_splits = min(max_splits, inside.size)  # each split parts at least one sample from the others
-    stretch = np.zeros((1 + QUARTERS * max_splits, 4), dtype=np.int64)  # inside from, to; outside from, to
-    stretch[0] = 0, inside.size, 0, outside.size
-    parent = np.full(len(stretch), -1)
-    split_by = np.full(len(stretch), -1)  # the feature that made a node
+    max_splits = min(rules.max_splits, inside.size)  # each split parts at least one sample from the others
+    most = 1 + QUARTERS * max_splits
+    nodes = _Nodes(np.zeros((most, 4), dtype=np.int64), np.full(most, -1), np.full(most, -1))
+    nodes.stretch[0] = 0, inside.size, 0, outside.size
     counts = np.empty((quarters.shape[1], QUARTERS, 3), dtype=np.int64)
-    best = np.count_nonzero(is_seen[outside]) / outside.size  # the share among all samples outside, as it is
+    best = np.count_nonzero(observed[outside]) / outside.size  # the share among all samples outside, as it is
     n_nodes, needed = 1, 1.0
     heap = [(0.0, 0, 0)]
     for _ in range(max_splits):
         if len(heap) == 0:
             break
         node = heapq.heappop(heap)[2]
-        a, b, c, d = stretch[node]
-        _count(quarters, is_seen, inside[a:b], outside[c:d], counts)
-        ancestor = node
-        while split_by[ancestor] >= 0:
-            counts[split_by[ancestor]] = 0  # each feature once on a path
-            ancestor = parent[ancestor]
-        feature = _most_promising(counts, needed, smoothing)
+        a, b, c, d = nodes.stretch[node]
+        _count(quarters, observed, inside[a:b], outside[c:d], counts)
+        _forget_features_above(nodes, node, counts)
+        feature = _most_promising(counts, needed, rules.smoothing)
         # when nothing is better than keeping the tree's samples together, the branch ends
         if feature < 0 or counts[feature, :, 0].max() == b - a:
             continue
-        start_inside = a + _sort(inside[a:b], quarters, feature)
-        start_outside = c + _sort(outside[c:d], quarters, feature)
-        first = n_nodes
+        _split(nodes, node, n_nodes, quarters, feature, inside, outside)
+        first, n_nodes = n_nodes, n_nodes + QUARTERS
         for quarter in range(QUARTERS):
-            stretch[n_nodes, :2] = start_inside[quarter : quarter + 2]
-            stretch[n_nodes, 2:] = start_outside[quarter : quarter + 2]
-            parent[n_nodes], split_by[n_nodes] = node, feature
-            n_nodes += 1
-            n_outside = start_outside[quarter + 1] - start_outside[quarter]
-            if n_outside >= min_set_size:
+            n_outside = nodes.stretch[first + quarter, 3] - nodes.stretch[first + quarter, 2]
+            if n_outside >= rules.min_set_size:
                 best = max(best, _bound(n_outside, counts[feature, quarter, 2], prior, delta))
         # The best subset of a set with L observed positives is those L alone; with fewer than this it is no better.
         needed = prior * (1 - prior) * (1 - delta) / (delta * (1 - best) ** 2) if best < 1 else np.inf
         for quarter in range(QUARTERS):
-            n_inside, n_seen, n_seen_outside = counts[feature, quarter]
-            if n_seen_outside > needed and n_inside > min_set_size and 0 < n_seen < n_inside:
-                heapq.heappush(heap, (-_bound(n_inside, n_seen, prior, delta), -n_seen, first + quarter))
+            n_inside, n_observed, n_observed_outside = counts[feature, quarter]
+            if n_observed_outside > needed and n_inside > rules.min_set_size and 0 < n_observed < n_inside:
+                heapq.heappush(heap, (-_bound(n_inside, n_observed, prior, delta), -n_observed, first + quarter))
     return best
 
 
 @numba.njit(cache=True, nogil=True)
-def _bound(n: int, n_seen: int, prior: float, delta: float) -> float:
-    """Lower bound of c from a set of n samples, n_seen of them observed positives."""
-    return n_seen / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
+def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None:
+    """Clear the counts of features that were split by on the way to a node: each once on a path."""
+    while nodes.split_by[node] >= 0:
+        counts[nodes.split_by[node]] = 0
+        node = nodes.parent[node]
+
+
+@numba.njit(cache=True, nogil=True)
+def _split(
+    nodes: _Nodes, node: int, first: int, quarters: np.ndarray, feature: int, inside: np.ndarray, outside: np.ndarray
+) -> None:
+    """Sort a node's rows by the quarters of a feature, and make them the nodes from ``first`` on."""
+    a, b, c, d = nodes.stretch[node]
+    start_inside = a + _sort(inside[a:b], quarters, feature)
+    start_outside = c + _sort(outside[c:d], quarters, feature)
+    for quarter in range(QUARTERS):
+        nodes.stretch[first + quarter, :2] = start_inside[quarter : quarter + 2]
+        nodes.stretch[first + quarter, 2:] = start_outside[quarter : quarter + 2]
+        nodes.parent[first + quarter], nodes.split_by[first + quarter] = node, feature
+
+
+@numba.njit(cache=True, nogil=True)
+def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
+    """Lower bound of c from a set of n samples, n_observed of them observed positives."""
+    return n_observed / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
 
 
 @numba.njit(cache=True, nogil=True)
 def _count(
-    quarters: np.ndarray, is_seen: np.ndarray, inside: np.ndarray, outside: np.ndarray, counts: np.ndarray
+    quarters: np.ndarray, observed: np.ndarray, inside: np.ndarray, outside: np.ndarray, counts: np.ndarray
 ) -> None:
     """Samples per feature and quarter: of the tree; of the tree and observed; outside the tree and observed."""
     counts[:] = 0
     for row in inside:
-        is_observed = is_seen[row]
+        is_positive = observed[row]
         for feature in range(quarters.shape[1]):
             quarter = quarters[row, feature]
             counts[feature, quarter, 0] += 1
-            counts[feature, quarter, 1] += is_observed
+            counts[feature, quarter, 1] += is_positive
     for row in outside:
-        if is_seen[row]:
+        if observed[row]:
             for feature in range(quarters.shape[1]):
                 counts[feature, quarters[row, feature], 2] += 1
 
@@ -316,10 +343,10 @@ def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     for candidate in range(len(counts)):
         enough, score = False, 0.0
         for quarter in range(QUARTERS):
-            n, n_seen, n_seen_outside = counts[candidate, quarter]
-            enough |= n_seen_outside >= needed
+            n, n_observed, n_observed_outside = counts[candidate, quarter]
+            enough |= n_observed_outside >= needed
             if n > 0:
-                score = max(score, n_seen / (n + smoothing))
+                score = max(score, n_observed / (n + smoothing))
         if enough and score > best:
             best, feature = score, candidate
     return feature

@@ -115,55 +115,57 @@ def _cross(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return (a + b) + (c + d)
 
 
+class _Moments(NamedTuple):
+    """A fold's training samples in two features, x and y: means and variances of either class, pooled variances."""
+
+    mx0: float
+    mx1: float
+    my0: float
+    my1: float
+    sx0: float
+    sx1: float
+    sy0: float
+    sy1: float
+    sxp: float
+    syp: float
+
+
 @numba.njit(cache=True, nogil=True)
 def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], scores: NDArray[np.int64]) -> None:
     """Scores (6,) of the classifiers on the pair (i, j); ``crosses`` (n_folds, 2) is room to work in."""
     x, y, of_x, of_y = data.values[i], data.values[j], data.statistics[i], data.statistics[j]
-    weights, runs, sizes, n_splits, base = data.weights, data.runs, data.sizes, data.n_splits, data.base
-    scores[:] = base
-    n_folds = runs.shape[0]
+    weights, runs, sizes, n_splits = data.weights, data.runs, data.sizes, data.n_splits
+    scores[:] = data.base
     total0 = total1 = 0.0
-    for g in range(n_folds):
+    for g in range(len(runs)):
         crosses[g, 0] = _cross(x[runs[g, 0] : runs[g, 1]], y[runs[g, 0] : runs[g, 1]])
         crosses[g, 1] = _cross(x[runs[g, 1] : runs[g, 2]], y[runs[g, 1] : runs[g, 2]])
         if g < n_splits:  # every repeat holds each sample once
             total0 += crosses[g, 0]
             total1 += crosses[g, 1]
-    for g in range(n_folds):
-        mx0, mx1, my0, my1 = of_x[g, M0], of_x[g, M1], of_y[g, M0], of_y[g, M1]
-        sx0, sx1, sy0, sy1 = of_x[g, S0], of_x[g, S1], of_y[g, S0], of_y[g, S1]
-        sxp, syp = of_x[g, SP], of_y[g, SP]
-        dx, dy = mx1 - mx0, my1 - my0
-        norm0, norm1 = mx0 * mx0 + my0 * my0, mx1 * mx1 + my1 * my1
-        scatter0 = total0 - crosses[g, 0] - sizes[g, 0] * (mx0 * my0)
-        scatter1 = total1 - crosses[g, 1] - sizes[g, 1] * (mx1 * my1)
-        # NC: the variance is the mean of the two
-        i = 2.0 / (sxp + syp)
-        nx, ny, n0 = dx * i, dy * i, (norm0 - norm1) * (0.5 * i)
+    for g in range(len(runs)):
+        m = _Moments(
+            of_x[g, M0],
+            of_x[g, M1],
+            of_y[g, M0],
+            of_y[g, M1],
+            of_x[g, S0],
+            of_x[g, S1],
+            of_y[g, S0],
+            of_y[g, S1],
+            of_x[g, SP],
+            of_y[g, SP],
+        )
+        scatter0 = total0 - crosses[g, 0] - sizes[g, 0] * (m.mx0 * m.my0)
+        scatter1 = total1 - crosses[g, 1] - sizes[g, 1] * (m.mx1 * m.my1)
+        n0, nx, ny = _nearest_centroid(m)
+        l0, lx, ly = _pooled(m, (scatter0 + scatter1) / (sizes[g, 0] + sizes[g, 1] - 2))
+        s0, sx, sy, sq = _spherical(m)
+        q0, qx, qy, qxx, qyy, qxy = _quadratic(m, scatter0 / (sizes[g, 0] - 1), scatter1 / (sizes[g, 1] - 1))
         # DLDA and UDA: a sum over the features
         ex, ey, e0 = of_x[g, DIAGONAL_1], of_y[g, DIAGONAL_1], of_x[g, DIAGONAL_0] + of_y[g, DIAGONAL_0]
         uxx, uyy = of_x[g, UNPOOLED_2], of_y[g, UNPOOLED_2]
         ux, uy, u0 = of_x[g, UNPOOLED_1], of_y[g, UNPOOLED_1], of_x[g, UNPOOLED_0] + of_y[g, UNPOOLED_0]
-        # LDA
-        c = (scatter0 + scatter1) / (sizes[g, 0] + sizes[g, 1] - 2)
-        i = 1.0 / (sxp * syp - c * c)
-        lx, ly = (syp * dx - c * dy) * i, (sxp * dy - c * dx) * i
-        l0 = -0.5 * (lx * (mx0 + mx1) + ly * (my0 + my1))
-        # SDA
-        t0, t1 = 0.5 * (sx0 + sy0), 0.5 * (sx1 + sy1)
-        i0, i1 = 1.0 / t0, 1.0 / t1
-        sq = 0.5 * (i0 - i1)
-        sx, sy = mx1 * i1 - mx0 * i0, my1 * i1 - my0 * i0
-        s0 = 0.5 * (norm0 * i0 - norm1 * i1) + math.log(t0 * i1)
-        # QDA
-        c0, c1 = scatter0 / (sizes[g, 0] - 1), scatter1 / (sizes[g, 1] - 1)
-        det0, det1 = sx0 * sy0 - c0 * c0, sx1 * sy1 - c1 * c1
-        i0, i1 = 1.0 / det0, 1.0 / det1
-        qxx, qyy, qxy = 0.5 * (sy0 * i0 - sy1 * i1), 0.5 * (sx0 * i0 - sx1 * i1), c1 * i1 - c0 * i0
-        px0, py0 = (sy0 * mx0 - c0 * my0) * i0, (sx0 * my0 - c0 * mx0) * i0
-        px1, py1 = (sy1 * mx1 - c1 * my1) * i1, (sx1 * my1 - c1 * mx1) * i1
-        qx, qy = px1 - px0, py1 - py0
-        q0 = 0.5 * (px0 * mx0 + py0 * my0 - px1 * mx1 - py1 * my1 + math.log(det0 * i1))
 
         xs, ys, ws = x[runs[g, 0] : runs[g, 3]], y[runs[g, 0] : runs[g, 3]], weights[runs[g, 0] : runs[g, 3]]
         nc = dlda = lda = sda = uda = qda = 0
@@ -181,6 +183,48 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
         scores[3] += sda
         scores[4] += uda
         scores[5] += qda
+
+
+# Decisions are constant, coefficients of x and y, then of squares and of the product; positive for the second class.
+
+
+@numba.njit(cache=True, nogil=True, forceinline=True)
+def _nearest_centroid(m: _Moments) -> tuple[float, float, float]:
+    """NC: the variance is the mean of the two."""
+    i = 2.0 / (m.sxp + m.syp)
+    norm0, norm1 = m.mx0 * m.mx0 + m.my0 * m.my0, m.mx1 * m.mx1 + m.my1 * m.my1
+    return (norm0 - norm1) * (0.5 * i), (m.mx1 - m.mx0) * i, (m.my1 - m.my0) * i
+
+
+@numba.njit(cache=True, nogil=True, forceinline=True)
+def _pooled(m: _Moments, c: float) -> tuple[float, float, float]:
+    """LDA, of the pooled covariance ``c``."""
+    dx, dy = m.mx1 - m.mx0, m.my1 - m.my0
+    i = 1.0 / (m.sxp * m.syp - c * c)
+    x, y = (m.syp * dx - c * dy) * i, (m.sxp * dy - c * dx) * i
+    return -0.5 * (x * (m.mx0 + m.mx1) + y * (m.my0 + m.my1)), x, y
+
+
+@numba.njit(cache=True, nogil=True, forceinline=True)
+def _spherical(m: _Moments) -> tuple[float, float, float, float]:
+    """SDA: one variance for each class."""
+    t0, t1 = 0.5 * (m.sx0 + m.sy0), 0.5 * (m.sx1 + m.sy1)
+    i0, i1 = 1.0 / t0, 1.0 / t1
+    norm0, norm1 = m.mx0 * m.mx0 + m.my0 * m.my0, m.mx1 * m.mx1 + m.my1 * m.my1
+    constant = 0.5 * (norm0 * i0 - norm1 * i1) + math.log(t0 * i1)
+    return constant, m.mx1 * i1 - m.mx0 * i0, m.my1 * i1 - m.my0 * i0, 0.5 * (i0 - i1)
+
+
+@numba.njit(cache=True, nogil=True, forceinline=True)
+def _quadratic(m: _Moments, c0: float, c1: float) -> tuple[float, float, float, float, float, float]:
+    """QDA, of the classes' covariances ``c0`` and ``c1``."""
+    det0, det1 = m.sx0 * m.sy0 - c0 * c0, m.sx1 * m.sy1 - c1 * c1
+    i0, i1 = 1.0 / det0, 1.0 / det1
+    xx, yy, xy = 0.5 * (m.sy0 * i0 - m.sy1 * i1), 0.5 * (m.sx0 * i0 - m.sx1 * i1), c1 * i1 - c0 * i0
+    px0, py0 = (m.sy0 * m.mx0 - c0 * m.my0) * i0, (m.sx0 * m.my0 - c0 * m.mx0) * i0
+    px1, py1 = (m.sy1 * m.mx1 - c1 * m.my1) * i1, (m.sx1 * m.my1 - c1 * m.mx1) * i1
+    constant = 0.5 * (px0 * m.mx0 + py0 * m.my0 - px1 * m.mx1 - py1 * m.my1 + math.log(det0 * i1))
+    return constant, px1 - px0, py1 - py0, xx, yy, xy
 
 
 @numba.njit(cache=True, nogil=True)
