@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 __version__ = "0.1.0"
@@ -19,3 +20,5 @@ def _cache_of_compiled_code() -> Path:
 
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache_of_compiled_code()))
+if "numba" in sys.modules:  # which read the environment when it was imported
+    sys.modules["numba"].config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from fairfold.cross_testing.plans import Plan
 from fairfold.cross_testing.svm_kernels import TOLERANCE, Problem, decision_values, run_plan
 
 
+@dataclass(eq=False, repr=False)
 class SVMEngine:
     """Runs plans for ``SVC(kernel="rbf")`` and ``Pipeline([PCA, SVC])`` on two classes, without a call per fit.
 
@@ -31,9 +33,8 @@ class SVMEngine:
     n_jobs : threads that share the orders; the results are the same for any number.
     """
 
-    def __init__(self, problem: Problem, n_jobs: int | None = None) -> None:
-        self.problem = problem
-        self.n_jobs = n_jobs
+    problem: Problem
+    n_jobs: int | None = None
 
     @classmethod
     def for_candidates(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -46,6 +47,7 @@ class PosteriorError(ModelError, AttributeError):
     """Posteriors are asked of a model that was not trained for them; to ``hasattr`` it has no ``predict_proba``."""
 
 
+@dataclass(eq=False, repr=False)
 class ECOCClassifier(ClassifierMixin, BaseEstimator):
     """Error-correcting output codes: one binary learner per column of a coding matrix.
 
@@ -88,32 +90,18 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     """
 
-    def __init__(
-        self,
-        learner: Learner | Sequence[Learner] = "svm",
-        *,
-        coding: str | ArrayLike = "onevsone",
-        fit_posterior: bool = False,
-        class_order: Sequence[object] | None = None,
-        binary_loss: Loss | None = None,
-        decoding: str = "lossweighted",
-        posterior_method: str = "kl",
-        num_kl_initializations: int = 0,
-        n_jobs: int | None = 1,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.learner = learner
-        self.coding = coding
-        self.fit_posterior = fit_posterior
-        self.class_order = class_order
-        self.binary_loss = binary_loss
-        self.decoding = decoding
-        self.posterior_method = posterior_method
-        self.num_kl_initializations = num_kl_initializations
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    learner: Learner | Sequence[Learner] = "svm"
+    _: KW_ONLY
+    coding: str | ArrayLike = "onevsone"
+    fit_posterior: bool = False
+    class_order: Sequence[object] | None = None
+    binary_loss: Loss | None = None
+    decoding: str = "lossweighted"
+    posterior_method: str = "kl"
+    num_kl_initializations: int = 0
+    n_jobs: int | None = 1
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the learners.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -59,6 +60,7 @@ def seed_from(random_state: int | np.random.RandomState | None) -> int:
     return int(random_state)
 
 
+@dataclass(eq=False, repr=False)
 class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
     """Additive model F(x) of shallow regression trees; P(second class) = 1 / (1 + exp(-2F)).
 
@@ -69,20 +71,12 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
     _whole_numbers: ClassVar = ("n_estimators", "max_depth", "min_samples_leaf")
     _step: ClassVar[float]  # part of a tree's output that is added to F
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        learning_rate: float = 1.0,
-        max_depth: int = 3,
-        min_samples_leaf: int = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
+    n_estimators: int = 100
+    _: KW_ONLY
+    learning_rate: float = 1.0
+    max_depth: int = 3
+    min_samples_leaf: int = 1
+    random_state: int | np.random.RandomState | None = None
 
     @staticmethod
     @abstractmethod
@@ -222,6 +216,7 @@ class LogitBoost(_BoostedTrees):
         return response, np.maximum(right * (1 - right), _LEAST_WEIGHT)
 
 
+@dataclass(eq=False, repr=False)
 class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Probabilities from the scores of a binary classifier, by Platt's sigmoid P = 1 / (1 + exp(-(a s + b))).
 
@@ -246,16 +241,10 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         a and b.
     """
 
-    def __init__(
-        self,
-        estimator: ClassifierMixin,
-        *,
-        n_splits: int = 5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_splits = n_splits
-        self.random_state = random_state
+    estimator: ClassifierMixin
+    _: KW_ONLY
+    n_splits: int = 5
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the sigmoid and the classifier.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -44,6 +45,7 @@ class FoldPredictions(NamedTuple):
     posterior: np.ndarray | None
 
 
+@dataclass(eq=False, repr=False)
 class PartitionedECOC(BaseEstimator):
     """One ECOC model for each fold, fitted to the samples outside it.
 
@@ -77,26 +79,15 @@ class PartitionedECOC(BaseEstimator):
     classes_ : ndarray, shape (n_classes,)
     """
 
-    def __init__(
-        self,
-        estimator: ECOCClassifier,
-        n_splits: int = 10,
-        *,
-        holdout: float | None = None,
-        leaveout: bool = False,
-        cv: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_splits = n_splits
-        self.holdout = holdout
-        self.leaveout = leaveout
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: ECOCClassifier
+    n_splits: int = 10
+    _: KW_ONLY
+    holdout: float | None = None
+    leaveout: bool = False
+    cv: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = 1
+    verbose: int = 0
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a model for each fold, and score the fold's samples with it.

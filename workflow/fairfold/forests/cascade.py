@@ -12,6 +12,7 @@ One ``fit`` serves all levels: every level's predictors, scores and imputations 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from fairfold.ties import ROUNDING, first_best
 from fairfold.weak_labels import tice
 
 
+@dataclass(eq=False, repr=False)
 class CascadeForest(BaseCascade):
     """Deep forest for multilabel data whose negatives may be hidden positives (Ilidio et al. 2024, Section 3).
 
@@ -86,48 +88,26 @@ class CascadeForest(BaseCascade):
         "tice_variant": ("text", "authors-code"),
     }
 
-    def __init__(
-        self,
-        *,
-        features: Sequence[FeatureKind] = ("output",),
-        crossing_over: bool = True,
-        imputation: Literal["lc", "slc", "fla"] | None = None,
-        length_control: Literal["single", "first-drop", "imputation-limit", "best-training", "best-oob"] = "best-oob",
-        n_trees: int = 150,
-        max_levels: int = 10,
-        min_samples_leaf: int = 5,
-        threshold: float = 0.5,
-        percentile: float = 0.95,
-        lc_threshold: float = 0.4,
-        output_features: Literal["in-bag", "out-of-bag"] = "in-bag",
-        shared_seed: bool = False,
-        node_weights: Literal["text", "authors-code"] = "text",
-        cap_rounding: Literal["ceil", "floor"] = "ceil",
-        slc_threshold_on: Literal["probability", "posterior"] = "probability",
-        imputer_features: Literal["all", "new"] = "all",
-        tice_variant: Literal["text", "authors-code"] = "text",
-        n_jobs: int | None = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.features = features
-        self.crossing_over = crossing_over
-        self.imputation = imputation
-        self.length_control = length_control
-        self.n_trees = n_trees
-        self.max_levels = max_levels
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.percentile = percentile
-        self.lc_threshold = lc_threshold
-        self.output_features = output_features
-        self.shared_seed = shared_seed
-        self.node_weights = node_weights
-        self.cap_rounding = cap_rounding
-        self.slc_threshold_on = slc_threshold_on
-        self.imputer_features = imputer_features
-        self.tice_variant = tice_variant
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    features: Sequence[FeatureKind] = ("output",)
+    crossing_over: bool = True
+    imputation: Literal["lc", "slc", "fla"] | None = None
+    length_control: Literal["single", "first-drop", "imputation-limit", "best-training", "best-oob"] = "best-oob"
+    n_trees: int = 150
+    max_levels: int = 10
+    min_samples_leaf: int = 5
+    threshold: float = 0.5
+    percentile: float = 0.95
+    lc_threshold: float = 0.4
+    output_features: Literal["in-bag", "out-of-bag"] = "in-bag"
+    shared_seed: bool = False
+    node_weights: Literal["text", "authors-code"] = "text"
+    cap_rounding: Literal["ceil", "floor"] = "ceil"
+    slc_threshold_on: Literal["probability", "posterior"] = "probability"
+    imputer_features: Literal["all", "new"] = "all"
+    tice_variant: Literal["text", "authors-code"] = "text"
+    n_jobs: int | None = 1
+    random_state: int | np.random.RandomState | None = None
 
     def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
         grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import numba
@@ -53,6 +54,7 @@ class Forest(Protocol):
     leaf_of_: np.ndarray  # (n_samples, n_trees) leaf of each training sample; needed to fit only
 
 
+@dataclass(eq=False, repr=False)
 class TreeEmbedding(BaseEstimator):
     """Principal components of the nodes that a sample passes (Ilidio et al. 2024, Section 3 and Eq. 3).
 
@@ -81,16 +83,10 @@ class TreeEmbedding(BaseEstimator):
     threads take turns at that. (Only while another thread holds a limit of threadpoolctl's, that limit is in force.)
     """
 
-    def __init__(
-        self,
-        *,
-        max_share: float = 0.95,
-        weighting: Literal["text", "authors-code"] = "text",
-        explained_variance: float = 0.8,
-    ) -> None:
-        self.max_share = max_share
-        self.weighting = weighting
-        self.explained_variance = explained_variance
+    _: KW_ONLY
+    max_share: float = 0.95
+    weighting: Literal["text", "authors-code"] = "text"
+    explained_variance: float = 0.8
 
     @property
     def n_components_(self) -> int:

@@ -9,6 +9,7 @@ predicts the mean posterior of the levels up to it. docs/how-it-works.md says wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from fairfold.ties import first_best
 from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
+@dataclass(eq=False, repr=False)
 class OutOfBagCascade(BaseCascade):
     """Deep forest for weak labels on out-of-bag features, with calibrated posteriors.
 
@@ -55,32 +57,18 @@ class OutOfBagCascade(BaseCascade):
 
     _choices: ClassVar = {"imputation": (None, "slc", "fla"), "metric": tuple(METRICS)}
 
-    def __init__(
-        self,
-        *,
-        features: Sequence[FeatureKind] = ("output",),
-        crossing_over: bool = False,
-        imputation: Literal["slc", "fla"] | None = None,
-        n_trees: int = 150,
-        max_levels: int = 10,
-        patience: int = 3,
-        metric: str = "average_precision",
-        min_samples_leaf: int = 5,
-        threshold: float = 0.5,
-        n_jobs: int | None = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.features = features
-        self.crossing_over = crossing_over
-        self.imputation = imputation
-        self.n_trees = n_trees
-        self.max_levels = max_levels
-        self.patience = patience
-        self.metric = metric
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    features: Sequence[FeatureKind] = ("output",)
+    crossing_over: bool = False
+    imputation: Literal["slc", "fla"] | None = None
+    n_trees: int = 150
+    max_levels: int = 10
+    patience: int = 3
+    metric: str = "average_precision"
+    min_samples_leaf: int = 5
+    threshold: float = 0.5
+    n_jobs: int | None = 1
+    random_state: int | np.random.RandomState | None = None
 
     def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
         grow = Grower(seed, self._forest_settings())

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
@@ -53,6 +54,7 @@ _SAMPLE_ARRAYS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class MultilabelForest:
     """Random forest or extra trees on several labels; with 0/1 labels it predicts probabilities.
 
@@ -89,26 +91,15 @@ class MultilabelForest:
     n_features_in_ : number of features.
     """
 
-    def __init__(
-        self,
-        kind: ForestKind,
-        *,
-        n_trees: int = 150,
-        min_samples_leaf: int = 5,
-        max_features: Literal["sqrt"] | int | float = "sqrt",
-        max_samples: int | float = 0.5,
-        max_bins: int | None = 256,
-        n_jobs: int | None = 1,
-        random_state: int,
-    ) -> None:
-        self.kind = kind
-        self.n_trees = n_trees
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_samples = max_samples
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    kind: ForestKind
+    _: KW_ONLY
+    n_trees: int = 150
+    min_samples_leaf: int = 5
+    max_features: Literal["sqrt"] | int | float = "sqrt"
+    max_samples: int | float = 0.5
+    max_bins: int | None = 256
+    n_jobs: int | None = 1
+    random_state: int
 
     def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> MultilabelForest:
         """Grow the trees. Time grows with trees · max_features · n·log(n) · n_labels.

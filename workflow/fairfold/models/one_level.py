@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.validation import check_dense_binary
 
 
+@dataclass(eq=False, repr=False)
 class OneLevelModel(ClassifierMixin, BaseEstimator):
     """A classifier with what the study asks of a cascade: probabilities level by level, of one level.
 
@@ -34,18 +36,11 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
     classes_ : numbers of the labels.
     """
 
-    def __init__(
-        self,
-        estimator: BaseEstimator,
-        *,
-        threshold: float = 0.5,
-        n_jobs: int | None = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: BaseEstimator
+    _: KW_ONLY
+    threshold: float = 0.5
+    n_jobs: int | None = 1
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Fit the classifier on (n_samples, n_features) and (n_samples, n_labels) of 0/1.

@@ -6,6 +6,7 @@ import inspect
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from reprlib import Repr
 from typing import Any, Self
@@ -23,6 +24,7 @@ _SHORT = Repr()
 _SHORT.maxother = 60  # letters of an array, such as the fold of each sample
 
 
+@dataclass(eq=False, repr=False)
 class FoldSplitter(ABC):
     """Base of the splitters. A subclass says how rows are dealt to folds; the rest is here.
 
@@ -47,22 +49,13 @@ class FoldSplitter(ABC):
         the machine.
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        random_state: int | None = None,
-        refine: str | None = None,
-        sweeps: int | None = None,
-        size_tolerance: float = 1,
-        max_seconds: float | None = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.random_state = random_state
-        self.refine = refine
-        self.sweeps = sweeps
-        self.size_tolerance = size_tolerance
-        self.max_seconds = max_seconds
+    n_splits: int = 5
+    _: KW_ONLY
+    random_state: int | None = None
+    refine: str | None = None
+    sweeps: int | None = None
+    size_tolerance: float = 1
+    max_seconds: float | None = None
 
     @abstractmethod
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numba
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +16,7 @@ from fairfold.splitting.random import spread
 LABEL_ORDERS = ("rarest", "first-seen")
 
 
+@dataclass(eq=False, repr=False)
 class IterativeStratification(FoldSplitter):
     """Iterative stratification: hand out the rows of the rarest remaining label first.
 
@@ -43,28 +46,9 @@ class IterativeStratification(FoldSplitter):
     each other a little; shuffle the rows first where that matters.
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        random_state: int | None = None,
-        order: int = 1,
-        label_order: str = "rarest",
-        refine: str | None = None,
-        sweeps: int | None = None,
-        size_tolerance: float = 1,
-        max_seconds: float | None = None,
-    ) -> None:
-        super().__init__(
-            n_splits,
-            random_state=random_state,
-            refine=refine,
-            sweeps=sweeps,
-            size_tolerance=size_tolerance,
-            max_seconds=max_seconds,
-        )
-        self.order = order
-        self.label_order = label_order
+    _: KW_ONLY
+    order: int = 1
+    label_order: str = "rarest"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 
 import numba
 import numpy as np
@@ -20,6 +21,7 @@ Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
 REMAINDERS = ("fullest", "first")
 
 
+@dataclass(eq=False, repr=False)
 class OptiSplit(FoldSplitter):
     """OptiSplit, Algorithm 1 of Tiittanen, Holm & Törönen (2021), with its loss updated instead of recomputed.
 
@@ -53,32 +55,11 @@ class OptiSplit(FoldSplitter):
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        random_state: int | None = None,
-        objective: str | Objective = "rld",
-        max_epochs: int = 3,
-        initial_folds: ArrayLike | None = None,
-        remainder: str = "fullest",
-        refine: str | None = None,
-        sweeps: int | None = None,
-        size_tolerance: float = 1,
-        max_seconds: float | None = None,
-    ) -> None:
-        super().__init__(
-            n_splits,
-            random_state=random_state,
-            refine=refine,
-            sweeps=sweeps,
-            size_tolerance=size_tolerance,
-            max_seconds=max_seconds,
-        )
-        self.objective = objective
-        self.max_epochs = max_epochs
-        self.initial_folds = initial_folds
-        self.remainder = remainder
+    _: KW_ONLY
+    objective: str | Objective = "rld"
+    max_epochs: int = 3
+    initial_folds: ArrayLike | None = None
+    remainder: str = "fullest"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -16,6 +17,7 @@ from fairfold.splitting.random import spread
 URGENT_PROBABILITY, URGENT_DECAY = 0.25, 0.05
 
 
+@dataclass(eq=False, repr=False)
 class StratifiedSampling(FoldSplitter):
     """Stratified sampling (Merrillees & Du 2021), made into folds by peeling off one after another.
 
@@ -41,32 +43,11 @@ class StratifiedSampling(FoldSplitter):
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        random_state: int | None = None,
-        n_epochs: int = 50,
-        swap_probability: float = 0.1,
-        threshold_proportion: float = 0.1,
-        decay: float = 0.1,
-        refine: str | None = None,
-        sweeps: int | None = None,
-        size_tolerance: float = 1,
-        max_seconds: float | None = None,
-    ) -> None:
-        super().__init__(
-            n_splits,
-            random_state=random_state,
-            refine=refine,
-            sweeps=sweeps,
-            size_tolerance=size_tolerance,
-            max_seconds=max_seconds,
-        )
-        self.n_epochs = n_epochs
-        self.swap_probability = swap_probability
-        self.threshold_proportion = threshold_proportion
-        self.decay = decay
+    _: KW_ONLY
+    n_epochs: int = 50
+    swap_probability: float = 0.1
+    threshold_proportion: float = 0.1
+    decay: float = 0.1
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

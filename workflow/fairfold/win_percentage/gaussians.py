@@ -10,6 +10,7 @@ per class     SDA               UDA              QDA
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -27,6 +28,7 @@ RIDGE = 1e-6  # share of a feature's total variance that is added to its varianc
 TIE = 1e-6  # log likelihoods this near to each other are equal: far above rounding, far below any evidence
 
 
+@dataclass(eq=False, repr=False)
 class GaussianBayes(ClassifierMixin, BaseEstimator):
     """Gaussian class densities with uniform priors; a sample goes to the class under which it is likeliest.
 
@@ -57,10 +59,9 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
     Parry, Phan & Wang (2012), Table 4.
     """
 
-    def __init__(self, covariance: str = "full", pooled: bool = True, ridge: float = RIDGE) -> None:
-        self.covariance = covariance
-        self.pooled = pooled
-        self.ridge = ridge
+    covariance: str = "full"
+    pooled: bool = True
+    ridge: float = RIDGE
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GaussianBayes:
         """Estimate means and covariances.
