@@ -1,6 +1,7 @@
 """A study in a fresh folder, run as a user would: by the command line."""
 
 import copy
+import fcntl
 import hashlib
 import os
 import shutil
@@ -80,18 +81,49 @@ TINY = {
 }
 
 
+PRELOADED = Path(__file__).with_name("preloaded.py")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def python(tmp_path_factory):
+    """Path of a Python that has loaded packages already, where processes can be forked and watched."""
+    if not hasattr(os, "pidfd_open"):
+        yield sys.executable
+        return
+    folder = tmp_path_factory.mktemp("python")
+    python, address = folder / "python", folder / "socket"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{PRELOADED}" send "{address}" "$0" "$@"\n')
+    python.chmod(0o755)
+    command = [sys.executable, PRELOADED, "serve", address]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # a fork of threads is none
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+        server.stdout.readline()
+        Study.python = str(python)
+        yield str(python)
+        server.kill()
+
+
 class Study:
-    """A working directory with a configuration, and the command that runs the workflow in it."""
+    """A working directory with a configuration, and the command that runs the workflow in it.
+
+    ``python=sys.executable`` is for tests that look at processes: the preloaded Python has its jobs run by others.
+    """
+
+    python = sys.executable
 
     def __init__(self, folder: Path, root: Path, config: dict = TINY) -> None:
         self.folder = folder
         self.snakefile = root / "Snakefile"
         folder.mkdir(exist_ok=True)
-        (folder / "study.yaml").write_text(yaml.safe_dump(config))
+        text, path = yaml.safe_dump(config), folder / "study.yaml"
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
 
-    def command(self, *arguments: str, cores: int = 2, configuration: str = "study.yaml") -> list[str]:
+    def command(
+        self, *arguments: str, cores: int = 2, configuration: str = "study.yaml", python: str | None = None
+    ) -> list[str]:
         fixed = ["--snakefile", str(self.snakefile), "--configfile", configuration, "--cores", str(cores)]
-        return [sys.executable, "-m", "snakemake", *arguments, *fixed]
+        return [python or self.python, "-m", "snakemake", *arguments, *fixed]
 
     def start(self, *arguments: str, **options: int | str) -> subprocess.Popen:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -165,8 +197,15 @@ def copy_of_project(root, tmp_path):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, root):
-    """The tiny study, run once on three cores, and what it printed."""
-    study = Study(tmp_path_factory.mktemp("finished") / "study", root)
-    code, output = study.run(cores=3)
-    assert code == 0, output
-    return study, output
+    """The tiny study, run once on three cores, and what it printed; tests that run side by side share it."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        study, printed = Study(folder / "finished", root), folder / "finished.txt"
+        if not printed.exists():
+            code, output = study.run(cores=3)
+            assert code == 0, output
+            printed.write_text(output)
+    return study, printed.read_text()

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import pandas as pd
 import pytest
@@ -22,12 +21,12 @@ OWN = {
 
 
 @pytest.fixture
-def snakemake(copy_of_project, root):
+def snakemake(copy_of_project, root, python):
     """Runner of Snakemake in the root of a copy of the project."""
 
     def run(*arguments, folder=copy_of_project):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
+        command = [python, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
         return done.returncode, done.stdout + done.stderr
 

@@ -52,22 +52,22 @@ def reader(tmp_path_factory):
     return folder
 
 
-def dry(command):
-    """The command as it is to be tested: planned only, and by the Python that runs this."""
+def dry(command, python):
+    """The command as it is to be tested: planned only, and by this Python."""
     program, *words = command.split(maxsplit=1)
     if program == "make":
         return f"make --dry-run {' '.join(words)}"
     assert program == "snakemake", f"say how {command!r} is to be tested"
-    return f"{sys.executable} -m snakemake --dry-run --quiet rules {' '.join(words)}"
+    return f"{python} -m snakemake --dry-run --quiet rules {' '.join(words)}"
 
 
 @pytest.fixture(scope="module")
-def results(reader):
+def results(reader, python):
     """What each command did: document and command -> the future process, two at a time."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MAKEFLAGS")}
     options = {"shell": True, "cwd": reader, "env": environment, "capture_output": True, "text": True, "timeout": 600}
     with ThreadPoolExecutor(2) as pool:
-        yield {each: pool.submit(subprocess.run, dry(each[1]), **options) for each in COMMANDS}
+        yield {each: pool.submit(subprocess.run, dry(each[1], python), **options) for each in COMMANDS}
 
 
 @pytest.mark.parametrize(("document", "command"), COMMANDS)

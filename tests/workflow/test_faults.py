@@ -15,6 +15,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -131,7 +132,7 @@ def test_kills_at_random_moments(toy, undisturbed):
         for path in [*tables, *moments.sample(arrays, len(arrays) // 2)]:
             path.unlink()
         kill = kill_the_run if seed % 4 else kill_a_job
-        hits[kill] += kill(killed.start(TARGET), moments)
+        hits[kill] += kill(killed.start(TARGET, python=sys.executable), moments)
         assert_whole(killed, undisturbed)
     assert hits[kill_the_run] >= 8 and hits[kill_a_job] >= 2  # of 15 and 5
     finish(killed, undisturbed)

@@ -138,7 +138,8 @@ def cores_on_slurm():
 def run_on_slurm(study, root, *targets, profile=None):
     """Run the study beside a Slurm of its own; the output. Skips where none can be started."""
     profile = str(profile or root / PROFILE)
-    command = study.command(*targets, "--workflow-profile", profile, *FOR_THIS_SLURM, cores=cores_on_slurm())
+    options = {"cores": cores_on_slurm(), "python": sys.executable}
+    command = study.command(*targets, "--workflow-profile", profile, *FOR_THIS_SLURM, **options)
     with (study.folder / "slurm.txt").open("w+") as stream:
         process = subprocess.Popen(
             ["sh", str(root / "tests/cluster/with_slurm.sh"), *command],

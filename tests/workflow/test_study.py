@@ -5,6 +5,7 @@ import os
 import random
 import re
 import signal
+import sys
 import time
 
 import numpy as np
@@ -294,7 +295,7 @@ def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, parts
     """SIGKILL of the whole process group at random moments; the run that comes through has the bytes of three cores."""
     killed, moments = study(), random.Random(parts[0])
     for _ in range(4):
-        process = killed.start(*parts, cores=1)
+        process = killed.start(*parts, cores=1, python=sys.executable)
         time.sleep(moments.uniform(1.5, 8))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -306,7 +307,7 @@ def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, parts
 def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):
     """SIGKILL of the main process alone: its jobs go on for a while beside those of the next run."""
     killed = study()
-    process = killed.start("weak_labels")
+    process = killed.start("weak_labels", python=sys.executable)
     while "Rule: mask_labels" not in (line := process.stdout.readline()):
         assert line or process.poll() is None
     process.kill()
