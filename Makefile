@@ -1,6 +1,7 @@
 # study       run the quick study and make results/report.html
 # paper       run the study at the published scale (downloads data, hours)
-# test        run all tests
+# test        run all tests, side by side on all cores
+# test-fast   run those that take no time, for every save
 # slurm-test  run the quick study on a Slurm of its own and compare (Debian; installs Slurm where it may)
 # bench       run the benchmarks, side by side with other packages
 # lint        check style of Python and Snakemake code
@@ -9,11 +10,14 @@
 # Each makes its environment, .venv, when that is missing or outdated. Needs Python 3.11 to 3.13, git and make.
 
 SHELL := /bin/sh
+unexport PYTHONDONTWRITEBYTECODE # hundreds of jobs would compile the library anew
 BIN := .venv/bin
 ENVIRONMENT := .venv/installed
 SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
+# A file's tests stay together, as they share what is costly.
+SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscope-reorder
 
-.PHONY: study paper test slurm-test bench lint lock
+.PHONY: study paper test test-fast slurm-test bench lint lock
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
@@ -25,7 +29,10 @@ paper: $(ENVIRONMENT)
 	@echo "The report is $(CURDIR)/results/report.html"
 
 test: $(ENVIRONMENT)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
+
+test-fast: $(ENVIRONMENT)
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --fast $(ARGS)
 
 slurm-test: $(ENVIRONMENT)
 	@sh tests/cluster/install.sh

@@ -460,7 +460,7 @@ def test_bad_parts_are_refused(take, case):
     assert reason in refusal(take, with_test_part(change))
 
 
-@pytest.mark.parametrize("what", [KFold, OptiSplit, "KFold", 3, object()], ids=["KFold", "OptiSplit", "name", "3", "object"])
+@pytest.mark.parametrize("what", [KFold, OptiSplit, "KFold", 3, object()], ids=lambda what: type(what).__name__)
 @pytest.mark.parametrize("take", [codes, choose])
 def test_what_is_no_splitter_is_refused(take, what):
     assert "give a" in refusal(take, what)

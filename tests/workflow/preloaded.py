@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+from pathlib import Path
 
 PACKAGES = (
     "jinja2",
@@ -35,7 +36,7 @@ N_BYTES = 8  # of the length that comes before a message
 
 
 def serve(path: str) -> None:
-    """Load the packages, say so, and fork a process for every client that connects."""
+    """Load the packages, say so, and fork a process for every client that connects, until standard input ends."""
     for name in PACKAGES:
         importlib.import_module(name)
     gc.collect()
@@ -45,7 +46,7 @@ def serve(path: str) -> None:
         listener.bind(path)
         listener.listen(64)
         print("ready", flush=True)
-        while True:
+        while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
@@ -85,19 +86,19 @@ def run(python: str, arguments: list[str]) -> None:
     sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
-        sys.path[0] = os.getcwd()
+        sys.path[0] = str(Path.cwd())
         if arguments[1] == "snakemake":
             sys.executable = python  # of the jobs
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = arguments
-        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+        sys.path[0] = str(Path(arguments[0]).absolute().parent)
         runpy.run_path(arguments[0], run_name="__main__")
 
 
 def send(path: str, python: str, arguments: list[str]) -> int:
     """Have a command run; returns its exit code."""
-    message = json.dumps([os.getcwd(), dict(os.environ), python, arguments]).encode()
+    message = json.dumps([str(Path.cwd()), dict(os.environ), python, arguments]).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         socket.send_fds(connection, [len(message).to_bytes(N_BYTES, "big")], [0, 1, 2])
