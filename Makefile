@@ -32,7 +32,7 @@ test: $(ENVIRONMENT)
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 test-fast: $(ENVIRONMENT)
-	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --fast $(ARGS)
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --fast tests/contract tests/unit $(ARGS)
 
 slurm-test: $(ENVIRONMENT)
 	@sh tests/cluster/install.sh

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+SLOW = ROOT / "tests" / "slow.txt"  # tests whose cases take half a second or more, and some hundred times that together
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,19 @@ def mirror() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("no real data: FAIRFOLD_MIRROR names no folder with data files")
     return Path(folder)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--fast", action="store_true", help="of each test its first case only, and none of tests/slow.txt")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("fast"):
+        return
+    slow = {*SLOW.read_text().split()}
+    first = {}
+    for item in items:
+        first.setdefault(item.nodeid.partition("[")[0], item)
+    kept = {item for name, item in first.items() if name not in slow}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]

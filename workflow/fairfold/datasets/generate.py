@@ -10,10 +10,10 @@ import numbers
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from scipy.optimize import bisect
 from scipy.sparse import csc_array, csr_array
 
+from fairfold.compiled import njit
 from fairfold.errors import ConfigError, unknown_name
 
 if TYPE_CHECKING:
@@ -378,7 +378,7 @@ def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(first, np.searchsorted(sizes, sizes[first], side="right"))
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _draw_rows(
     order: np.ndarray,
     parents: np.ndarray,

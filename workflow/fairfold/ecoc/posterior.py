@@ -35,11 +35,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
+from fairfold.compiled import njit
 from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, unknown_name
 from fairfold.seeds import seed_sequence
@@ -268,7 +268,7 @@ def _sides(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return offsets.astype(np.int64), np.concatenate(sides).astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _kl_kernel(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -322,7 +322,7 @@ def _kl_kernel(
     return P, values, done
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     """By how much Newton's step would lower the divergence, were that quadratic."""
     promise = 0.0
@@ -331,21 +331,21 @@ def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     return promise
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _take_newton_step(p: np.ndarray, step: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
     for k in range(len(p)):
         new[k] = p[k] * np.exp(min(max(-step[k], -_LONGEST_STEP), _LONGEST_STEP))
     _clean(new, inside)
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _take_multiplicative_step(p: np.ndarray, A: np.ndarray, B: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
     for k in range(len(p)):
         new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
     _clean(new, inside)
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> bool:
     """Mark the classes that a learner with an answer was trained on, and say whether there is any."""
     known[:] = False
@@ -358,7 +358,7 @@ def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: 
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _clean(p: np.ndarray, inside: np.ndarray) -> None:
     """Scale to sum 1, and keep the reciprocals of what is inside finite."""
     total = 0.0
@@ -368,7 +368,7 @@ def _clean(p: np.ndarray, inside: np.ndarray) -> None:
         p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> float:
     total = 0.0
     for m in range(start, stop):
@@ -376,7 +376,7 @@ def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> floa
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
     """The divergence less the part that does not depend on p."""
     logs = np.empty(len(p))
@@ -394,7 +394,7 @@ def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: n
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _derivatives(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -456,7 +456,7 @@ def _derivatives(
         H[k, k] += damping * abs(gradient[k]) if damping else gradient[k]
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray, x: np.ndarray) -> bool:
     """Solve Q x = b for the variables inside, x = 0 outside, and say whether Q is positive semidefinite there.
 
@@ -494,7 +494,7 @@ def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray,
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _nonnegative_quadratic(Q: np.ndarray, b: np.ndarray, allowed: np.ndarray, x: np.ndarray) -> None:
     """Minimise x'Qx / 2 - b'x over x >= 0, x = 0 where not allowed: block principal pivoting.
 
@@ -525,7 +525,7 @@ def _nonnegative_quadratic(Q: np.ndarray, b: np.ndarray, allowed: np.ndarray, x:
                 inside[k] = not inside[k]
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _simplex_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Least squares solutions on the simplex, up to a factor per sample; zeros without any answer."""
     n_classes, n_learners = M.shape
@@ -549,7 +549,7 @@ def _simplex_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
     return X
 
 
-@njit(cache=True, nogil=True)
+@njit()
 def _least_squares_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Non-negative least squares solutions of P+_j = r_j over the learners with an answer."""
     n_classes, n_learners = M.shape

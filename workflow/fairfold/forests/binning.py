@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix
+from fairfold.compiled import njit
 from fairfold.errors import ModelError
 
 COLUMNS_AT_ONCE = 64
@@ -114,7 +114,7 @@ def _rank_values(X: Matrix) -> CodeTable:
     return CodeTable(codes, starts, values, values)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _rank_columns(columns, order, ranks):  # noqa: ANN001, ANN202
     """Rank of each value within its row; returns the distinct values one row after another, and where rows end."""
     n_columns = len(columns)
@@ -133,7 +133,7 @@ def _rank_columns(columns, order, ranks):  # noqa: ANN001, ANN202
     return values[:n_values], ends[:-1]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _group_values(exact, max_bins, codes):  # noqa: ANN001, ANN202
     """Fill ``codes`` with bins of neighbouring values; returns their starts, lowest and highest values."""
     n_features, n = codes.shape

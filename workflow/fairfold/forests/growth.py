@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from fairfold.compiled import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
@@ -98,7 +98,7 @@ class _Candidates(NamedTuple):
     count: int
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _next_random(state):  # noqa: ANN001, ANN202
     """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -108,19 +108,19 @@ def _next_random(state):  # noqa: ANN001, ANN202
     return bits ^ (bits >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def random_below(state, limit):  # noqa: ANN001, ANN201
     """Whole number from 0 to ``limit - 1``, for limits below 2**32."""
     return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def random_share(state):  # noqa: ANN001, ANN201
     """Number in [0, 1)."""
     return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+@njit(boundscheck=False, error_model="numpy")
 def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of the samples.
 
@@ -189,7 +189,7 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), leaf_of, weights > 0
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _draw_weights(n, n_draws, state):  # noqa: ANN001, ANN202
     """How often each sample is drawn."""
     weights = np.zeros(n)
@@ -198,7 +198,7 @@ def _draw_weights(n, n_draws, state):  # noqa: ANN001, ANN202
     return weights
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _empty_tree(most_nodes, n_labels):  # noqa: ANN001, ANN202
     return _Tree(
         np.full(most_nodes, -1, dtype=np.int32),
@@ -209,7 +209,7 @@ def _empty_tree(most_nodes, n_labels):  # noqa: ANN001, ANN202
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _empty_workspace(codes, n):  # noqa: ANN001, ANN202
     return _Workspace(
         np.empty(n, dtype=codes.dtype),
@@ -221,7 +221,7 @@ def _empty_workspace(codes, n):  # noqa: ANN001, ANN202
     )
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _drawn_first(weights):  # noqa: ANN001, ANN202
     """Samples with a weight, then those without, each in order; and the number of the former."""
     n = len(weights)
@@ -235,7 +235,7 @@ def _drawn_first(weights):  # noqa: ANN001, ANN202
     return rows, n_drawn
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     """Labels of the samples times their weights, one sample behind the other; others are left undefined."""
     drawn = np.empty_like(labels)
@@ -245,7 +245,7 @@ def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     return drawn.reshape(-1)
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
     width = len(totals)
@@ -260,7 +260,7 @@ def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     return whole
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     """Whether all samples have the same labels."""
     first = rows[0]
@@ -271,7 +271,7 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
     """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
     n_left = n_right = 0
@@ -286,7 +286,7 @@ def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
     return n_left
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
@@ -297,7 +297,7 @@ def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     return lowest, highest
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
 
@@ -307,7 +307,7 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     return -1 if draw < n_known else first + draw - n_known
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+@njit(boundscheck=False, error_model="numpy")
 def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
@@ -348,7 +348,7 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
     return _Split(best_feature, cut, at, first)
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     """Last code on the left, and a threshold midway between two neighbouring codes of a node.
 
@@ -365,7 +365,7 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     return cut, at
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
+@njit(boundscheck=False, forceinline=True)
 def _sort_by_code(gathered, rows, lowest, n_codes, side, keys, counts):  # noqa: ANN001, ANN202
     """Sort a node's samples by their codes into ``keys``; returns how many in front are not listed.
 
@@ -390,7 +390,7 @@ def _sort_by_code(gathered, rows, lowest, n_codes, side, keys, counts):  # noqa:
     return n_lowest
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _leave_out(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     """Put the samples with another code than the lowest into ``side``, and their codes to the front of ``gathered``."""
     n_others = 0
@@ -400,7 +400,7 @@ def _leave_out(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
         n_others += code != lowest
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
     for position in range(n):
@@ -411,7 +411,7 @@ def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         keys[to] = key
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """The same for a short range of codes."""
     for code in range(n_codes):
@@ -429,7 +429,7 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
         counts[code] += np.uint32(1)
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """The same for many samples and a wide range."""
     for position in range(n):
@@ -437,7 +437,7 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     keys[first : first + n].sort()
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """Imbalance and weight of the samples on the left of each candidate.
 
@@ -461,7 +461,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
             parts[candidate] = part
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
 
@@ -476,7 +476,7 @@ def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001
         _score_from_end(node, keys, candidates, candidates.n - 1, end - 1, -1, block, parts, scores)
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
+@njit(boundscheck=False, forceinline=True)
 def _score_from_end(node, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
     """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
 
@@ -497,7 +497,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
             parts[candidate] = part
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
+@njit(boundscheck=False, error_model="numpy", forceinline=True)
 def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN001, ANN202
     """Divide imbalances by weights; returns the best between two codes, -1 where none is worth over ``least``."""
     for candidate in range(candidates.count):
@@ -511,7 +511,7 @@ def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN
     return best
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _longest_run(keys, n):  # noqa: ANN001, ANN202
     """Where the most common code begins and ends among the sorted keys."""
     start = best_start = best_end = 0
@@ -523,7 +523,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
     return best_start, best_end
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+@njit(boundscheck=False, error_model="numpy")
 def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, weights, drawn, totals, whole = node
@@ -567,7 +567,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
     return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     """Number in [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
@@ -575,7 +575,7 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     return at if at < highest else np.float64(lowest)
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
     while high - low > 1:
@@ -587,7 +587,7 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     return low
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
     """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
     cut = lowest
@@ -597,7 +597,7 @@ def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN
     return cut
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     n_left = 0
     for position in range(n):
@@ -605,7 +605,7 @@ def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     return n_left
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     """The samples on one side of the split; returns their number."""
     n_side = 0
@@ -615,7 +615,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     return n_side
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+@njit(boundscheck=False, error_model="numpy")
 def _score_side(side, n_side, weights, drawn, width, totals, whole):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it."""
     part = 0.0
@@ -631,7 +631,7 @@ def _score_side(side, n_side, weights, drawn, width, totals, whole):  # noqa: AN
     return score / (part * (whole - part))
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
     """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
     for tree in range(len(roots)):
@@ -643,7 +643,7 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
             leaves[row, tree] = node
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False)
+@njit(boundscheck=False)
 def add_leaf_values(leaves, counted, values, width, total):  # noqa: ANN001, ANN201
     """Add up the values of each row's leaves, tree after tree, those in which it is ``counted`` (None: all).
 

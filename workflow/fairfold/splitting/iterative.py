@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-import numba
 import numpy as np
 import scipy.sparse as sp
 
+from fairfold.compiled import njit
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, count_positives
@@ -126,7 +126,7 @@ def label_pairs(labels: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((np.ones(n_held, dtype=bool), columns, indptr), shape=(len(lengths), max(n_pairs, 1)))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN202
     """Fill in the number of the pair at each place, one first label after another: no list of all pairs is sorted."""
     indptr, indices = by_row
@@ -158,7 +158,7 @@ def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN2
     return n_pairs
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
     """Deal the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
     indptr, indices = by_row
@@ -193,7 +193,7 @@ def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of,
                 rarity = remaining[other]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
     """Deal the rows of one label after another in the given order, the last row of each first."""
     label_indptr, label_rows = by_label
@@ -203,7 +203,7 @@ def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # 
                 _give(row, _neediest_fold(label, missing, False, rng), by_row, weights, missing, fold_of)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
     indptr, indices = by_row
     missing_positives, missing_rows = missing
@@ -213,7 +213,7 @@ def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
         missing_positives[label, fold] -= 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
     """Doubly linked lists of the labels, one list for each number of remaining rows."""
     head = np.full(remaining.max() + 1, -1, dtype=np.int64)
@@ -225,7 +225,7 @@ def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
     return buckets
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
     head, following, preceding = buckets
     following[label] = head[size]
@@ -235,7 +235,7 @@ def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
     head[size] = label
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
     head, following, preceding = buckets
     if preceding[label] >= 0:
@@ -246,7 +246,7 @@ def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
         preceding[following[label]] = preceding[label]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _neediest_fold(label, missing, size_breaks_ties, rng):  # noqa: ANN001, ANN202
     """Fold that lacks most positives of the label; then, if asked, most rows; then any of the best at random."""
     missing_positives, missing_rows = missing

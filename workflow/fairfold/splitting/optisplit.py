@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
-import numba
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from fairfold.compiled import njit
 from fairfold.errors import SplitError, unknown_name
 from fairfold.folds import check_folds
 from fairfold.splitting.base import FoldSplitter
@@ -173,7 +173,7 @@ class _Search:
         _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
     """By how many of a label's positives each fold exceeds its target."""
     target = np.floor(held.sum() * proportions + 1e-9).astype(np.int64)
@@ -182,7 +182,7 @@ def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
     return held - target
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
     """Rows that leave the folds with a surplus, and the folds that they go to."""
     held = np.zeros(len(surplus), dtype=np.int64)
@@ -208,7 +208,7 @@ def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
     return rows, to
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # noqa: ANN001, ANN202
     for position, row in enumerate(rows):
         fold_of[row] = to[position]
@@ -219,7 +219,7 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
             counts[to[position], indices[entry]] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
     """rLD of each label (Equation 4), 0 for labels without positives."""
     positives, n_rows = counts.sum(axis=0), fold_sizes.sum()
@@ -231,7 +231,7 @@ def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndar
     return np.where(positives > 0, losses / len(fold_sizes), 0.0)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
     """DCP of each label (Equation 3), 0 for labels without positives."""
     positives = counts.sum(axis=0)
@@ -241,7 +241,7 @@ def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.nd
     return np.where(positives > 0, largest - 1 / len(fold_sizes), 0.0)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
     """LD of each label (Equation 2); folds of positives only count 0."""
     positives, n_rows = counts.sum(axis=0), fold_sizes.sum()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from fairfold.compiled import njit
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows
 
@@ -58,7 +58,7 @@ def spread(
     return fold_of
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _deal(rows, weights, share, missing, fold_of):  # noqa: ANN001, ANN202
     for row in rows:
         best = 0

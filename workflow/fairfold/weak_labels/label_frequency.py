@@ -18,13 +18,13 @@ import heapq
 import math
 from typing import Literal, NamedTuple
 
-import numba
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from fairfold.arrays import Matrix
+from fairfold.compiled import njit
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.validation import check_dense_binary
 
@@ -206,7 +206,7 @@ def _quarter_of(value: np.ndarray | float, low: np.ndarray, high: np.ndarray) ->
     return np.minimum((value - low) / width * QUARTERS, QUARTERS - 1).astype(np.uint8)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _frequencies(
     quarters: np.ndarray,
     labels: np.ndarray,
@@ -238,7 +238,7 @@ class _Nodes(NamedTuple):
     split_by: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _largest_bound(
     quarters: np.ndarray,
     observed: np.ndarray,
@@ -287,7 +287,7 @@ def _largest_bound(
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None:
     """Clear the counts of features that were split by on the way to a node: each once on a path."""
     while nodes.split_by[node] >= 0:
@@ -295,7 +295,7 @@ def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None
         node = nodes.parent[node]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _split(
     nodes: _Nodes, node: int, first: int, quarters: np.ndarray, feature: int, inside: np.ndarray, outside: np.ndarray
 ) -> None:
@@ -309,13 +309,13 @@ def _split(
         nodes.parent[first + quarter], nodes.split_by[first + quarter] = node, feature
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
     """Lower bound of c from a set of n samples, n_observed of them observed positives."""
     return n_observed / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _count(
     quarters: np.ndarray, observed: np.ndarray, inside: np.ndarray, outside: np.ndarray, counts: np.ndarray
 ) -> None:
@@ -333,7 +333,7 @@ def _count(
                 counts[feature, quarters[row, feature], 2] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     """Feature whose best quarter has the largest smoothed share of observed positives; -1 when none has any.
 
@@ -352,7 +352,7 @@ def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     return feature
 
 
-@numba.njit(cache=True, nogil=True)
+@njit()
 def _sort(rows: np.ndarray, quarters: np.ndarray, feature: int) -> np.ndarray:
     """Put rows in the order of a feature's quarters; (5,) where each quarter starts, and where the last one ends."""
     start = np.zeros(QUARTERS + 1, dtype=np.int64)

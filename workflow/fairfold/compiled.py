@@ -1,0 +1,50 @@
+"""Compiled functions, kept on disk; of processes that start together, one compiles and the others wait for it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+
+
+def njit(**options: Any) -> Callable[[Callable], Dispatcher]:
+    """Numba's ``njit``, which releases the interpreter's lock and keeps on disk what it compiles.
+
+    Jobs that start together need the same functions, some of which take a minute: each is compiled once.
+
+    Parameters
+    ----------
+    **options : of ``numba.njit``.
+    """
+
+    def decorate(function: Callable) -> Dispatcher:
+        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+        dispatcher.compile = partial(_compile, f"{function.__module__}.{function.__qualname__}", dispatcher.compile)
+        return dispatcher
+
+    return decorate
+
+
+def _compile(name: str, compile_or_load: Callable, signature: tuple) -> Any:
+    with _alone(name):
+        return compile_or_load(signature)
+
+
+@contextlib.contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Keep other processes from compiling this function for as long; where no file can be locked, they may."""
+    # Numba's own lock, of threads, comes first: one that holds a file must not wait for one that waits for it.
+    # A function that calls itself would wait for itself; but Numba cannot load such a function from disk anyway.
+    with global_compiler_lock, contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            folder = Path(numba.config.CACHE_DIR)
+            folder.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(stack.enter_context((folder / f"{name}.lock").open("w")), fcntl.LOCK_EX)
+        yield
