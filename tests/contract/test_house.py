@@ -3,6 +3,7 @@
 import ast
 import re
 from graphlib import TopologicalSorter
+from importlib import import_module
 
 import pytest
 import yaml
@@ -22,8 +23,8 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "report": set(),
 }
 SHARED = {
-    *("arrays", "compiled", "config", "errors", "files", "folds", "plugins", "provenance"),
-    *("seeds", "threads", "ties", "validation"),
+    *("arrays", "compiled", "config", "errors", "files", "folds", "lazy", "plugins"),
+    *("provenance", "seeds", "threads", "ties", "validation"),
 }
 
 
@@ -118,3 +119,31 @@ def test_every_direct_dependency_is_locked(root, locked):
     project = (root / "pyproject.toml").read_text()
     wanted = set(re.findall(r'^  "([A-Za-z0-9-]+)>=', project, re.MULTILINE))
     assert wanted and wanted <= locked.keys()
+
+
+PUBLIC = {  # package or module -> names that users import from there
+    "datasets": "Dataset load_catalog prepare",
+    "splitting": "IterativeStratification OptiSplit PartitionedSampling RandomSplit StratifiedSampling",
+    "splitting.measures": "delta_class_proportion example_distribution label_distribution lower_bound "
+    "relative_label_distribution",
+    "weak_labels": "mask_positives",
+    "models": "DEFAULT MODEL_NAMES ModelSpec load_model make_model register",
+    "forests": "make_model",
+    "evaluation": "METRICS",
+    "evaluation.scores": "multilabel_scores",
+    "evaluation.ranking": "compare_methods percentile_ranks",
+    "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
+    "win_percentage": "GAUSSIAN_CLASSIFIERS draws_needed evaluate_feature_sets null_interval "
+    "theoretical_win_percentage win_percentage",
+    "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
+}
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_names_stay_where_they_are(module):
+    home = import_module(f"fairfold.{module}")
+    for name in PUBLIC[module].split():
+        assert getattr(home, name) is not None
+        assert name in dir(home)
+    with pytest.raises(AttributeError, match=r"fairfold.*has no attribute 'nothing'"):
+        home.nothing  # noqa: B018

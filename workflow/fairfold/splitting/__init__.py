@@ -6,8 +6,9 @@ sample; ``split(X, Y)`` works as ``cv=`` of scikit-learn.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from fairfold.lazy import on_first_use
 
 if TYPE_CHECKING:
     from fairfold.splitting.iterative import IterativeStratification
@@ -18,21 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["IterativeStratification", "OptiSplit", "PartitionedSampling", "RandomSplit", "StratifiedSampling"]
 
-_MODULE_OF = {
-    "IterativeStratification": "iterative",
-    "OptiSplit": "optisplit",
-    "PartitionedSampling": "partitioned",
-    "RandomSplit": "random",
-    "StratifiedSampling": "stratified_sampling",
-}
-
-
-def __getattr__(name: str) -> object:
-    # On first use, because loading Numba takes a second that users of the measures alone need not wait.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    __all__,
+    {
+        "IterativeStratification": "iterative",
+        "OptiSplit": "optisplit",
+        "PartitionedSampling": "partitioned",
+        "RandomSplit": "random",
+        "StratifiedSampling": "stratified_sampling",
+    },
+)

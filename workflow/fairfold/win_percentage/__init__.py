@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from fairfold.lazy import on_first_use
 from fairfold.win_percentage.feature_sets import draw_feature_sets, gaussian_features, pair_at, pair_chunks
 from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
 from fairfold.win_percentage.pair_evaluation import PairEvaluation
@@ -54,21 +54,14 @@ __all__ = [
     "win_percentage",
 ]
 
-_MODULE_OF = {
-    "FeatureSetResults": "wrapper",
-    "GaussianBayes": "gaussians",
-    "evaluate_all_pairs": "all_pairs",
-    "evaluate_feature_sets": "wrapper",
-    "make_gaussian": "gaussians",
-}
-
-
-def __getattr__(name: str) -> object:
-    # On first use, because loading Numba and scikit-learn takes a second that others need not wait.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    __all__,
+    {
+        "FeatureSetResults": "wrapper",
+        "GaussianBayes": "gaussians",
+        "evaluate_all_pairs": "all_pairs",
+        "evaluate_feature_sets": "wrapper",
+        "make_gaussian": "gaussians",
+    },
+)
