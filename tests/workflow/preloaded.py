@@ -62,6 +62,7 @@ def attend(connection: socket.socket) -> None:
         folder, environment, python, arguments = json.loads(stream.read(int.from_bytes(head, "big")))
     process = os.fork()
     if process == 0:
+        os.setsid()  # as a group it can be ended with all that it starts, whose clients end their own
         connection.close()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
@@ -75,7 +76,7 @@ def attend(connection: socket.socket) -> None:
     watched = os.pidfd_open(process)
     ready, _, _ = select.select([watched, connection], [], [])
     if watched not in ready:
-        os.kill(process, signal.SIGKILL)
+        os.killpg(process, signal.SIGKILL)
     _, status = os.waitpid(process, 0)
     connection.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
     os._exit(0)

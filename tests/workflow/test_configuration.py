@@ -135,19 +135,20 @@ def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
     second["weak_labels"] |= {"models": ["RF+ET", "SLCForest"], "missing_rates": [0, 50]}
     mine = study(first, "both")
     (mine.folder / "other.yaml").write_text(yaml.safe_dump(second))
-    assert mine.run()[0] == 0
+    scores = "results/tables/weak_label_scores.csv"
+    assert mine.run(scores)[0] == 0
     shared = ["weak_labels/simulated-multilabel/rate-50/RF+ET.csv", "datasets/simulated-multilabel.npz"]
     before = {name: (mine.folder / "results" / name).stat().st_mtime_ns for name in shared}
-    scores = (mine.folder / "results/tables/weak_label_scores.csv").read_bytes()
+    made = (mine.folder / scores).read_bytes()
 
-    code, output = mine.run(configuration="other.yaml")
+    code, output = mine.run(scores, configuration="other.yaml")
     assert code == 0, output
     assert {name: (mine.folder / "results" / name).stat().st_mtime_ns for name in shared} == before
-    assert set(pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")["model"]) == {"RF+ET", "SLCForest"}
+    assert set(pd.read_csv(mine.folder / scores)["model"]) == {"RF+ET", "SLCForest"}
 
     code, output = mine.run("-n")
     assert code == 0, output
     trained = ("prepare_dataset", "split_dataset", "mask_labels", "grow_first_level", "train_model")
     assert not [rule for rule in trained if f"rule {rule}:" in output]
-    assert mine.run()[0] == 0
-    assert (mine.folder / "results/tables/weak_label_scores.csv").read_bytes() == scores
+    assert mine.run(scores)[0] == 0
+    assert (mine.folder / scores).read_bytes() == made

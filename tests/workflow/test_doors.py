@@ -75,7 +75,9 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     tiny["splitting"]["methods"] = ["random", "in-turn"]
     tiny["weak_labels"] |= {"models": models, "missing_rates": [50], "rank_stability": {}}
     tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
-    tiny["win_percentage"]["forests"] |= {"models": models, "n_permutations": 0}
+    tiny["cross_testing"]["experiments"] = {}
+    tiny["win_percentage"] = {"forests": tiny["win_percentage"]["forests"] | {"models": models, "n_permutations": 0}}
+    del tiny["ecoc"]  # which none of them can change
     study = study_class(tmp_path / "study", extended, tiny)
     code, output = study.run("results/report.html", cores=3)
     assert code == 0, output

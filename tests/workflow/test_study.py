@@ -295,8 +295,8 @@ def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, parts
     """SIGKILL of the whole process group at random moments; the run that comes through has the bytes of three cores."""
     killed, moments = study(), random.Random(parts[0])
     for _ in range(4):
-        process = killed.start(*parts, cores=1, python=sys.executable)
-        time.sleep(moments.uniform(1.5, 8))
+        process = killed.start(*parts, cores=1)
+        time.sleep(moments.uniform(1, 4))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     code, output = killed.run(*parts, cores=1)

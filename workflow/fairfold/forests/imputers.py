@@ -9,6 +9,7 @@ observed labels at each level (Ilidio et al. 2024, Equation 1).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from fairfold.weak_labels import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class BaseImputer:
     """Labels of a cascade, and a log of what was imputed.
 
@@ -36,11 +38,14 @@ class BaseImputer:
     log : list of dicts, one per level and label.
     """
 
-    def __init__(self, observed: np.ndarray) -> None:
-        self.observed = self.labels = observed
-        self.frequency = np.ones(observed.shape[1])
-        self.cap = np.full(observed.shape[1], len(observed))
-        self.frozen = np.zeros(observed.shape[1], dtype=bool)
+    observed: np.ndarray
+
+    def __post_init__(self) -> None:
+        n_samples, n_labels = self.observed.shape
+        self.labels = self.observed
+        self.frequency = np.ones(n_labels)
+        self.cap = np.full(n_labels, n_samples)
+        self.frozen = np.zeros(n_labels, dtype=bool)
         self.log: list[dict[str, float | str]] = []
 
     def _write_log(self, level: int) -> None:
@@ -102,6 +107,7 @@ class LabelImputer(BaseImputer, ABC):
         return self.labels[:, active].sum(axis=0) >= self.cap[active]
 
 
+@dataclass(eq=False, repr=False)
 class StrictLabelComplement(LabelImputer):
     """SLC: frequencies are estimated once, at level 1, and cap the number of positives (Section 3.2, Equation 8).
 
@@ -112,24 +118,17 @@ class StrictLabelComplement(LabelImputer):
         frequency.
     """
 
-    def __init__(
-        self,
-        observed: np.ndarray,
-        *,
-        percentile: float,
-        threshold: float,
-        cap_rounding: Literal["ceil", "floor"],
-        threshold_on: Literal["probability", "posterior"],
-    ) -> None:
-        super().__init__(observed)
-        self._percentile, self._threshold = percentile, threshold
-        self._cap_rounding, self._threshold_on = cap_rounding, threshold_on
-        self._is_first_level = True
+    _: KW_ONLY
+    percentile: float
+    threshold: float
+    cap_rounding: Literal["ceil", "floor"]
+    threshold_on: Literal["probability", "posterior"]
+    _is_first_level = True
 
     def _estimate(self, probabilities: np.ndarray) -> None:
         if self._is_first_level:
-            self.frequency = label_frequency(self.observed, probabilities.mean(axis=0), percentile=self._percentile)
-            self.cap = positive_cap(self.observed, self.frequency, rounding=self._cap_rounding)
+            self.frequency = label_frequency(self.observed, probabilities.mean(axis=0), percentile=self.percentile)
+            self.cap = positive_cap(self.observed, self.frequency, rounding=self.cap_rounding)
             self._is_first_level = False
 
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -137,11 +136,12 @@ class StrictLabelComplement(LabelImputer):
             self.observed[:, active],
             probabilities.mean(axis=0),
             self.cap[active],
-            threshold=self._threshold,
-            frequency=self.frequency[active] if self._threshold_on == "posterior" else None,
+            threshold=self.threshold,
+            frequency=self.frequency[active] if self.threshold_on == "posterior" else None,
         )
 
 
+@dataclass(eq=False, repr=False)
 class FluidLabelAddition(LabelImputer):
     """FLA: frequencies are estimated at every level, and there is no cap (Section 3.2, Equation 9).
 
@@ -150,17 +150,15 @@ class FluidLabelAddition(LabelImputer):
     percentile, threshold : see :class:`~fairfold.forests.cascade.CascadeForest`.
     """
 
-    def __init__(self, observed: np.ndarray, *, percentile: float, threshold: float) -> None:
-        super().__init__(observed)
-        self._percentile, self._threshold = percentile, threshold
+    _: KW_ONLY
+    percentile: float
+    threshold: float
 
     def _estimate(self, probabilities: np.ndarray) -> None:
-        self.frequency = label_frequency(self.observed, probabilities.mean(axis=0), percentile=self._percentile)
+        self.frequency = label_frequency(self.observed, probabilities.mean(axis=0), percentile=self.percentile)
 
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-        return fluid_label_addition(
-            self.observed, probabilities.mean(axis=0), self.frequency, threshold=self._threshold
-        )
+        return fluid_label_addition(self.observed, probabilities.mean(axis=0), self.frequency, threshold=self.threshold)
 
     def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
         return np.zeros(len(active), dtype=bool)
@@ -198,6 +196,7 @@ class LabelComplement(LabelImputer):
         return label_complement(self.observed[:, active], probabilities, threshold=self._threshold)
 
 
+@dataclass(eq=False, repr=False)
 class PosteriorImputer(BaseImputer):
     """Imputation of the cascades on out-of-bag features, from probabilities that a label is observed and one
     label frequency.
@@ -212,9 +211,9 @@ class PosteriorImputer(BaseImputer):
     threshold : of a strict imputation.
     """
 
-    def __init__(self, observed: np.ndarray, *, is_strict: bool, threshold: float) -> None:
-        super().__init__(observed)
-        self._is_strict, self._threshold = is_strict, threshold
+    _: KW_ONLY
+    is_strict: bool
+    threshold: float
 
     def impute(self, level: int, seen_proba: np.ndarray, frequency: float) -> np.ndarray:
         """Labels for the encoders of a level.
@@ -228,9 +227,9 @@ class PosteriorImputer(BaseImputer):
         self.frequency[:] = frequency
         odds = seen_proba / np.maximum(1 - seen_proba, np.finfo(float).tiny)
         hidden_proba = np.minimum(1, odds * (1 - frequency) / frequency)
-        if self._is_strict:
+        if self.is_strict:
             self.cap = positive_cap(self.observed, self.frequency)
-            self.labels = strict_label_complement(self.observed, hidden_proba, self.cap, threshold=self._threshold)
+            self.labels = strict_label_complement(self.observed, hidden_proba, self.cap, threshold=self.threshold)
         else:
             self.labels = np.where(self.observed == 1, 1.0, hidden_proba)
         self._write_log(level)
