@@ -57,6 +57,7 @@ wait_for() { # what is waited for, the command that tells
   exit 1
 }
 
+cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc) # which would say what these allow, not what there is
 node=$(hostname -s) user=$(id -un) memory=$(awk '/^MemTotal/ {print int($2 / 1024)}' /proc/meminfo)
 port=$((20000 + $$ % 6000 * 2)) # two runs at once seldom meet, and no port that the system lends is taken
 mkdir "$folder/munge" "$folder/state" "$folder/spool" "$folder/bin"
@@ -97,7 +98,7 @@ MinJobAge=3600
 KillWait=2
 ReturnToService=2
 PlugStackConfig=/dev/null
-NodeName=$node NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory State=UNKNOWN
+NodeName=$node NodeAddr=127.0.0.1 CPUs=$cores RealMemory=$memory State=UNKNOWN
 PartitionName=main Nodes=$node Default=YES MaxTime=INFINITE State=UP
 END
 SLURM_CONF=$folder/slurm.conf && export SLURM_CONF
