@@ -29,6 +29,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    # What the whole study compiles, copies of the project take along.
+    items.sort(key=lambda item: item.path.name != "test_study.py" or "workflow" not in item.path.parts)
     if not config.getoption("fast"):
         return
     slow = {*SLOW.read_text().split()}
