@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -38,6 +39,7 @@ def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray) -> Classifie
         return clone(estimator).fit(X, y)
 
 
+@dataclass(eq=False, repr=False)
 class EstimatorEngine:
     """Runs plans (:class:`~fairfold.cross_testing.engines.Engine`) with any classifiers and any scorer.
 
@@ -57,23 +59,17 @@ class EstimatorEngine:
         When no scorer has that name, a candidate cannot be fitted, or a score is not finite.
     """
 
-    def __init__(
-        self,
-        estimators: Sequence[ClassifierMixin],
-        X: Matrix,
-        y: np.ndarray,
-        *,
-        scoring: Scoring = "accuracy",
-        n_jobs: int | None = 1,
-    ) -> None:
-        if not callable(scoring) and scoring not in get_scorer_names():
-            raise ModelError(unknown_name("scorer", scoring, get_scorer_names()))
-        self.estimators = list(estimators)
-        self.X = X
-        self.y = self.tested_labels = y
-        self.classes = np.unique(y)
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    estimators: Sequence[ClassifierMixin]
+    X: Matrix
+    y: np.ndarray
+    _: KW_ONLY
+    scoring: Scoring = "accuracy"
+    n_jobs: int | None = 1
+
+    def __post_init__(self) -> None:
+        if not callable(self.scoring) and self.scoring not in get_scorer_names():
+            raise ModelError(unknown_name("scorer", self.scoring, get_scorer_names()))
+        self.tested_labels, self.classes = self.y, np.unique(self.y)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
         """Choose and test in each order; see :class:`~fairfold.cross_testing.engines.Run`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -52,6 +53,7 @@ class LabelScore:
         return multilabel_scores(Y, P, metrics=[self.scoring])[self.scoring]
 
 
+@dataclass(eq=False, repr=False)
 class MultilabelEngine(EstimatorEngine):
     """Runs plans (:class:`~fairfold.cross_testing.engines.Engine`) with classifiers of several labels.
 
@@ -61,7 +63,7 @@ class MultilabelEngine(EstimatorEngine):
     ----------
     estimators, X, n_jobs : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`. ``predict_proba``
         gives (n_samples, n_labels), or scikit-learn's list of one array per label.
-    Y : (n_samples, n_labels) of 0/1, observed: candidates are trained and chosen on them.
+    y : (n_samples, n_labels) of 0/1, observed: candidates are trained and chosen on them.
     Y_true : (n_samples, n_labels) of 0/1, what the chosen candidates are tested on. Both keep their positions when
         rows are permuted, so that whole label rows are exchanged, observed and true ones together.
     scoring : see :class:`LabelScore`.
@@ -72,23 +74,12 @@ class MultilabelEngine(EstimatorEngine):
         When there is no such score, a candidate cannot be fitted or gives no probabilities, or a score is undefined.
     """
 
-    def __init__(
-        self,
-        estimators: Sequence[ClassifierMixin],
-        X: Matrix,
-        Y: np.ndarray,
-        Y_true: np.ndarray,
-        *,
-        scoring: LabelScoring,
-        n_jobs: int | None = 1,
-    ) -> None:
-        self.score = LabelScore(scoring)
-        self.estimators = list(estimators)
-        self.X = X
-        self.y = Y
-        self.tested_labels = Y_true
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    Y_true: np.ndarray
+    _: KW_ONLY
+    scoring: LabelScoring
+
+    def __post_init__(self) -> None:
+        self.score, self.tested_labels = LabelScore(self.scoring), self.Y_true
 
     def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
         return label_probabilities(model, X, self.y.shape[1])
