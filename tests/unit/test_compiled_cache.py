@@ -10,14 +10,19 @@ import pytest
 
 import fairfold
 
-CALLEE = "from fairfold.compiled import njit\n\n\n@njit()\ndef inner():\n    return {}\n"
-CALLER = """from fairfold.callee import inner
+CALLEES = {  # what a compiled function takes from another file
+    "function": "from fairfold.compiled import njit\n\nVALUE = 0\n\n\n@njit()\ndef inner():\n    return {}\n",
+    "maker of code": "from numba.extending import register_jitable\n\n"
+    "VALUE = 0\n\n\n@register_jitable\ndef inner():\n    return {}\n",
+    "constant": "VALUE = {}\n\n\ndef inner():\n    return 0\n",
+}
+CALLER = """from fairfold.callee import {}
 from fairfold.compiled import njit
 
 
 @njit()
 def outer():
-    return inner()
+    return {}
 """
 SLOW = """import numpy as np
 
@@ -40,7 +45,11 @@ def start(tmp_path):
         shutil.copy(Path(fairfold.__file__).with_name(name), package)
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment["PYTHONPATH"] = str(tmp_path)
-    return package, lambda: subprocess.Popen([sys.executable, "-c", CALL], env=environment, stdout=subprocess.PIPE)
+
+    def start_one(before=""):
+        return subprocess.Popen([sys.executable, "-c", before + CALL], env=environment, stdout=subprocess.PIPE)
+
+    return package, start_one
 
 
 def printed(process):
@@ -49,14 +58,25 @@ def printed(process):
     return output.decode().split()
 
 
-def test_a_change_in_a_compiled_function_reaches_its_callers_in_other_files(start):
+@pytest.mark.parametrize("kind", CALLEES)
+def test_a_change_of_what_is_compiled_in_from_other_files_is_seen(start, kind):
     package, start_one = start
-    (package / "caller.py").write_text(CALLER)
+    taken = ("VALUE", "VALUE") if kind == "constant" else ("inner", "inner()")
+    (package / "caller.py").write_text(CALLER.format(*taken))
     seen = []
     for value in (1, 1, 22):
-        (package / "callee.py").write_text(CALLEE.format(value))
+        (package / "callee.py").write_text(CALLEES[kind].format(value))
         seen.append(printed(start_one()))
     assert seen == [["1", "0"], ["1", "1"], ["22", "0"]]
+
+
+def test_nor_is_it_missed_where_numba_was_loaded_first(start):
+    package, start_one = start
+    (package / "caller.py").write_text(CALLER.format("VALUE", "VALUE"))
+    for value in (1, 22):
+        (package / "callee.py").write_text(CALLEES["constant"].format(value))
+        assert printed(start_one("import numba; ")) == [str(value), "0"]
+    assert not list((package / "__pycache__").glob("*.nbi"))  # beside the sources, where Numba would put it
 
 
 def test_of_processes_that_start_together_one_compiles(start):
