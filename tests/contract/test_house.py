@@ -147,3 +147,11 @@ def test_public_names_stay_where_they_are(module):
         assert name in dir(home)
     with pytest.raises(AttributeError, match=r"fairfold.*has no attribute 'nothing'"):
         home.nothing  # noqa: B018
+
+
+def test_tests_called_slow_are_there(root):
+    names = (root / "tests" / "slow.txt").read_text().split()
+    assert names == sorted(set(names))
+    for name in names:
+        file, *_, function = name.split("::")
+        assert re.search(rf"def {function}\(", (root / file).read_text()), name

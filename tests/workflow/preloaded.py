@@ -75,10 +75,11 @@ def attend(connection: socket.socket) -> None:
         os.close(stream)
     watched = os.pidfd_open(process)
     ready, _, _ = select.select([watched, connection], [], [])
-    if watched not in ready:
+    if watched in ready:
+        _, status = os.waitpid(process, 0)
+        connection.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
+    else:
         os.killpg(process, signal.SIGKILL)
-    _, status = os.waitpid(process, 0)
-    connection.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Cross-testing on weak labels: three procedures choose among models by observed labels and are judged by the truth.
+"""Cross-testing on weak labels: three procedures choose among models by observed labels; the true ones test them.
 
 The question of Korjus, Hebart & Vicente (2016) put to models of several labels, some of which are hidden: how well does
 what each procedure chooses perform on the true labels, how far is that from what the observed labels say, what is
@@ -73,9 +73,9 @@ def repeat_on_weak_labels(
     X : (n_samples, n_features).
     Y : (n_samples, n_labels) of 0/1, the truth.
     repetitions : their numbers; a repetition depends on nothing but its number, so that they can be run anywhere.
-    setting : what the procedures are told.
+    setting : of the procedures.
     hide : (labels, seed) -> labels that are observed.
-    splitter : deals rows to folds by their observed labels; None deals them at random.
+    splitter : makes folds by the observed labels; None takes them at random.
     seed, names : what random streams are derived from.
 
     Returns
@@ -96,22 +96,16 @@ def repeat_on_weak_labels(
     n_rows = X.shape[0]
     if setting.n_samples is not None and setting.n_samples > n_rows:
         raise DataError(f"n_samples is {setting.n_samples}, but there are {n_rows} rows: lower it, or null for all.")
+    settings = {key: value for key, value in setting._asdict().items() if key != "n_samples"}
     scores, seconds = [], []
     for repetition in repetitions:
         seeds = {use: seed_for(seed, *names, repetition, use) for use in ("rows", "labels", "models", "procedures")}
         rows = np.random.default_rng(seeds["rows"]).permutation(n_rows)[: setting.n_samples]
-        unit = {"repetition": repetition}
-        start = time.process_time()
+        unit, start = {"repetition": repetition}, time.process_time()
         try:
-            outcomes = compare_procedures(
-                make_candidates(seeds["models"]),
-                X[rows],
-                hide(Y[rows], seeds["labels"]),
-                Y_true=Y[rows],
-                splitter=splitter,
-                random_state=seeds["procedures"],
-                **{key: value for key, value in setting._asdict().items() if key != "n_samples"},
-            )
+            candidates, observed = make_candidates(seeds["models"]), hide(Y[rows], seeds["labels"])
+            settings |= {"Y_true": Y[rows], "splitter": splitter, "random_state": seeds["procedures"]}
+            outcomes = compare_procedures(candidates, X[rows], observed, **settings)
         except StudyError as error:
             scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]
             continue

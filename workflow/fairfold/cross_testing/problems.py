@@ -97,7 +97,7 @@ class ClassProblem:
             return compiled
         return EstimatorEngine(estimators, self.X, self.y, scoring=self.scoring, n_jobs=n_jobs)
 
-    def judge(self, tested: np.ndarray, fold: np.ndarray, codes: np.ndarray) -> dict[str, Any]:
+    def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, codes: np.ndarray) -> dict[str, Any]:
         """What an outcome says of the predicted class codes of the tested rows."""
         predictions = np.unique(self.y)[codes]
         return {"predictions": predictions, "accuracy": float(np.mean(predictions == self.y[tested]))}
@@ -158,7 +158,7 @@ class LabelProblem:
         """What trains and tests these classifiers."""
         return MultilabelEngine(estimators, self.X, self.y, self.truth, scoring=self.score.scoring, n_jobs=n_jobs)
 
-    def judge(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
+    def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
         """What an outcome says of the predicted probabilities of the tested rows."""
         truth, observed = self.truth[tested], self.y[tested]
         of_folds = [self.score(observed[fold == test], P[fold == test]) for test in range(fold.max() + 1)]

@@ -15,7 +15,7 @@ cross-validation and testing         the test part, trained on the training part
 A permutation test repeats the whole procedure, the choice included, on rows that were shuffled while labels and folds
 stay in place.
 
-All three take one class per sample, or several labels, of which some may be hidden: then folds are dealt and candidates
+All three take one class per sample, or several labels, of which some may be hidden: then folds are made and candidates
 trained and chosen by the labels that were observed, and tested on the true ones.
 """
 
@@ -177,10 +177,10 @@ def nested_cross_validate(
     n_jobs : processes that share the permutations, as in joblib. Results do not depend on it.
     random_state : seed of folds, permutations and the randomised p-value, each independent of the others; None draws
         one.
-    splitter : what deals several labels to folds: an object whose ``assign(Y)`` gives the fold of each row, such as
+    splitter : what makes folds of several labels: an object whose ``assign(Y)`` gives the fold of each row, such as
         those of :mod:`fairfold.splitting`, or a callable (Y, seed) that does; or one with scikit-learn's ``split(X,
         y)``, as ``KFold`` is, that tests each row once and trains on all others. It sees observed labels only, and
-        no features. None deals rows at random. Classes are always dealt in equal shares.
+        no features. None takes folds at random. Classes always have equal shares in them.
     Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
         The true labels, where ``y`` holds those observed only: tests are scored on them, while candidates are trained
         and chosen on ``y``. The permutation test exchanges whole rows of both together. None where nothing is hidden.
@@ -349,9 +349,9 @@ def _run_together(
     tests = _tests_of(plans)
     found = engine.run(plan, order[None])
     predicted = engine.predict(plan, order, found.chosen[0])
-    judged = [_judge(own, predicted[of], problem) for own, of in zip(plans, tests, strict=True)]
+    scored = [_scores_of_tests(own, predicted[of], problem) for own, of in zip(plans, tests, strict=True)]
     by_scorer = settings.scoring != "accuracy"
-    scores = _mean_scores(found.totals, plans)[0] if by_scorer else np.array([one["accuracy"] for one in judged])
+    scores = _mean_scores(found.totals, plans)[0] if by_scorer else np.array([one["accuracy"] for one in scored])
     draw = rngs["draw"].random()
     permuted = permuted_scores(
         lambda orders: _mean_scores(engine.run(plan, orders).totals, plans),
@@ -369,7 +369,7 @@ def _run_together(
             n_fits=len(own.role) + n_fits_to_choose,
             **_permutation_test(score, permuted[:, number], draw, problem.sign),
             **_interpret(procedure, chosen, own, problem),
-            **judged[number],
+            **scored[number],
         )
         for number, (procedure, own, score) in enumerate(zip(procedures, plans, scores, strict=True))
     }
@@ -413,12 +413,12 @@ def _make_plans(
     return plans
 
 
-def _judge(plan: Plan, predicted: np.ndarray, problem: ClassProblem | LabelProblem) -> dict[str, Any]:
+def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: ClassProblem | LabelProblem) -> dict[str, Any]:
     """What an outcome says of the predictions at each position in each test."""
     is_test = plan.role == TEST
     tested = np.flatnonzero(is_test.any(axis=0))
     fold = is_test[:, tested].argmax(axis=0)
-    return {"tested": tested, "fold": fold, **problem.judge(tested, fold, predicted[fold, tested])}
+    return {"tested": tested, "fold": fold, **problem.scores_of_tests(tested, fold, predicted[fold, tested])}
 
 
 def _interpret(

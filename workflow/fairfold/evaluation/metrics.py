@@ -34,7 +34,7 @@ class Metric(NamedTuple):
     direction : 1 where more is better, -1 for a loss.
     label : what axes and panels of figures call it.
     name : what sentences call it.
-    use : what predictions that it judges are good for: labels in the right order, or on the right side of a threshold.
+    use : what predictions that it scores are good for: labels in the right order, or on the right side of a threshold.
     function : of :class:`Predictions`; NaN where labels leave it undefined.
     leads : whether it stands first among those of its use.
     """

@@ -24,7 +24,7 @@ def multilabel_scores(
     ``roc_auc``, ``average_precision`` and ``mcc`` (Matthews correlation) are micro-averaged: the (sample, label) pairs
     are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs, ``ranking_loss`` the share of
     wrongly ordered (positive, negative) label pairs within a sample, averaged over samples; for both less is better.
-    ``hamming_loss`` and ``mcc`` judge ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
+    ``hamming_loss`` and ``mcc`` score ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
 
     Parameters
     ----------

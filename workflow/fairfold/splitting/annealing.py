@@ -48,7 +48,7 @@ def anneal(
     Parameters
     ----------
     rows : Rows
-        What is dealt out. Rows without labels stay where they are.
+        What is assigned. Rows without labels stay where they are.
     fold_of : ndarray of int64, shape (n_rows,)
         Folds to start from; not changed.
     proportions : ndarray, shape (n_splits,)

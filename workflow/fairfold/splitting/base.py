@@ -26,7 +26,7 @@ _SHORT.maxother = 60  # letters of an array, such as the fold of each sample
 
 @dataclass(eq=False, repr=False)
 class FoldSplitter(ABC):
-    """Base of the splitters. A subclass says how rows are dealt to folds; the rest is here.
+    """Base of the splitters. A subclass says how rows get their folds; the rest is here.
 
     Parameters
     ----------

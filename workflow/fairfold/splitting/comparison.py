@@ -120,7 +120,7 @@ def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = N
 
 
 def quality_against_seconds(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
-    """The rLD of each splitter beside the CPU seconds that a split takes.
+    """The rLD of each splitter and the CPU seconds that a split takes.
 
     Parameters
     ----------

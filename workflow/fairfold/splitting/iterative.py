@@ -41,7 +41,7 @@ class IterativeStratification(FoldSplitter):
 
     Notes
     -----
-    Rows that share a label are dealt in the order of Y, as the public implementations do. Neighbours in a file that
+    Rows that share a label are assigned in the order of Y, as the public implementations do. Neighbours in a file that
     resemble each other (the digits of one writer) are thereby spread over folds, and folds of different seeds resemble
     each other a little; shuffle the rows first where that matters.
     """
@@ -160,7 +160,7 @@ def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN2
 
 @njit()
 def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
-    """Deal the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
+    """Assign the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
     indptr, indices = by_row
     label_indptr, label_rows = by_label
     buckets = _fill_buckets(remaining, order)
@@ -195,7 +195,7 @@ def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of,
 
 @njit()
 def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
-    """Deal the rows of one label after another in the given order, the last row of each first."""
+    """Assign the rows of one label after another in the given order, the last row of each first."""
     label_indptr, label_rows = by_label
     for label in order:
         for row in label_rows[label_indptr[label] : label_indptr[label + 1]][::-1]:

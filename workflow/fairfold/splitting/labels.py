@@ -12,7 +12,7 @@ from fairfold.validation import check_binary
 
 
 class Rows(NamedTuple):
-    """What is dealt out to folds: samples, or groups of samples that stay together.
+    """What is assigned to folds: samples, or groups of samples that stay together.
 
     labels : csr_array of bool, shape (n_rows, n_labels); the labels that occur in each row.
     weights : ndarray of int64, shape (n_rows,); samples in each row.

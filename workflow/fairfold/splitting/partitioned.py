@@ -14,7 +14,7 @@ class PartitionedSampling(FoldSplitter):
     """PMBSRS: partitioning method based on stratified random sampling (Charte, Rivera, del Jesus & Herrera 2016).
 
     Rows are sorted by the product of the frequencies of their labels and cut into as many strata as there are folds;
-    each stratum is dealt at random over the folds. Left-over rows of a stratum go to the smallest folds.
+    each stratum is spread at random over the folds. Left-over rows of a stratum go to the smallest folds.
 
     Parameters
     ----------

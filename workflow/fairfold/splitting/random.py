@@ -10,7 +10,7 @@ from fairfold.splitting.labels import Rows
 
 
 class RandomSplit(FoldSplitter):
-    """Shuffle the rows and deal them out, rows with labels first, those without evenly after them.
+    """Shuffle the rows and assign them in turn, rows with labels first, those without evenly after them.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ def spread(
     *,
     only: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Deal the rows that have no fold yet (-1) evenly, in random order; ``fold_of`` is filled in place.
+    """Assign the rows that have no fold yet (-1) evenly, in random order; ``fold_of`` is filled in place.
 
     Parameters
     ----------
     fold_of : ndarray of int64, shape (n_rows,)
     weights : ndarray of int64, shape (n_rows,)
-        Samples in each row; heavy rows are dealt first.
+        Samples in each row; heavy rows are assigned first.
     proportions : ndarray, shape (n_splits,)
         Share of these rows for each fold. Where that leaves a choice, the smallest fold gets the row.
     rng : source of the order.
-    only : the rows to deal; by default all without a fold.
+    only : the rows to assign; by default all without a fold.
     """
     given = fold_of >= 0
     missing = weights.sum() * proportions - np.bincount(fold_of[given], weights[given], len(proportions))

@@ -72,7 +72,7 @@ def tice(
 ) -> np.ndarray:
     """Label frequencies by tree induction for c estimation, TIcE (Bekker & Davis 2018, AAAI).
 
-    Sets that are rich in observed positives are found by a tree on one fold and judged on the samples outside it; the
+    Sets that are rich in observed positives are found by a tree on one fold and measured on the samples outside it; the
     estimate of a fold is the largest bound at the head of this module, and c is their mean. The c under the root is 0.5
     at first, then the estimate so far. Features are scaled to [0, 1] and cut into quarters; a node is split by the
     feature whose best quarter has the largest L / (T + smoothing) ("max-bepp"), each feature once on a path, the node
@@ -107,7 +107,7 @@ def tice(
 
     Notes
     -----
-    The code of TIcE that circulates departs from this in two places: below the root it judges a set by the samples of
+    The code of TIcE that circulates departs from this in two places: below the root it measures a set by the samples of
     the tree's own fold, and it calls a set pure when its size equals the observed positives of its parent.
     """
     if variant not in VARIANTS:
