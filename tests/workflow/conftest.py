@@ -81,7 +81,7 @@ TINY = {
 }
 
 
-PRELOADED = Path(__file__).with_name("preloaded.py")
+PRELOADED, CLIENT = (Path(__file__).with_name(name) for name in ("preloaded.py", "preloaded_client.py"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -92,9 +92,9 @@ def python(tmp_path_factory):
         return
     folder = tmp_path_factory.mktemp("python")
     python, address = folder / "python", folder / "socket"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{PRELOADED}" send "{address}" "$0" "$@"\n')
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{CLIENT}" "{address}" "$0" "$@"\n')
     python.chmod(0o755)
-    command = [sys.executable, PRELOADED, "serve", address]
+    command = [sys.executable, PRELOADED, address]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # a fork of threads is none
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
         server.stdout.readline()

@@ -1,28 +1,38 @@
 """A Python that has loaded what jobs import, for the many short jobs of the studies that tests run.
 
-``serve`` loads the packages below once, and then forks a process for every command that a client sends. The client is
-this file, too: it takes Python's place, hands on its arguments, folder, environment and streams, and ends with the
-command's exit code. Nothing of fairfold is loaded beforehand: each command finds its own, as it would without.
+It loads the packages below once, warms up those that load more when they are first used, and then forks a process for
+every command that a client sends, which takes Python's place. Nothing of fairfold is loaded beforehand: each command
+finds its own, as it would without.
 """
 
+import atexit
+import contextlib
 import gc
 import importlib
+import io
 import json
 import os
 import runpy
-import select
+import selectors
 import signal
 import socket
 import sys
+import threading
+import traceback
+import types
 from pathlib import Path
 
 PACKAGES = (
+    "docutils.core",
     "jinja2",
     "jsonschema",
     "matplotlib.pyplot",
     "numba",
+    "numpy",
     "pandas",
+    "platformdirs",
     "requests",
+    "scipy.optimize",
     "scipy.stats",
     "sklearn.ensemble",
     "sklearn.linear_model",
@@ -32,85 +42,115 @@ PACKAGES = (
     "snakemake.script",
     "tqdm",
 )
-N_BYTES = 8  # of the length that comes before a message
+N_BYTES = 8  # of the length that comes before a message of the client
 
 
 def serve(path: str) -> None:
     """Load the packages, say so, and fork a process for every client that connects, until standard input ends."""
-    for name in PACKAGES:
-        importlib.import_module(name)
+    packages = {name: importlib.import_module(name) for name in PACKAGES}
+    packages["numba"].njit(lambda values: values.sum())(packages["numpy"].zeros(1))
+    draw_something(packages["matplotlib.pyplot"])
     gc.collect()
     gc.freeze()  # else the collector of each child would copy all of it
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    with socket.socket(socket.AF_UNIX) as listener:
+    with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as events:
         listener.bind(path)
         listener.listen(64)
+        events.register(listener, selectors.EVENT_READ, lambda: begin(listener.accept()[0], events))
+        events.register(sys.stdin, selectors.EVENT_READ, sys.exit)
         print("ready", flush=True)
-        while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                return attend(connection)
-            connection.close()
+        while True:
+            for key, _ in events.select():
+                key.data()
 
 
-def attend(connection: socket.socket) -> None:
+def draw_something(pyplot: types.ModuleType) -> None:
+    """A figure for nobody: fonts are found, and what writes them is loaded."""
+    with pyplot.rc_context({"pdf.fonttype": 42}):
+        figure = pyplot.figure(layout="constrained")
+        figure.add_subplot(title="$x$")
+        for kind in ("pdf", "png"):
+            figure.savefig(io.BytesIO(), format=kind)
+        pyplot.close(figure)
+
+
+def begin(connection: socket.socket, events: selectors.BaseSelector) -> None:
     """Run a client's command in a process of its own, which does not outlive the client."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, streams, _, _ = socket.recv_fds(connection, N_BYTES, 3)
     with connection.makefile("rb") as stream:
         folder, environment, python, arguments = json.loads(stream.read(int.from_bytes(head, "big")))
     process = os.fork()
     if process == 0:
         os.setsid()  # as a group it can be ended with all that it starts, whose clients end their own
-        connection.close()
+        for descriptor in (connection.fileno(), *events.get_map()):
+            os.close(descriptor)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        return run(python, arguments)
+        os._exit(run(python, arguments))  # taking all that was loaded apart would take longer than most jobs do
     for stream in streams:
         os.close(stream)
-    watched = os.pidfd_open(process)
-    ready, _, _ = select.select([watched, connection], [], [])
-    if watched in ready:
-        _, status = os.waitpid(process, 0)
-        connection.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
-    else:
-        os.killpg(process, signal.SIGKILL)
-    os._exit(0)
+    Command(process, connection, events)
 
 
-def run(python: str, arguments: list[str]) -> None:
-    """What ``python *arguments`` does."""
+class Command:
+    """A process that was begun for a client: either may end first."""
+
+    def __init__(self, process: int, connection: socket.socket, events: selectors.BaseSelector) -> None:
+        self.process, self.connection, self.events = process, connection, events
+        self.watched = os.pidfd_open(process)
+        self.has_ended = False
+        events.register(self.watched, selectors.EVENT_READ, self.end)
+        events.register(connection, selectors.EVENT_READ, self.kill)
+
+    def kill(self) -> None:
+        """The client is gone."""
+        if not self.has_ended:  # in the same moment
+            os.killpg(self.process, signal.SIGKILL)
+            self.events.unregister(self.connection)
+
+    def end(self) -> None:
+        """The process is gone."""
+        self.has_ended = True
+        _, status = os.waitpid(self.process, 0)
+        self.events.unregister(self.watched)
+        os.close(self.watched)
+        with contextlib.suppress(KeyError, BrokenPipeError):  # as the client is
+            self.events.unregister(self.connection)
+            self.connection.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
+        self.connection.close()
+
+
+def run(python: str, arguments: list[str]) -> int:
+    """What ``python *arguments`` does, with its exit code; all that it has yet to write is written."""
     sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        sys.path[0] = str(Path.cwd())
-        if arguments[1] == "snakemake":
-            sys.executable = python  # of the jobs
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        sys.path[0] = str(Path(arguments[0]).absolute().parent)
-        runpy.run_path(arguments[0], run_name="__main__")
-
-
-def send(path: str, python: str, arguments: list[str]) -> int:
-    """Have a command run; returns its exit code."""
-    message = json.dumps([str(Path.cwd()), dict(os.environ), python, arguments]).encode()
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
-        socket.send_fds(connection, [len(message).to_bytes(N_BYTES, "big")], [0, 1, 2])
-        connection.sendall(message)
-        code = connection.recv(1)
-    return code[0] if code else 1
+    try:
+        if arguments[0] == "-m":
+            sys.argv = arguments[1:]
+            sys.path[0] = str(Path.cwd())
+            if arguments[1] == "snakemake":
+                sys.executable = python  # of the jobs
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = arguments
+            sys.path[0] = str(Path(arguments[0]).absolute().parent)
+            runpy.run_path(arguments[0], run_name="__main__")
+        code = 0
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if not isinstance(code, int):
+        code = print(code, file=sys.stderr) or 1 if code is not None else 0
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        serve(sys.argv[2])
-    else:
-        sys.exit(send(sys.argv[2], sys.argv[3], sys.argv[4:]))
+    serve(sys.argv[1])

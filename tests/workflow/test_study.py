@@ -296,7 +296,7 @@ def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, parts
     killed, moments = study(), random.Random(parts[0])
     for _ in range(4):
         process = killed.start(*parts, cores=1)
-        time.sleep(moments.uniform(1, 4))
+        time.sleep(moments.uniform(0.5, 3))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     code, output = killed.run(*parts, cores=1)

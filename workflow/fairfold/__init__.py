@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 _LIBRARY = Path(__file__).parent
 
 
-_COMPILED = re.compile(rb"^(?:import|from) numba|^@njit", re.MULTILINE)
+_COMPILED = re.compile(rb"\n(?:import numba|from numba|@njit)")  # each process that starts waits for this search
 _IMPORT = re.compile(rb"^from fairfold\.([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
 
@@ -23,7 +23,7 @@ def _cache_of_compiled_code() -> Path:
     old code.
     """
     sources = {path.relative_to(_LIBRARY).as_posix(): path.read_bytes() for path in sorted(_LIBRARY.rglob("*.py"))}
-    compiled = {name for name, source in sources.items() if _COMPILED.search(source)}
+    compiled = {name for name, source in sources.items() if _COMPILED.search(b"\n" + source)}
     imports = (found for name in compiled for found in _IMPORT.findall(sources[name]))
     homes = {module.decode().replace(".", "/") for module, *names in imports if _CONSTANT.search(b" ".join(names))}
     compiled |= sources.keys() & {f"{home}{end}" for home in homes for end in (".py", "/__init__.py")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from fairfold.errors import ConfigError, unknown_name
 SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
 
 
-class _StrictLoader(yaml.SafeLoader):
+class _Strict:
     """Plain YAML, in which each key of a mapping is given once, and each fault has its line."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -40,6 +41,14 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+class _Loader(_Strict, yaml.SafeLoader):
+    """The one that says best what is wrong."""
+
+
+class _FastLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Compiled where it can be, and ten times as fast."""
+
+
 def load_yaml(path: Path) -> Any:
     """Content of a YAML file; nearly all JSON is YAML, too.
 
@@ -49,7 +58,10 @@ def load_yaml(path: Path) -> Any:
         When the file cannot be read, is not YAML, or gives a key twice; with the line.
     """
     try:
-        return _StrictLoader(path.read_text(encoding="utf-8")).get_single_data()
+        text = path.read_text(encoding="utf-8")
+        with contextlib.suppress(Exception):
+            return _FastLoader(text).get_single_data()
+        return _Loader(text).get_single_data()
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
     except yaml.MarkedYAMLError as error:

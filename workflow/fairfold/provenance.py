@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 from collections.abc import Iterator
@@ -10,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 from fairfold.errors import ConfigError
+from fairfold.sources import Source, read_source
 
 LIBRARY = Path(__file__).parent
 _OURS = re.compile(rf"({LIBRARY.name}(?:\.\w+)+)(?::\w+)?")
-_DEFINITIONS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def code_of(script: Path, *chosen: str | Path) -> str:
@@ -45,7 +44,7 @@ def code_of(script: Path, *chosen: str | Path) -> str:
     if unknown := [name for name in names if not _files_named(name)]:
         raise ConfigError(f"{unknown[0]!r} names no module of the library, such as 'fairfold.figures.ranks'.")
     files = modules_of(script, *names)
-    checksums = [_checksum(path) for path in files]
+    checksums = [_source(path).checksum for path in files]
     for path in sorted(_read_files(path for path in chosen if isinstance(path, Path))):
         checksums.append(hashlib.sha256(path.read_bytes()).hexdigest())
     return hashlib.sha256(" ".join(checksums).encode()).hexdigest()[:16]
@@ -84,18 +83,8 @@ def _name_of(path: Path) -> str:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    """Syntax tree without docstrings."""
-    tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, _DEFINITIONS) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
-    return tree
-
-
-@cache
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(ast.dump(_tree(path)).encode()).hexdigest()
+def _source(path: Path) -> Source:
+    return read_source(path)
 
 
 @cache
@@ -105,26 +94,14 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], ...]:
 
 
 def _all_imports(path: Path) -> Iterator[tuple[Path, ...]]:
-    for node in _run_nodes(_tree(path)):
-        match node:
-            case ast.Import(names):
-                yield from (_files_named(each.name)[:1] for each in names)
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                sibling = path.parent / f"{module}.py"
-                if not path.is_relative_to(LIBRARY) and sibling.exists():
-                    yield (sibling,)
-                yield from (_home(module, each.name) for each in names)
-            case ast.Constant(value=str(text)):
-                yield _files_named(text)
-
-
-def _run_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but what stands under ``if TYPE_CHECKING``."""
-    yield node
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _run_nodes(child)
+    source = _source(path)
+    yield from (_files_named(name)[:1] for name in source.modules)
+    for module, name in source.names:
+        sibling = path.parent / f"{module}.py"
+        if not path.is_relative_to(LIBRARY) and sibling.exists():
+            yield (sibling,)
+        yield _home(module, name)
+    yield from map(_files_named, source.texts)
 
 
 def _home(module: str, name: str) -> tuple[Path, ...]:
@@ -140,13 +117,8 @@ def _home(module: str, name: str) -> tuple[Path, ...]:
 @cache
 def _exports(package: Path) -> dict[str, tuple[Path, ...]]:
     """Name -> file that a package takes it from, those that it loads on first use included, which type checkers see."""
-    return {
-        each.asname or each.name: files
-        for node in ast.walk(_tree(package))
-        if isinstance(node, ast.ImportFrom) and node.module
-        for each in node.names
-        if (files := _home(node.module, each.name))
-    }
+    homes = ((exported, _home(module, name)) for exported, module, name in _source(package).exports)
+    return {exported: files for exported, files in homes if files}
 
 
 def _files_named(text: str) -> tuple[Path, ...]:

@@ -30,7 +30,7 @@ def decide(K, y, train, test, C):
     return values[: len(test)]
 
 
-@pytest.mark.parametrize("C", [1e-4, 0.01, 1, 100])
+@pytest.mark.parametrize("C", [1e-4, 0.01, 1.0, 100.0])
 def test_decisions_are_those_of_libsvm(C):
     """Signs may differ where LIBSVM's own tolerance leaves them open; every other one must be the same."""
     n_seen = 0
@@ -52,7 +52,7 @@ def test_decisions_are_those_of_libsvm(C):
     assert n_seen > 500
 
 
-@pytest.mark.parametrize("C", [0.01, 1, 30])
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 def test_the_solution_is_that_of_a_general_solver(C):
     X, y = problem(3, 24)
     K = rbf_kernel(X, gamma=2)
@@ -105,7 +105,7 @@ def test_multipliers_at_their_bounds_need_no_optimisation():
     """The shortcut gives what the optimisation from zero gives; with a larger C it must not be taken."""
     X, y = problem(5, 40, effect=0)
     K, everyone = rbf_kernel(X, gamma=0.25), np.argsort(-y, kind="stable")
-    for C, at_bounds in ((0.01, True), (50, False)):
+    for C, at_bounds in ((0.01, True), (50.0, False)):
         beta, g = np.zeros(40), y.copy()
         optimise(K, np.arange(40), y, C, beta, g)
         assert (np.abs(beta) == C).all() == at_bounds

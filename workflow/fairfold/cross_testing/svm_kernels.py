@@ -430,21 +430,21 @@ def run_plan(
     return correct, chosen
 
 
-@njit()
 def decision_values(
     problem: Problem, choice_of: np.ndarray, role: np.ndarray, order: np.ndarray, chosen: np.ndarray
 ) -> np.ndarray:
-    """Decision value of each position in each test, shape (n_tests, n_samples), NaN where a test does not ask."""
-    n = len(problem.y)
+    """Decision value of each position in each test, shape (n_tests, n_samples), NaN where a test does not ask.
+
+    Not compiled: it is called once for a procedure, and all that takes time is compiled for :func:`run_plan` already.
+    """
     result = np.full(role.shape, np.nan)
-    values = np.empty(n)
+    values = np.empty(len(problem.y))
     K, G, X = _reordered(problem.K, order), _reordered(problem.G, order), _taken(problem.X, order)
-    for s in range(len(role)):
-        train, test = _grouped(role[s] == TRAIN, problem.y), np.flatnonzero(role[s] == TEST)
+    for choice, roles, row in zip(choice_of, role, result, strict=True):
+        train, test = _grouped(roles == TRAIN, problem.y), np.flatnonzero(roles == TEST)
         if len(test):
-            _decide(problem, chosen[choice_of[s]], K, X, G, train, test, values)
-        for k in range(len(test)):
-            result[s, test[k]] = values[k]
+            _decide(problem, chosen[choice], K, X, G, train, test, values)
+            row[test] = values[: len(test)]
     return result
 
 
@@ -452,7 +452,7 @@ def decision_values(
 def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     """Rows and columns of a matrix in another order."""
     if K is None:
-        return None
+        return K  # not a plain None, by which Numba would take a matrix for one that may be None, and compile both
     out = np.empty_like(K)
     for a in range(len(out)):
         row = K[order[a]]
@@ -463,4 +463,4 @@ def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
 
 @njit()
 def _taken(X: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
-    return None if X is None else X[order]
+    return X if X is None else X[order]
