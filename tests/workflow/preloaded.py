@@ -75,12 +75,18 @@ def draw_something(pyplot: types.ModuleType) -> None:
 
 def begin(connection: socket.socket, events: selectors.BaseSelector) -> None:
     """Run a client's command in a process of its own, which does not outlive the client."""
-    head, streams, _, _ = socket.recv_fds(connection, N_BYTES, 3)
-    with connection.makefile("rb") as stream:
-        folder, environment, python, arguments = json.loads(stream.read(int.from_bytes(head, "big")))
+    streams = []
+    try:
+        head, streams, _, _ = socket.recv_fds(connection, N_BYTES, 3)
+        with connection.makefile("rb") as stream:
+            folder, environment, python, arguments = json.loads(stream.read(int.from_bytes(head, "big")))
+    except (OSError, ValueError):  # the client was killed before it had said all
+        for descriptor in (connection.detach(), *streams):
+            os.close(descriptor)
+        return
     process = os.fork()
     if process == 0:
-        os.setsid()  # as a group it can be ended with all that it starts, whose clients end their own
+        os.setpgid(0, 0)
         for descriptor in (connection.fileno(), *events.get_map()):
             os.close(descriptor)
         for number, stream in enumerate(streams):
@@ -90,6 +96,8 @@ def begin(connection: socket.socket, events: selectors.BaseSelector) -> None:
         os.environ.clear()
         os.environ.update(environment)
         os._exit(run(python, arguments))  # taking all that was loaded apart would take longer than most jobs do
+    with contextlib.suppress(OSError):  # it was first, or has ended
+        os.setpgid(process, process)  # so that it can be ended with all that it starts, whose clients end their own
     for stream in streams:
         os.close(stream)
     Command(process, connection, events)
