@@ -23,24 +23,31 @@ import types
 from pathlib import Path
 
 PACKAGES = (
+    "contourpy",
     "docutils.core",
     "jinja2",
     "jsonschema",
     "matplotlib.pyplot",
+    "nbformat",
     "numba",
     "numpy",
     "pandas",
     "platformdirs",
     "requests",
+    "scipy.io",
     "scipy.optimize",
     "scipy.stats",
+    "sklearn.datasets",
     "sklearn.ensemble",
     "sklearn.linear_model",
     "sklearn.model_selection",
     "sklearn.svm",
     "snakemake.cli",
+    "snakemake.report.html_reporter",
     "snakemake.script",
+    "snakemake.storage",
     "tqdm",
+    "yte",
 )
 N_BYTES = 8  # of the length that comes before a message of the client
 

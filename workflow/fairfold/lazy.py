@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import ast
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 
-def on_first_use(
-    package: str, exported: Sequence[str], module_of: Mapping[str, str]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """What a package's ``__getattr__`` and ``__dir__`` are to be.
+def on_first_use(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """What a package's ``__getattr__``, ``__dir__`` and ``__all__`` are to be.
 
     Parameters
     ----------
-    package, exported : its ``__name__`` and ``__all__``.
-    module_of : exported name to the module of the package that defines it, of those not loaded with the package.
+    package, file : its ``__name__`` and ``__file__``. Exported is what it imports for type checkers from its own
+        modules, so that each name is written once.
     """
+    imports = (node for node in ast.walk(ast.parse(Path(file).read_text("utf-8"))) if isinstance(node, ast.ImportFrom))
+    own = (node for node in imports if node.module and node.module.startswith(f"{package}."))
+    module_of = {each.name: node.module for node in own for each in node.names}
 
     def load(name: str) -> object:
         if name in module_of:
-            return getattr(import_module(f"{package}.{module_of[name]}"), name)
+            return getattr(import_module(module_of[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return load, lambda: list(exported)
+    return load, lambda: sorted(module_of), sorted(module_of)

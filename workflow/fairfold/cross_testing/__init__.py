@@ -1,7 +1,5 @@
 """Procedures that choose a classifier and estimate its performance on the same data, with permutation tests."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from fairfold.lazy import on_first_use
@@ -15,12 +13,4 @@ if TYPE_CHECKING:
         nested_cross_validate,
     )
 
-__all__ = [
-    "Outcome",
-    "compare_procedures",
-    "cross_validate_and_cross_test",
-    "cross_validate_and_test",
-    "nested_cross_validate",
-]
-
-__getattr__, __dir__ = on_first_use(__name__, __all__, dict.fromkeys(__all__, "procedures"))
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

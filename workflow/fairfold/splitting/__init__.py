@@ -4,8 +4,6 @@ Each splitter is a function of the labels, its parameters and its seed. ``assign
 sample; ``split(X, Y)`` works as ``cv=`` of scikit-learn.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from fairfold.lazy import on_first_use
@@ -17,16 +15,4 @@ if TYPE_CHECKING:
     from fairfold.splitting.random import RandomSplit
     from fairfold.splitting.stratified_sampling import StratifiedSampling
 
-__all__ = ["IterativeStratification", "OptiSplit", "PartitionedSampling", "RandomSplit", "StratifiedSampling"]
-
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    __all__,
-    {
-        "IterativeStratification": "iterative",
-        "OptiSplit": "optisplit",
-        "PartitionedSampling": "partitioned",
-        "RandomSplit": "random",
-        "StratifiedSampling": "stratified_sampling",
-    },
-)
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -1,67 +1,30 @@
 """Win percentage: how likely each classifier is to win a random search over feature sets."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from fairfold.lazy import on_first_use
-from fairfold.win_percentage.feature_sets import draw_feature_sets, gaussian_features, pair_at, pair_chunks
-from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
-from fairfold.win_percentage.pair_evaluation import PairEvaluation
-from fairfold.win_percentage.significance import (
-    among_the_best,
-    effective_sets,
-    null_interval,
-    p_values,
-    permutation_interval,
-    permutation_p_values,
-)
-from fairfold.win_percentage.win import (
-    PerformanceHistogram,
-    best_probability,
-    draws_needed,
-    theoretical_win_percentage,
-    win_percentage,
-)
 
 if TYPE_CHECKING:
     from fairfold.win_percentage.all_pairs import evaluate_all_pairs
+    from fairfold.win_percentage.feature_sets import draw_feature_sets, gaussian_features, pair_at, pair_chunks
     from fairfold.win_percentage.gaussians import GaussianBayes, make_gaussian
+    from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
+    from fairfold.win_percentage.pair_evaluation import PairEvaluation
+    from fairfold.win_percentage.significance import (
+        among_the_best,
+        effective_sets,
+        null_interval,
+        p_values,
+        permutation_interval,
+        permutation_p_values,
+    )
+    from fairfold.win_percentage.win import (
+        PerformanceHistogram,
+        best_probability,
+        draws_needed,
+        theoretical_win_percentage,
+        win_percentage,
+    )
     from fairfold.win_percentage.wrapper import FeatureSetResults, evaluate_feature_sets
 
-__all__ = [
-    "GAUSSIAN_CLASSIFIERS",
-    "FeatureSetResults",
-    "GaussianBayes",
-    "PairEvaluation",
-    "PerformanceHistogram",
-    "among_the_best",
-    "best_probability",
-    "draw_feature_sets",
-    "draws_needed",
-    "effective_sets",
-    "evaluate_all_pairs",
-    "evaluate_feature_sets",
-    "gaussian_features",
-    "make_gaussian",
-    "null_interval",
-    "p_values",
-    "pair_at",
-    "pair_chunks",
-    "permutation_interval",
-    "permutation_p_values",
-    "theoretical_win_percentage",
-    "win_percentage",
-]
-
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    __all__,
-    {
-        "FeatureSetResults": "wrapper",
-        "GaussianBayes": "gaussians",
-        "evaluate_all_pairs": "all_pairs",
-        "evaluate_feature_sets": "wrapper",
-        "make_gaussian": "gaussians",
-    },
-)
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)
