@@ -14,7 +14,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "weak_labels": set(),
     "evaluation": set(),
     "forests": {"weak_labels", "evaluation"},
-    "models": {"forests", "evaluation"},
+    "models": {"evaluation", "forests", "splitting", "weak_labels"},
     "cross_testing": {"evaluation"},
     "win_percentage": {"evaluation"},
     "recommendation": {"evaluation", "forests", "weak_labels"},

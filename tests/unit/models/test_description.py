@@ -3,14 +3,15 @@
 import pytest
 
 from fairfold.errors import ModelError
+from fairfold.forests import MODEL_NAMES as DEEP_FORESTS
 from fairfold.models import MODEL_NAMES
 from fairfold.models.description import describe_models
 
 
 def test_table_3():
     """Ilidio et al. (2024), Table 3, and the models of our own below it."""
-    table = describe_models(MODEL_NAMES).set_index("model")
-    assert tuple(table.index) == MODEL_NAMES
+    table = describe_models(DEEP_FORESTS).set_index("model")
+    assert tuple(table.index) == DEEP_FORESTS
     parts = ["new_features", "crossing_over", "imputation", "length_control"]
     assert table[parts].agg("|".join, axis=1).to_dict() == {
         "RF+ET": "none|none|none|single",
@@ -32,6 +33,14 @@ def test_table_3():
     assert (table.loc[is_ours, ["variant", "training_features"]] == ["none", "out-of-bag"]).all(axis=None)
     assert (table.loc[~is_ours, "variant"] == "text").all()
     assert table["training_features"].value_counts().to_dict() == {"in-bag": 8, "out-of-bag": 5, "none": 1}
+
+
+def test_models_without_a_cascade_have_one_level():
+    others = [name for name in MODEL_NAMES if name not in DEEP_FORESTS]
+    table = describe_models(others).set_index("model")
+    assert tuple(table.index) == tuple(others)
+    assert (table.drop(columns="length_control") == "none").all(axis=None)
+    assert (table["length_control"] == "single").all()
 
 
 def test_models_are_described_in_the_order_and_variant_asked_for():

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from fairfold.errors import ModelError
+from fairfold.forests import MODEL_NAMES as DEEP_FORESTS
 from fairfold.forests import make_model as make_deep_forest
 from fairfold.models import DEFAULT, MODEL_NAMES, ModelSpec, make_model, register
 from fairfold.models import registry as models
@@ -21,7 +22,7 @@ def tree(monkeypatch):
     return TREE
 
 
-@pytest.mark.parametrize("name", MODEL_NAMES)
+@pytest.mark.parametrize("name", DEEP_FORESTS)
 def test_deep_forests_are_those_of_their_package(name):
     made = make_model(name, n_trees=3, n_jobs=2, random_state=7)
     assert made.get_params() == make_deep_forest(name, n_trees=3, n_jobs=2, random_state=7).get_params()

@@ -22,8 +22,11 @@ def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> np.
         When the probabilities have another shape or are not finite.
     """
     P = model.predict_proba(X)
+    classes = getattr(model, "classes_", None)
+    if n_labels == 1 and not isinstance(P, list) and np.asarray(classes).dtype.kind in "biuf":
+        P, classes = [P], [classes]  # a single label is one of two classes to scikit-learn, and not one of its columns
     if isinstance(P, list):  # of (n_samples, n_classes), one per label; a label without positives has one class
-        P = np.column_stack([p @ (np.asarray(c) == 1) for p, c in zip(P, model.classes_, strict=True)])
+        P = np.column_stack([p @ (np.asarray(c) == 1) for p, c in zip(P, classes, strict=True)])
     P = np.asarray(P, dtype=np.float64)
     if P.shape != (X.shape[0], n_labels) or not np.isfinite(P).all():
         raise ModelError(

@@ -38,8 +38,9 @@ class Legend:
         return PALETTE[self._index[model] % len(PALETTE)]
 
     def marker(self, model: str) -> str:
-        """Marker of a model's family."""
-        return MARKERS[self._index[model] % len(MARKERS)]
+        """Marker of a model's family; families of one colour, of which there may be more than colours, differ by it."""
+        index = self._index[model]
+        return MARKERS[(index + index // len(PALETTE)) % len(MARKERS)]
 
     def is_variation(self, model: str) -> bool:
         """Whether it shares its colour with the model that it varies, and is dashed or hatched."""

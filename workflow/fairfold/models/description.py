@@ -35,8 +35,10 @@ def describe_models(names: Iterable[str], variant: str = "text") -> pd.DataFrame
 
 
 def _describe(name: str, variant: str) -> dict[str, str]:
-    parts = make_model(name, **settings_of(name, {}, variant)).get_params()
-    row = {"model": name, "variant": variant if spec_of(name).variants else "none"}
+    spec = spec_of(name)
+    row = {"model": name, "variant": variant if spec.variants else "none"}
+    has_levels = "max_levels" in spec.settings
+    parts = make_model(name, **settings_of(name, {}, variant)).get_params() if has_levels else {}
     length_control = parts.get("length_control")
     if "patience" in parts:
         length_control = f"best-oob, patience {parts['patience']}"

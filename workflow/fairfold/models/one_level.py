@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +15,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.threads import one_thread_each
 from fairfold.validation import check_dense_binary
 
 
@@ -25,7 +27,9 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
     ----------
     estimator : unfitted scikit-learn classifier that takes (n_samples, n_labels) labels, and has ``predict_proba``.
     threshold : probability above which ``predict`` says 1.
-    n_jobs, random_state : of ``estimator``, where it has these parameters.
+    n_jobs : threads, of the outermost estimator that has this parameter. Numerical libraries get one thread each, so
+        that results do not depend on it.
+    random_state : of ``estimator`` and of all that it is made of, where they have this parameter.
 
     Attributes
     ----------
@@ -52,15 +56,22 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
         """
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.int8)
         try:
-            fresh = clone(self.estimator)
-            given = {name: getattr(self, name) for name in ("n_jobs", "random_state") if name in fresh.get_params()}
-            self.estimator_ = fresh.set_params(**given).fit(X, Y)
+            with parallel_config("threading"), one_thread_each():
+                self.estimator_ = clone(self.estimator).set_params(**self._given()).fit(X, Y)
         except ValueError as error:
             raise ModelError(f"{type(self.estimator).__name__} cannot be fitted: {first_sentence(error)}.") from error
         self.n_labels_ = Y.shape[1]
         self.best_level_, self.best_levels_ = 0, dict.fromkeys(METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
+
+    def _given(self) -> dict[str, int | np.random.RandomState | None]:
+        """What the estimator is given of the parameters of this one, by the names that it has for them."""
+        names = self.estimator.get_params()
+        seeds = [name for name in names if name.rpartition("__")[2] == "random_state"]
+        n_jobs = [name for name in names if name.rpartition("__")[2] == "n_jobs"]
+        outermost = sorted(n_jobs, key=lambda name: name.count("__"))[:1]
+        return {**dict.fromkeys(seeds, self.random_state), **dict.fromkeys(outermost, self.n_jobs)}
 
     @property
     def classes_(self) -> np.ndarray:
@@ -70,7 +81,8 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
         check_is_fitted(self, "estimator_")
-        return label_probabilities(self.estimator_, X, self.n_labels_)
+        with parallel_config("threading"), one_thread_each():
+            return label_probabilities(self.estimator_, X, self.n_labels_)
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """The same as its only level."""

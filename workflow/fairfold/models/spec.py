@@ -40,3 +40,15 @@ class ModelSpec:
     def __post_init__(self) -> None:
         if not self.family:
             object.__setattr__(self, "family", self.name)
+
+
+def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
+    """The model, and the same corrected for missing labels under its name with a plus sign."""
+    corrected = ModelSpec(
+        f"{spec.name}+",
+        make="fairfold.models.correction:make_corrected",
+        parameters={"of": spec.name},
+        settings=spec.settings,
+        family=spec.family,
+    )
+    return spec, corrected

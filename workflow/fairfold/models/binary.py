@@ -1,0 +1,141 @@
+"""Classifiers of one label made ready for several, of which a training part may hold rare ones or none at all."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import StratifiedKFold
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from fairfold.arrays import Matrix
+
+
+class Standardised(StandardScaler):
+    """Features by their standard deviations and, where they are dense, less their means: sparse ones stay sparse."""
+
+    def fit(self, X: Matrix, y: np.ndarray | None = None, sample_weight: np.ndarray | None = None) -> Self:
+        """As of :class:`sklearn.preprocessing.StandardScaler`."""
+        self.with_mean = not sparse.issparse(X)
+        return super().fit(X, y, sample_weight)
+
+
+@dataclass(eq=False, repr=False)
+class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier of one label, with probabilities, whatever a training part holds of the label.
+
+    Where all samples have one class, that is what it predicts. A classifier without ``predict_proba`` gets it by Platt
+    scaling (Platt 1999) of cross-fitted decision values; of a class with a single sample, which no two folds can have,
+    only the share is predicted.
+
+    Parameters
+    ----------
+    estimator : unfitted scikit-learn classifier, with ``predict_proba`` or ``decision_function``.
+    n_splits : folds of Platt scaling, at most; the rarer class may have fewer samples.
+    random_state : seed of these folds.
+
+    Attributes
+    ----------
+    estimator_ : fitted, or None where there is nothing to fit.
+    share_ : of positives in training.
+    """
+
+    estimator: BaseEstimator
+    _: KW_ONLY
+    n_splits: int = 5
+    random_state: int | np.random.RandomState | None = None
+
+    def fit(self, X: Matrix, y: np.ndarray) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples,) of 0/1."""
+        y = np.asarray(y).astype(np.int8)
+        self.classes_, self.share_ = np.array([0, 1]), float(y.mean())
+        has_probabilities = hasattr(self.estimator, "predict_proba")
+        n_least = min(y.sum(), len(y) - y.sum())
+        if n_least == 0 or (n_least == 1 and not has_probabilities):
+            self.estimator_ = None
+        elif has_probabilities:
+            self.estimator_ = clone(self.estimator).fit(X, y)
+        else:
+            folds = StratifiedKFold(min(self.n_splits, n_least), shuffle=True, random_state=self.random_state)
+            self.estimator_ = CalibratedClassifierCV(self.estimator, cv=folds, ensemble=False).fit(X, y)
+        return self
+
+    def predict_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, 2) probabilities of 0 and 1."""
+        if self.estimator_ is None:
+            return np.tile([1 - self.share_, self.share_], (X.shape[0], 1))
+        return self.estimator_.predict_proba(X)
+
+    def predict(self, X: Matrix) -> np.ndarray:
+        """(n_samples,) of 0/1."""
+        return (self.predict_proba(X)[:, 1] > 0.5).astype(np.int8)
+
+
+@dataclass(eq=False, repr=False)
+class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Ensemble of classifier chains (Read, Pfahringer, Holmes & Frank 2011).
+
+    In a chain each label is predicted from the features and the labels before it, in training the true ones, later the
+    predicted ones; the chains have random orders and equal votes. Time grows with the number of chains and labels, and,
+    as features are joined by labels, with the square of the labels.
+
+    Parameters
+    ----------
+    estimator : unfitted classifier of one label.
+    n_chains : how many.
+    n_jobs : of joblib, which share the chains.
+    random_state : seed of the orders and, where it has one, of the estimator.
+    """
+
+    estimator: BaseEstimator
+    _: KW_ONLY
+    n_chains: int = 10
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+
+    def fit(self, X: Matrix, Y: np.ndarray) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        rng = np.random.RandomState(self.random_state)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_chains)
+        link = BinaryClassifier(self.estimator)
+        self.chains_ = Parallel(self.n_jobs)(
+            delayed(ClassifierChain(link, order="random", random_state=seed).fit)(X, Y) for seed in seeds
+        )
+        self.classes_ = np.arange(Y.shape[1]).astype(object)
+        return self
+
+    def predict_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probabilities, the mean over the chains."""
+        return np.mean([chain.predict_proba(X) for chain in self.chains_], axis=0)
+
+
+def one_per_label(estimator: BaseEstimator, *, scale: bool = False, dense: bool = False) -> BaseEstimator:
+    """A classifier of one label, fitted to each of several by itself.
+
+    Parameters
+    ----------
+    estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
+    scale : whether features are standardised first.
+    dense : whether it takes no sparse features, so that these are made dense: n_samples · n_features · 8 bytes.
+    """
+    return prepared(MultiOutputClassifier(BinaryClassifier(estimator)), scale=scale, dense=dense)
+
+
+def prepared(classifier: BaseEstimator, *, scale: bool = False, dense: bool = False) -> BaseEstimator:
+    """The classifier behind the steps that its features need; see :func:`one_per_label`."""
+    steps = [
+        *[FunctionTransformer(_as_dense, accept_sparse=True)] * dense,
+        *[Standardised()] * scale,
+    ]
+    return make_pipeline(*steps, classifier) if steps else classifier
+
+
+def _as_dense(X: Matrix) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else X

@@ -1,0 +1,25 @@
+"""An ensemble of ten classifier chains of logistic regressions: what labels say of each other.
+
+On standardised features; ten chains and random orders are the setting of Read, Pfahringer, Holmes & Frank (2011).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairfold.models.spec import ModelSpec, with_correction
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+def make() -> BaseEstimator:
+    """Unfitted classifier of several labels."""
+    from sklearn.linear_model import LogisticRegression
+
+    from fairfold.models.binary import ChainEnsemble, prepared
+
+    return prepared(ChainEnsemble(LogisticRegression(max_iter=1000)), scale=True)
+
+
+SPECS = with_correction(ModelSpec("chains", make=f"{__name__}:make"))

@@ -1,0 +1,27 @@
+"""Boosted trees of scikit-learn, one ensemble per label.
+
+200 rounds of 15 leaves at a rate of 0.05, as of LightGBM here, whose design it shares; without early stopping, for
+which rare labels have too few positives. It takes no sparse features: these are made dense.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairfold.models.spec import ModelSpec, with_correction
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+def make() -> BaseEstimator:
+    """Unfitted classifier of several labels."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    from fairfold.models.binary import one_per_label
+
+    boosting = HistGradientBoostingClassifier(max_iter=200, max_leaf_nodes=15, learning_rate=0.05, early_stopping=False)
+    return one_per_label(boosting, dense=True)
+
+
+SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make"))

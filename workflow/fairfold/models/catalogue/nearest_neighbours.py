@@ -1,0 +1,35 @@
+"""k nearest neighbours and ML-kNN, on standardised features; k = 10 is the setting of the paper of ML-kNN."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairfold.models.spec import ModelSpec, with_correction
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+_NEIGHBOURS = 10
+
+
+def make_k_nearest_neighbours() -> BaseEstimator:
+    """Unfitted classifier of several labels: a label is as likely as it is frequent among the neighbours."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from fairfold.models.binary import prepared
+
+    return prepared(KNeighborsClassifier(_NEIGHBOURS), scale=True)
+
+
+def make_ml_knn() -> BaseEstimator:
+    """Unfitted classifier of several labels."""
+    from fairfold.models.binary import prepared
+    from fairfold.models.ml_knn import MLkNN
+
+    return prepared(MLkNN(_NEIGHBOURS), scale=True)
+
+
+SPECS = (
+    *with_correction(ModelSpec("kNN", make=f"{__name__}:make_k_nearest_neighbours")),
+    *with_correction(ModelSpec("ML-kNN", make=f"{__name__}:make_ml_knn")),
+)
