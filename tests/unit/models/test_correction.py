@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 
+from fairfold.errors import ModelError
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.models.correction import CorrectedClassifier
@@ -40,6 +41,10 @@ def test_it_is_what_its_parts_say():
 @pytest.mark.parametrize("name", ["logistic", "LightGBM"])
 def test_it_brings_most_of_what_the_true_frequency_brings(name):
     """At 50 % hidden, in Matthews correlation, on complete labels that training never saw."""
+    try:
+        make_model(name)
+    except ModelError as error:
+        pytest.skip(str(error))
     X, Y = simulated(1600, 1)
     train, test = slice(800), slice(800, 1600)
     plain, oracle, corrected = (np.empty(3) for _ in range(3))
