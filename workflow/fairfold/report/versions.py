@@ -15,6 +15,7 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
+    "lightgbm",
     "pandas",
     "matplotlib",
     "numba",
