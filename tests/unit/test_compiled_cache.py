@@ -46,8 +46,9 @@ def start(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment["PYTHONPATH"] = str(tmp_path)
 
-    def start_one(before=""):
-        return subprocess.Popen([sys.executable, "-c", before + CALL], env=environment, stdout=subprocess.PIPE)
+    def start_one(before="", **more):
+        command = [sys.executable, "-c", before + CALL]
+        return subprocess.Popen(command, env=environment | more, stdout=subprocess.PIPE, cwd=tmp_path)
 
     return package, start_one
 
@@ -77,6 +78,14 @@ def test_nor_is_it_missed_where_numba_was_loaded_first(start):
         (package / "callee.py").write_text(CALLEES["constant"].format(value))
         assert printed(start_one("import numba; ")) == [str(value), "0"]
     assert not list((package / "__pycache__").glob("*.nbi"))  # beside the sources, where Numba would put it
+
+
+def test_an_empty_name_of_a_folder_is_none(start):
+    package, start_one = start
+    (package / "caller.py").write_text(CALLER.format("VALUE", "VALUE"))
+    (package / "callee.py").write_text(CALLEES["constant"].format(1))
+    assert printed(start_one(NUMBA_CACHE_DIR="")) == ["1", "0"]
+    assert [path.name for path in package.parent.iterdir()] == ["fairfold"]  # nothing where it was started
 
 
 def test_of_processes_that_start_together_one_compiles(start):

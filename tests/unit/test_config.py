@@ -128,7 +128,7 @@ def test_a_config_that_is_no_mapping():
 
 
 @pytest.mark.parametrize(
-    "text", ["a: [1, 2", "a: 2001-13-45", "!!bool x", "!!int ''", "!!timestamp x", "[" * 3000, "\0"]
+    "text", ["a: [1, 2", "a: 2001-13-45", "!!bool x", "!!int ''", "!!timestamp x", "[" * 3000, "[" * 100_000, "\0"]
 )
 def test_broken_yaml_names_the_file(tmp_path, text):
     path = tmp_path / "broken.yaml"

@@ -8,8 +8,6 @@ from pathlib import Path
 
 __version__ = "0.1.0"
 _LIBRARY = Path(__file__).parent
-
-
 _COMPILED = re.compile(rb"\n(?:import numba|from numba|@njit)")  # each process that starts waits for this search
 _IMPORT = re.compile(rb"^from fairfold\.([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
@@ -31,6 +29,6 @@ def _cache_of_compiled_code() -> Path:
     return _LIBRARY / "__pycache__" / f"compiled-{checksum[:16]}"
 
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache_of_compiled_code()))
+os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(_cache_of_compiled_code())
 if "numba" in sys.modules:  # which read the environment when it was imported
     sys.modules["numba"].config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]

@@ -166,7 +166,7 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
 
 @functools.cache
 def _load(path: Path) -> Catalog:
-    stanzas = config.load_yaml(path)
+    stanzas = config.load_yaml(path, is_ours=True)
     config.check(stanzas, "datasets.schema.yaml", path.name)
     entries: dict[str, Entry] = {}
     for stanza in stanzas:

@@ -24,7 +24,7 @@ def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
     ConfigError
         When the file does not follow ``workflow/schemas/contents.schema.yaml``.
     """
-    document = load_yaml(path)
+    document = load_yaml(path, is_ours=True)
     check(document, "contents.schema.yaml", path.name)
     return document["sections"]
 

@@ -87,8 +87,7 @@ def tice(
     n_iterations : times to estimate, each with the last estimate under the root.
     delta : chance that one bound is too high; None is max(0.025, 1 / (1 + 0.004 T)), T samples outside the fold.
     max_splits : most nodes that one tree takes up to split them.
-    min_set_size : smallest set whose bound counts; only larger sets of tree samples are split. The study of Ilidio et
-        al. (2024) set 5.
+    min_set_size : smallest set whose bound counts; only larger ones are split. Ilidio et al. (2024) set 5.
     smoothing : pseudo-count k of max-bepp.
     variant : ``"authors-code"`` returns each label's mean, to which TIcE came down in that study: under Python 3 the
         code reads iterators a second time when they are spent, so no split is ever seen and the share of the whole set
