@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.utils import update_config
@@ -74,6 +75,7 @@ wildcard_constraints:
     part=r"\d+",
 
 
+@cache  # once for a rule, not for each of its jobs
 def code(script, *chosen):
     """Checksum of the code that a script runs, with what the rule chooses of it by name."""
     return code_of(SCRIPTS / f"{script}.py", *chosen)

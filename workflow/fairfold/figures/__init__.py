@@ -39,7 +39,16 @@ def nothing_to_draw() -> Figure:
 
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
     """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing."""
+    _lay_out(figure)
     for path in map(Path, paths):
         metadata = {"CreationDate": None} if path.suffix == ".pdf" else None
         with mpl.rc_context(STYLE), atomic_path(path) as temporary:
             figure.savefig(temporary, dpi=200, metadata=metadata)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place everything once: matplotlib would do so twice for each file, which takes longer than to draw it."""
+    with mpl.rc_context(STYLE):
+        if engine := figure.get_layout_engine():
+            engine.execute(figure)
+            figure.set_layout_engine(None)
