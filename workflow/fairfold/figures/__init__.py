@@ -14,6 +14,8 @@ from fairfold.files import atomic_path
 # Okabe & Ito (2008): told apart by colour-blind readers, and in grey by their lightness.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000", "#999999")
 
+DPI = 200  # of files that hold pixels
+
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
@@ -43,12 +45,13 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
     for path in map(Path, paths):
         metadata = {"CreationDate": None} if path.suffix == ".pdf" else None
         with mpl.rc_context(STYLE), atomic_path(path) as temporary:
-            figure.savefig(temporary, dpi=200, metadata=metadata)
+            figure.savefig(temporary, dpi=DPI, metadata=metadata)
 
 
 def _lay_out(figure: Figure) -> None:
     """Place everything once: matplotlib would do so twice for each file, which takes longer than to draw it."""
     with mpl.rc_context(STYLE):
+        figure.set_dpi(DPI)  # by which text is measured
         if engine := figure.get_layout_engine():
             engine.execute(figure)
             figure.set_layout_engine(None)
