@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -90,8 +89,9 @@ def test_each_configuration_is_a_whole_one(document, stanza):
 
 
 @pytest.mark.parametrize(("document", "example"), EXAMPLES)
-def test_each_example_of_the_library_runs(document, example, tmp_path):
-    subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
+def test_each_example_of_the_library_runs(document, example, tmp_path, python):
+    (tmp_path / "example.py").write_text(example)
+    subprocess.run([python, "example.py"], check=True, cwd=tmp_path, timeout=600)
 
 
 def test_no_block_of_the_documents_is_left_out():
