@@ -9,18 +9,24 @@ from fairfold.config import check
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError
 from fairfold.evaluation.metrics import METRICS
-from fairfold.models.registry import MODEL_NAMES, settings_of, spec_of
+from fairfold.models.own_sources import check_place
+from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.splitting.methods import METHOD_NAMES
 
 Config = Mapping[str, Any]
 
-# What the schema calls names of these kinds.
-_NAMES = {"models": MODEL_NAMES, "splitters": METHOD_NAMES, "metrics": tuple(METRICS)}
-
 
 def check_config(config: dict[str, Any]) -> None:
     """Fill in the defaults of a configuration, then check each key by itself; see :func:`fairfold.config.check`."""
-    check(config, "config.schema.yaml", "config", _NAMES)
+    names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(METRICS)}
+    check(config, "config.schema.yaml", "config", names)
+
+
+def _own_names(config: Config) -> list[str]:
+    """Names of the configuration's own models and of their corrected ones, before it is checked."""
+    models = config.get("models")
+    own = models.get("own") if isinstance(models, dict) else None
+    return [f"{name}{plus}" for name in (own if isinstance(own, dict) else ()) for plus in ("", "+")]
 
 
 def check_study(config: dict[str, Any]) -> Catalog:
@@ -38,10 +44,13 @@ def check_study(config: dict[str, Any]) -> Catalog:
     Raises
     ------
     ConfigError
-        When a value is not allowed, a dataset is unknown or not of the kind that a part of the study needs, or two
-        values do not go together.
+        When a value is not allowed, a dataset is unknown or not of the kind that a part of the study needs, the file of
+        an own model is not there, or two values do not go together.
     """
     check_config(config)
+    for name, entry in config["models"]["own"].items():
+        check_place(name, entry)
+    register_own(config["models"])
     catalog = load_catalog().with_own(config["data"]["own"])
     for dataset, task in used_datasets(config):
         catalog[dataset].require(task)

@@ -27,6 +27,7 @@ from fairfold import study  # noqa: E402
 from fairfold.config import typed  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
 from fairfold.files import check_writable, remove_leftovers  # noqa: E402
+from fairfold.models.own_sources import checksum_of  # noqa: E402
 from fairfold.models.registry import modules_of_models, spec_of  # noqa: E402
 from fairfold.provenance import code_of  # noqa: E402
 from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
@@ -79,6 +80,16 @@ wildcard_constraints:
 def code(script, *chosen):
     """Checksum of the code that a script runs, with what the rule chooses of it by name."""
     return code_of(SCRIPTS / f"{script}.py", *chosen)
+
+
+def code_of_models(script, models, *chosen):
+    """Checksum of the code that a script runs with these models, and of the user's own among them."""
+    own = [
+        checksum_of({**config["models"]["own"][name], **config["models"]["tuning"]})
+        for name in dict.fromkeys(model.removesuffix("+") for model in models)
+        if name in config["models"]["own"]
+    ]
+    return " ".join([code(script, *modules_of_models(models), *chosen), *own])
 
 
 def code_of_rule(rule):
@@ -154,6 +165,19 @@ def refuse_unwritable(folder):
         check_writable(folder)
     except StudyError as error:
         sys.exit(str(error))
+
+
+def try_out_own_models():
+    """End in one sentence before the first job when a model of the configuration cannot be one; warn of what fails."""
+    used = {name.removesuffix("+") for name in study.used_models(config)}
+    for name in used & set(config["models"]["own"]):
+        from fairfold.models.isolated import try_out
+
+        try:
+            if failure := try_out(name, spec_of(name).parameters["entry"]):
+                print(f"Tried on 60 simulated samples, {failure}", file=sys.stderr)
+        except StudyError as error:
+            sys.exit(str(error))
 
 
 LOGS_OF_CHECKS = Path("results/logs/check_scores")

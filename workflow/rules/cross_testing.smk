@@ -133,9 +133,9 @@ rule cross_test_models:
             model: study.model_settings(config, model, CHOSEN_FROM)
             for model in CHOSEN_FROM["candidates"]
         },
-        code=code(
+        code=code_of_models(
             "cross_test_models",
-            *modules_of_models(CHOSEN_FROM["candidates"]),
+            CHOSEN_FROM["candidates"],
             *modules_of_splitters([config["folds"]["method"]]),
         ),
     script:

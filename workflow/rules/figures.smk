@@ -31,7 +31,7 @@ rule describe_looks:
     localrule: True  # a moment; in a submission, figures of one part would wait for another
     params:
         function="fairfold.models.legend:legend_table",
-        options={"models": study.used_models(config)},
+        options={"models": study.used_models(config), "own": config["models"]},
     script:
         "../scripts/tabulate.py"
 

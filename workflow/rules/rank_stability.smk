@@ -33,7 +33,7 @@ rule repeat_weak_labels:
             model: study.first_level(config, model) for model in STABILITY_MODELS
         },
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
-        code=code("repeat_weak_labels", *modules_of_models(STABILITY_MODELS)),
+        code=code_of_models("repeat_weak_labels", STABILITY_MODELS),
     script:
         "../scripts/repeat_weak_labels.py"
 

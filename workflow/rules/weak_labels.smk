@@ -103,9 +103,7 @@ rule train_model:
         seed=config["seed"],
         settings=lambda wildcards: study.model_settings(config, wildcards.model),
         threshold=WEAK_LABELS["forest"]["threshold"],
-        code=lambda wildcards: code(
-            "train_model", *modules_of_models([wildcards.model])
-        ),
+        code=lambda wildcards: code_of_models("train_model", [wildcards.model]),
     script:
         "../scripts/train_model.py"
 
@@ -141,11 +139,12 @@ rule describe_models:
         options={
             "names": WEAK_LABELS["models"],
             "variant": WEAK_LABELS["variant"],
+            "own": config["models"],
         },
-        code=code(
+        code=code_of_models(
             "tabulate",
+            WEAK_LABELS["models"],
             "fairfold.models.description:describe_models",
-            *modules_of_models(WEAK_LABELS["models"]),
         ),
     script:
         "../scripts/tabulate.py"

@@ -239,7 +239,7 @@ rule evaluate_feature_sets:
         set_size=FOREST_SETS["set_size"],
         sets=numbers_of_job(FOREST_SETS["sets_per_job"], FOREST_SETS["n_sets"]),
         permutations=[0, 1],
-        code=code("evaluate_feature_sets", *modules_of_models(SETS_MODELS)),
+        code=code_of_models("evaluate_feature_sets", SETS_MODELS),
     script:
         "../scripts/evaluate_feature_sets.py"
 

@@ -7,10 +7,12 @@ from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.models import make_model
+from fairfold.models.registry import register_own
 from fairfold.splitting.methods import folds_by
 from fairfold.weak_labels import mask_positives
 
 with logged(snakemake.log):
+    register_own(snakemake.config["models"])
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
     unit = {"dataset": data.id, **params.unit}
     tables = repeat_on_weak_labels(

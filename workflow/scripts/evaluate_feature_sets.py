@@ -7,11 +7,12 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.models import make_model
-from fairfold.models.registry import first_level_from
+from fairfold.models.registry import first_level_from, register_own
 from fairfold.weak_labels.masking import observed_labels
 from fairfold.win_percentage.multilabel_sets import evaluate_numbered_sets
 
 with logged(snakemake.log):
+    register_own(snakemake.config["models"])
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     params = snakemake.params
     table = evaluate_numbered_sets(

@@ -10,10 +10,12 @@ from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.files import write_table
 from fairfold.forests import make_model as make_deep_forest
 from fairfold.models import make_model
+from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
+    register_own(snakemake.config["models"])
     data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
     params, rate = snakemake.params, int(snakemake.wildcards.rate)
     unit = {"dataset": data.id, "missing_rate": rate, "splitter": snakemake.wildcards.splitter}

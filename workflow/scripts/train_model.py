@@ -1,8 +1,5 @@
 """Train one model on every fold of one dataset at one missing rate, and score it on all labels that the data have."""
 
-import resource
-import sys
-
 import numpy as np
 
 from adapter import logged
@@ -12,10 +9,13 @@ from fairfold.files import write_table
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.storage import load_first_level
 from fairfold.models import make_model
+from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
+from fairfold.usage import max_rss
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
+    register_own(snakemake.config["models"])
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
@@ -29,8 +29,6 @@ with logged(snakemake.log):
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
         examine=imputation_table,
     )
-    unit_of_memory = 1024**2 if sys.platform == "darwin" else 1024
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit_of_memory  # MiB, of this job
-    tables = tables._replace(seconds=tables.seconds.assign(max_rss=memory))
+    tables = tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))  # of this job
     for table, path in zip(tables, snakemake.output, strict=True):
         write_table(table.assign(**unit, model=name)[[*unit, "model", *table]], path)

@@ -7,7 +7,6 @@ chosen, at what cost, and is it better than chance?
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from fairfold.cross_testing.procedures import CROSS_TESTING, INTERPRETABLE, NEST
 from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.seeds import seed_for
+from fairfold.usage import cpu_seconds
 
 _COLUMNS = [
     *("repetition", "procedure", "score", "observed_score", *METRICS),
@@ -101,7 +101,7 @@ def repeat_on_weak_labels(
     for repetition in repetitions:
         seeds = {use: seed_for(seed, *names, repetition, use) for use in ("rows", "labels", "models", "procedures")}
         rows = np.random.default_rng(seeds["rows"]).permutation(n_rows)[: setting.n_samples]
-        unit, start = {"repetition": repetition}, time.process_time()
+        unit, start = {"repetition": repetition}, cpu_seconds()
         try:
             candidates, observed = make_candidates(seeds["models"]), hide(Y[rows], seeds["labels"])
             settings |= {"Y_true": Y[rows], "splitter": splitter, "random_state": seeds["procedures"]}
@@ -109,7 +109,7 @@ def repeat_on_weak_labels(
         except StudyError as error:
             scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]
             continue
-        spent = time.process_time() - start
+        spent = cpu_seconds() - start
         scores += [{**unit, **_row(outcomes[procedure]), "n_samples": len(rows)} for procedure in INTERPRETABLE]
         # testing shares the choice of cross-testing, and adds one fit
         n_fits = (outcomes[NESTED].n_fits + outcomes[CROSS_TESTING].n_fits + 1) * (1 + setting.n_permutations)

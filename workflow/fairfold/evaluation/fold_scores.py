@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -14,6 +13,7 @@ from fairfold.errors import ModelError, StudyError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import parts_of
+from fairfold.usage import cpu_seconds
 
 
 class StagedEstimator(Protocol):
@@ -74,12 +74,12 @@ def score_on_folds(
     scores, seconds, findings = [], [], []
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         try:
-            start = time.process_time()
+            start = cpu_seconds()
             options = {} if fit_options is None else fit_options(fold)
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
-            fitted = time.process_time()
+            fitted = cpu_seconds()
             stages = list(estimator.staged_predict_proba(X[test]))
-            steps = {"fit": fitted - start, "predict": time.process_time() - fitted}
+            steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             rows = _score_levels(Y[test], stages, estimator.best_levels_, threshold)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
         except StudyError as error:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
+from typing import Any
 
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
-from fairfold.models.registry import spec_of
+from fairfold.models.registry import NO_OWN, register_own, spec_of
+from fairfold.models.spec import ModelSpec
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
 
 
-def legend_table(models: Iterable[str]) -> pd.DataFrame:
+def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Legend of a study.
 
     Parameters
     ----------
     models : all that the study has, in their order.
+    own : the part ``models`` of a configuration, with the models of the user's own.
 
     Returns
     -------
@@ -28,6 +31,7 @@ def legend_table(models: Iterable[str]) -> pd.DataFrame:
         ``family`` whose colour it has, and the ``palette_index`` of that colour and its marker. Models without one of
         their own take those that no family of the study has, in their order.
     """
+    register_own(own or NO_OWN)
     metrics = [
         {
             **{"kind": "metric", "name": name, "label": metric.label, "text": metric.name},
@@ -43,9 +47,14 @@ def legend_table(models: Iterable[str]) -> pd.DataFrame:
     index_of = {family: next(free) if index is None else index for family, index in index_of.items()}
     rows = [
         {
-            **{"kind": "model", "name": spec.name, "label": spec.name, "text": spec.name},
+            **{"kind": "model", "name": spec.name, "label": _label(spec), "text": spec.name},
             **{"family": spec.family, "palette_index": index_of[spec.family]},
         }
         for spec in specs
     ]
     return pd.DataFrame([*metrics, *rows], columns=_COLUMNS).astype({"palette_index": "Int64", "direction": "Int64"})
+
+
+def _label(spec: ModelSpec) -> str:
+    """For figures, which tell what is tuned from what is as it is."""
+    return f"{spec.name} (tuned)" if spec.is_tuned else spec.name

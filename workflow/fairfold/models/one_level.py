@@ -58,6 +58,8 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
         try:
             with parallel_config("threading"), one_thread_each():
                 self.estimator_ = clone(self.estimator).set_params(**self._given()).fit(X, Y)
+        except ModelError:
+            raise  # it says which model
         except ValueError as error:
             raise ModelError(f"{type(self.estimator).__name__} cannot be fitted: {first_sentence(error)}.") from error
         self.n_labels_ = Y.shape[1]

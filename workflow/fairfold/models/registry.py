@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from fairfold.errors import ModelError, unknown_name
-from fairfold.models.spec import ModelSpec
+from fairfold.models.spec import ModelSpec, own_model
 from fairfold.plugins import declared
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ DEFAULT = "gcForest+"
 _DECLARED = declared("fairfold.models.catalogue")
 _SPECS: dict[str, ModelSpec] = {name: spec for name, (spec, _) in _DECLARED.items()}
 MODEL_NAMES = tuple(_SPECS)
+NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
 
 
 def spec_of(name: str) -> ModelSpec:
@@ -48,6 +49,24 @@ def register(spec: ModelSpec) -> None:
     if spec.name in _SPECS:
         raise ModelError(f"there is a model {spec.name!r} already; give yours another name.")
     _SPECS[spec.name] = spec
+
+
+def register_own(models: Mapping[str, Any]) -> None:
+    """Make the models of a configuration known by their names until this process ends, each also corrected as NAME+.
+
+    Parameters
+    ----------
+    models : the part ``models`` of a checked configuration, with ``own`` and ``tuning``.
+
+    Raises
+    ------
+    ModelError
+        When a name is taken.
+    """
+    for name, entry in models["own"].items():
+        for spec in own_model(name, {**entry, "tuning": models["tuning"]}):
+            if _SPECS.get(spec.name) != spec:
+                register(spec)
 
 
 def make_model(name: str, *, n_jobs: int | None = 1, random_state: Any = None, **settings: Any) -> ClassifierMixin:
@@ -89,7 +108,7 @@ def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str,
 
 def modules_of_models(names: Iterable[str]) -> list[str]:
     """Where these models are declared: the code that their results depend on, and not on that of others."""
-    return sorted({_DECLARED[spec_of(name).name][1] for name in names})
+    return sorted({_DECLARED[name][1] if name in _DECLARED else spec_of(name).make for name in names})
 
 
 def first_level_from(model: ClassifierMixin, fitted: Mapping[str, ClassifierMixin]) -> dict[str, Any]:

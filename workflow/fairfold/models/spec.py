@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -25,6 +25,7 @@ class ModelSpec:
     palette_index : of its colour and marker in the figures' palette; the next that is free where it has none.
     imputes : whether it imputes labels, and keeps a log of that.
     shares_first_level : whether its ``fit`` takes the first level that it has in common with others.
+    is_tuned : whether it searches its parameters in each training part.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ModelSpec:
     palette_index: int | None = None
     imputes: bool = False
     shares_first_level: bool = False
+    is_tuned: bool = False
 
     def __post_init__(self) -> None:
         if not self.family:
@@ -52,3 +54,20 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         family=spec.family,
     )
     return spec, corrected
+
+
+def own_model(name: str, entry: Mapping[str, Any]) -> tuple[ModelSpec, ModelSpec]:
+    """A model of the user's own, and the same corrected for missing labels under its name with a plus sign.
+
+    Parameters
+    ----------
+    name : as the configuration calls it.
+    entry : what the configuration says of it, with ``tuning``; see :func:`fairfold.models.own.make_estimator`.
+    """
+    plain = ModelSpec(
+        name,
+        make="fairfold.models.isolated:IsolatedClassifier",
+        parameters={"name": name, "entry": entry},
+        is_tuned=bool(entry["tune"]),
+    )
+    return plain, replace(plain, name=f"{name}+", parameters={**plain.parameters, "corrected": True})

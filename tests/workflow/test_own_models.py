@@ -1,0 +1,100 @@
+"""Models of a user's own in a study: beside ours, each in its process, and its failures are its own."""
+
+import re
+
+import pandas as pd
+import pytest
+
+MINE = '''"""Two classifiers, one of which has no luck."""
+
+import os
+
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+
+
+class Unlucky(LogisticRegression):
+    def fit(self, X, y):
+        print("about to end")
+        if len(y) > 100:  # not when it is tried out
+            os._exit(3)
+        return super().fit(X, y)
+
+
+def some_trees(n):
+    return ExtraTreesClassifier(n)
+'''
+MODELS = ["trees", "trees+", "unlucky", "RF+ET"]
+
+
+@pytest.fixture
+def mine(study):
+    """Maker of a small study with models in a file of its folder."""
+
+    def make(**changes):
+        trees = {"class": "some_trees", "file": "mine.py", "parameters": {"n": 3}, "labels": "together", **changes}
+        config = {
+            "seed": 1,
+            "models": {"own": {"trees": trees, "unlucky": {"class": "Unlucky", "file": "mine.py"}}},
+            "folds": {"n_splits": 2},
+            "weak_labels": {
+                "datasets": ["simulated-multilabel"],
+                "missing_rates": [50],
+                "models": MODELS,
+                "forest": {"n_trees": 2, "max_levels": 1},
+            },
+        }
+        made = study(config)
+        (made.folder / "mine.py").write_text(MINE)
+        return made
+
+    return make
+
+
+def trained(study):
+    """How many models a dry run would train."""
+    code, output = study.run("--dry-run", "results/tables/weak_label_scores.csv")
+    assert code == 0, output
+    found = re.search(r"^train_model +(\d+)$", output, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def test_it_is_scored_and_stops_no_other(mine):
+    study = mine()
+    code, output = study.run("results/tables/weak_label_scores.csv", "results/tables/models.csv", "results/legend.csv")
+    assert code == 0, output
+    results = study.folder / "results"
+    scores = pd.read_csv(results / "tables/weak_label_scores.csv", keep_default_na=False)
+    reasons = scores.groupby("model")["reason"].agg(set).to_dict()
+    assert reasons == {model: {""} for model in MODELS} | {"unlucky": {"unlucky ended its process (exit status 3)."}}
+    assert "about to end" in (results / "logs/train_model/simulated-multilabel_50_unlucky.log").read_text()
+    seconds = pd.read_csv(results / "timings/models/simulated-multilabel_50_trees.csv")
+    assert (seconds["seconds"] > 0).all() and (seconds["max_rss"] > 50).all()
+    assert pd.read_csv(results / "tables/models.csv").set_index("model")["parameters"].to_dict() == dict.fromkeys(
+        MODELS, "as is"
+    )
+    legend = pd.read_csv(results / "legend.csv").set_index("name")
+    assert legend.loc["trees+", "family"] == "trees"
+
+    # its results depend on its code and its entry, and those of others do not
+    assert trained(study) == 0
+    assert trained(mine(parameters={"n": 4})) == 2
+    study = mine()
+    (study.folder / "mine.py").write_text(MINE.replace("> 100", "> 200"))
+    assert trained(study) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"class": "no_trees"}, "config.models.own.trees.class: 'no_trees' of mine.py cannot be imported: "),
+        ({"parameters": {"m": 3}}, "config.models.own.trees.parameters: some_trees has no parameter 'm'; it has n."),
+        ({"file": "../mine.py"}, "config.models.own.trees.file: ../mine.py lies outside of the study's folder "),
+    ],
+)
+def test_a_mistake_ends_the_run_before_the_first_job(mine, changes, sentence):
+    study = mine(**changes)
+    code, output = study.run("weak_labels")
+    assert code != 0
+    assert sentence in output and "Traceback" not in output
+    assert study.results() == {}

@@ -1,0 +1,130 @@
+"""What runs in the processes of :mod:`fairfold.models.isolated`: requests in, probabilities out."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import resource
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from fairfold.errors import ConfigError, StudyError, first_sentence
+from fairfold.evaluation.probabilities import ProbabilityError
+from fairfold.models.correction import CorrectedClassifier
+from fairfold.models.one_level import OneLevelModel
+from fairfold.models.own import make_estimator
+from fairfold.usage import own_max_rss
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    requests, answers = _connections()
+    process, models, used = os.getpid(), {}, _cpu_seconds()
+    while True:
+        try:
+            action, name, entry, unwanted, arguments = pickle.loads(requests.recv_bytes())
+        except EOFError:
+            return
+        for number in unwanted:
+            models.pop(number, None)
+        numbers, head = None, {}
+        try:
+            numbers = _ACTIONS[action](models, name, entry, **arguments)
+        except ConfigError as error:
+            head["refused"] = str(error)
+        except BaseException as error:  # SystemExit, too: it is this model that ends, and not its process
+            head["failed"] = _reason(error)
+        if os.getpid() != process:
+            os._exit(1)  # a copy that the model forked and let go on
+        if numbers is not None:
+            head["shape"] = numbers.shape
+        before, used = used, _cpu_seconds()
+        head["usage"] = {"cpu_seconds": used - before, "max_rss": own_max_rss()}
+        answers.send_bytes(json.dumps(head).encode())
+        if numbers is not None:
+            answers.send_bytes(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
+
+
+def _connections() -> tuple[Connection, Connection]:
+    """Those to the other process, moved out of reach of a model that prints or reads."""
+    requests, answers = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def _fit(models: dict[int, OneLevelModel], name: str, entry: dict[str, Any], number: int, **arguments: Any) -> None:
+    models[number] = _fitted(name, entry, **arguments)
+
+
+def _predict_proba(models: dict[int, OneLevelModel], name: str, entry: dict, number: int, X: Any) -> np.ndarray:
+    if number not in models:
+        raise StudyError("was fitted in a process that has ended")
+    return models[number].predict_proba(X)
+
+
+def _try_out(models: dict[int, OneLevelModel], name: str, entry: dict[str, Any], number: int) -> None:
+    """Fit to a few samples, and ask for what they are."""
+    try:
+        _from_simulated(name, entry)
+    except ProbabilityError as error:
+        raise ConfigError(f"config.models.own.{name}: {first_sentence(error)}.") from error
+
+
+def _fit_twice(models: dict[int, OneLevelModel], name: str, entry: dict[str, Any], number: int) -> np.ndarray:
+    """1 where two fits agree."""
+    return np.array([np.array_equal(_from_simulated(name, entry), _from_simulated(name, entry))], dtype=np.float64)
+
+
+_ACTIONS = {"fit": _fit, "predict_proba": _predict_proba, "try_out": _try_out, "fit_twice": _fit_twice}
+
+
+def _fitted(
+    name: str,
+    entry: dict[str, Any],
+    X: Any,
+    Y: np.ndarray,
+    *,
+    corrected: bool = False,
+    n_jobs: int | None = 1,
+    random_state: int | None = 1,
+) -> OneLevelModel:
+    seed = 0 if random_state is None else random_state
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - for models that draw from NumPy's own generator
+    estimator = make_estimator(name, entry)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+    whole = CorrectedClassifier(estimator) if corrected else estimator
+    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y)
+    if hasattr(model.estimator_, "best_params_"):
+        chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}
+        print(f"{name}: chosen by cross-validation of the training part: {chosen}", flush=True)
+    return model
+
+
+def _from_simulated(name: str, entry: dict[str, Any]) -> np.ndarray:
+    """Probabilities for 60 samples, from a fit to them; their labels are rare, common, and the same for all."""
+    X = np.random.default_rng(0).random((60, 4))
+    Y = np.column_stack([X[:, 0] > 0.8, X[:, 1] > 0.4, X[:, 2] > 2]).astype(np.int8)
+    return _fitted(name, entry, X, Y).predict_proba(X)
+
+
+def _reason(error: BaseException) -> str:
+    kind = "" if isinstance(error, StudyError) else f"{type(error).__name__}: "
+    return f"{kind}{first_sentence(error)}"
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process, and of those that it started and that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Models of your own, which a configuration names under ``models.own``: loaded, checked, made ready for several labels.
+
+Their code runs in processes of its own only; see :mod:`fairfold.models.isolated`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache, reduce
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sklearn.base import BaseEstimator, is_regressor
+
+from fairfold.errors import ConfigError, first_sentence
+from fairfold.models.binary import ChainEnsemble, one_per_label, prepared
+from fairfold.models.tuning import tuned
+
+_OF_SEVERAL_LABELS = {
+    "one-per-label": one_per_label,
+    "together": prepared,
+    "chain": lambda estimator, *, scale: prepared(ChainEnsemble(estimator), scale=scale),
+}
+
+
+def make_estimator(name: str, entry: Mapping[str, Any]) -> BaseEstimator:
+    """Unfitted classifier of several labels, as the entry of ``models.own`` says; runs the user's code.
+
+    Parameters
+    ----------
+    name : of the model, for messages.
+    entry : checked by the schema: ``class``, ``file``, ``parameters``, ``labels``, ``scale``, ``tune``, ``tuning``.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such class, it does not take these parameters, or what it makes is no classifier.
+    """
+    where = f"config.models.own.{name}"
+    make = _load(where, entry)
+    estimator = _made(where, make, entry["parameters"])
+    _check_classifier(where, entry, estimator)
+    whole = _OF_SEVERAL_LABELS[entry["labels"]](estimator, scale=entry["scale"])
+    if not entry["tune"]:
+        return whole
+    known = estimator.get_params()
+    if unknown := [parameter for parameter in entry["tune"] if parameter not in known]:
+        raise ConfigError(f"{where}.tune: {_unknown_parameter(entry, unknown[0], known)}")
+    return tuned(whole, estimator, entry["tune"], **entry["tuning"])
+
+
+def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
+    module_name, _, name = entry["class"].rpartition(".")
+    try:
+        module = _module_of_file(entry["file"]) if entry["file"] else importlib.import_module(module_name)
+        names = entry["class"].split(".") if entry["file"] else [name]
+        found = reduce(getattr, names, module)
+    except Exception as error:  # whatever the user's module does when it is imported
+        place = f" of {entry['file']}" if entry["file"] else ""
+        kind = type(error).__name__
+        raise ConfigError(
+            f"{where}.class: {entry['class']!r}{place} cannot be imported: {kind}: {first_sentence(error)}."
+        ) from error
+    if not callable(found):
+        raise ConfigError(
+            f"{where}.class: {entry['class']!r} is a {type(found).__name__}; it must be a class, or a "
+            "function that returns an estimator."
+        )
+    return found
+
+
+@cache
+def _module_of_file(path: str) -> ModuleType:
+    """The file as a module, which may import others of its folder."""
+    file = Path(path).resolve()
+    sys.path.insert(0, str(file.parent))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module  # so that its objects can be pickled
+    spec.loader.exec_module(module)
+    return module
+
+
+def _made(where: str, make: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    known = inspect.signature(make).parameters
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values())
+    if not takes_any and (unknown := [name for name in parameters if name not in known]):
+        raise ConfigError(f"{where}.parameters: {_unknown_parameter({'class': make.__name__}, unknown[0], known)}")
+    try:
+        return make(**parameters)
+    except Exception as error:
+        kind = type(error).__name__
+        raise ConfigError(f"{where}: {make.__name__} cannot be made: {kind}: {first_sentence(error)}.") from error
+
+
+def _unknown_parameter(entry: Mapping[str, Any], name: str, known: Mapping[str, Any]) -> str:
+    return f"{entry['class']} has no parameter {name!r}; it has {', '.join(known) or 'none'}."
+
+
+def _check_classifier(where: str, entry: Mapping[str, Any], estimator: Any) -> None:
+    kind = type(estimator).__name__
+    for method, advice in (
+        ("fit", "a classifier has fit(X, y)"),
+        ("get_params", "inherit from sklearn.base.BaseEstimator"),
+    ):
+        if not hasattr(estimator, method):
+            raise ConfigError(f"{where}.class: {kind} has no method {method}; {advice}.")
+    if is_regressor(estimator):
+        raise ConfigError(f"{where}.class: {kind} is a regressor; name a classifier.")
+    ways = ["predict_proba"] if entry["labels"] == "together" else ["predict_proba", "decision_function"]
+    if not any(hasattr(estimator, way) for way in ways):
+        raise ConfigError(
+            f"{where}.class: {kind} has no method {' or '.join(ways)}; with its parameters it must give probabilities."
+        )

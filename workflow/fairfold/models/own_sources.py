@@ -1,0 +1,61 @@
+"""Where the code of one's own models lies, found without running any of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairfold.errors import ConfigError
+
+
+def check_place(name: str, entry: Mapping[str, Any]) -> None:
+    """Check that the file of a model of one's own is a file of Python in the working directory.
+
+    Raises
+    ------
+    ConfigError
+        When it is not, or there is none and the class is not given with its module.
+    """
+    where = f"config.models.own.{name}"
+    if entry["file"] is None:
+        if "." not in entry["class"]:
+            raise ConfigError(
+                f"{where}.class: found {entry['class']!r}, but without a file it must be package.module.Class."
+            )
+        return
+    path, folder = Path(entry["file"]), Path.cwd()
+    if not path.resolve().is_relative_to(folder):
+        raise ConfigError(f"{where}.file: {path} lies outside of the study's folder {folder}; put it in there.")
+    if path.suffix != ".py" or not path.is_file():
+        raise ConfigError(f"{where}.file: there is no file of Python {path} in {folder}.")
+
+
+def checksum_of(entry: Mapping[str, Any]) -> str:
+    """Checksum of what the configuration says of a model and of its code, on which its results depend.
+
+    Of a file, that is all of the Python in its folder; of a class of a package, the package's. Installed packages count
+    by the module alone that has the class.
+    """
+    digest = hashlib.sha256(json.dumps(entry, sort_keys=True).encode())
+    for path in sorted(_files_of(entry)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _files_of(entry: Mapping[str, Any]) -> Iterator[Path]:
+    if entry["file"]:
+        yield from Path(entry["file"]).parent.glob("*.py")
+        return
+    *packages, module = entry["class"].split(".")[:-1]
+    for folder in map(Path, ["", *sys.path]):
+        place = folder.joinpath(*packages, module)
+        for path in (place.with_suffix(".py"), place / "__init__.py"):
+            if path.is_file():
+                is_installed = "site-packages" in path.parts
+                whole = packages and not is_installed
+                yield from (folder / packages[0]).rglob("*.py") if whole else [path]
+                return

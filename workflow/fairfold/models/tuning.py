@@ -1,0 +1,63 @@
+"""Search for parameters inside the training part, the same for all models that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import RandomizedSearchCV
+
+from fairfold.arrays import Matrix
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.splitting import IterativeStratification
+
+
+def tuned(
+    whole: BaseEstimator,
+    estimator: BaseEstimator,
+    tune: Mapping[str, Sequence[Any]],
+    *,
+    n_splits: int = 3,
+    n_candidates: int = 20,
+    scoring: str = "average_precision",
+) -> RandomizedSearchCV:
+    """A classifier that chooses its parameters by cross-validation of its training part, on the labels observed there.
+
+    Folds are those of iterative stratification by the random state of the search, so that all models of one fold of a
+    study, which have the same one, choose on the same folds.
+
+    Parameters
+    ----------
+    whole : unfitted classifier of several labels.
+    estimator : the one inside it, or itself, whose parameters are searched.
+    tune : values by parameter. All combinations are tried, or as many as ``n_candidates``, drawn at random.
+    n_splits : folds.
+    n_candidates : combinations, at most.
+    scoring : name of the metric that is best.
+    """
+    position = next(name for name, value in {"": whole, **whole.get_params()}.items() if value is estimator)
+    prefix = f"{position}__" if position else ""
+    values = {f"{prefix}{name}": list(each) for name, each in tune.items()}
+    return RandomizedSearchCV(
+        whole,
+        values,
+        n_iter=min(prod(map(len, values.values())), n_candidates),
+        cv=IterativeStratification(n_splits),
+        scoring=Score(scoring),
+        error_score="raise",
+    )
+
+
+class Score:
+    """A metric of the study as scikit-learn's searches call it: higher is better, whatever the metric's direction."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+
+    def __call__(self, estimator: BaseEstimator, X: Matrix, Y: Matrix) -> float:
+        P = label_probabilities(estimator, X, Y.shape[1])
+        return METRICS[self.metric].direction * multilabel_scores(Y, P)[self.metric]

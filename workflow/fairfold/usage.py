@@ -1,0 +1,31 @@
+"""What a job uses of the machine, where some of its work lies in other processes."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+
+_UNIT_OF_MEMORY = 1024**2 if sys.platform == "darwin" else 1024
+_elsewhere = {"cpu_seconds": 0.0, "max_rss": 0.0}
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process so far, and of the work of others that was told by :func:`add`."""
+    return time.process_time() + _elsewhere["cpu_seconds"]
+
+
+def max_rss() -> float:
+    """Most memory in MiB that this process had so far, or another that told :func:`add`."""
+    return max(own_max_rss(), _elsewhere["max_rss"])
+
+
+def own_max_rss() -> float:
+    """Most memory in MiB that this process had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _UNIT_OF_MEMORY
+
+
+def add(cpu_seconds: float, max_rss: float) -> None:
+    """Count what another process used for this one: CPU time, and the most memory that it had."""
+    _elsewhere["cpu_seconds"] += cpu_seconds
+    _elsewhere["max_rss"] = max(_elsewhere["max_rss"], max_rss)
