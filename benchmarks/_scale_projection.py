@@ -209,7 +209,7 @@ def project(paper: dict, dry_run: Callable[[dict], tuple]) -> pd.DataFrame:
         **weak_label_jobs(paper["weak_labels"]),
         **cross_testing_jobs(paper["cross_testing"]),
         **pair_jobs(paper["win_percentage"]),
-        **feature_set_jobs(paper["win_percentage"]["forests"], paper["weak_labels"]["models"]),
+        **feature_set_jobs(paper["win_percentage"]["models"], paper["weak_labels"]["models"]),
     }
     n_jobs = dry_run(paper)[0]["total"]
     parts["all other jobs"] = [0.0] * (n_jobs - sum(map(len, parts.values())))

@@ -22,7 +22,7 @@ def test_models_are_those_of_all_parts_each_once():
     config = checked(
         weak_labels={"models": ["CaFE", "RF+ET"], "rank_stability": {"models": ["RF+ET", "gcForest"]}},
         cross_testing={"models": {"candidates": ["FLAForest"]}},
-        win_percentage={"forests": {"models": ["CaFE", "SLCForest+"]}},
+        win_percentage={"models": {"models": ["CaFE", "SLCForest+"]}},
     )
     assert study.used_models(config) == ["CaFE", "RF+ET", "gcForest", "SLCForest+", "FLAForest"]
 
@@ -48,7 +48,7 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
         ({"folds": {"method": "optisplit-rld"}}, "did you mean 'OptiSplit-rLD'"),
         ({"cross_testing": {"models": {"scoring": "MCC"}}}, "unknown value 'MCC': did you mean 'mcc'"),
         (
-            {"win_percentage": {"forests": {"n_sets": 5, "n_permuted_sets": 6}}},
+            {"win_percentage": {"models": {"n_sets": 5, "n_permuted_sets": 6}}},
             "n_permuted_sets: found 6, but the value must be at most n_sets, 5",
         ),
     ],

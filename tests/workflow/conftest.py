@@ -61,7 +61,7 @@ TINY = {
         "permutations_per_job": 200,
         "reevaluation": {"n_pairs": 6, "n_repeats": 2},
         "sampling": {"n_sampled": [20, 100], "n_trials": 3, "n_distributions": 2},
-        "forests": {
+        "models": {
             "datasets": ["simulated-multilabel"],
             "models": ["RF+ET", "FLAForest+"],
             "set_size": 2,

@@ -76,7 +76,7 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     tiny["weak_labels"] |= {"models": models, "missing_rates": [50], "rank_stability": {}}
     tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
     tiny["cross_testing"]["experiments"] = {}
-    tiny["win_percentage"] = {"forests": tiny["win_percentage"]["forests"] | {"models": models, "n_permutations": 0}}
+    tiny["win_percentage"] = {"models": tiny["win_percentage"]["models"] | {"models": models, "n_permutations": 0}}
     del tiny["ecoc"]  # which none of them can change
     study = study_class(tmp_path / "study", extended, tiny)
     code, output = study.run("results/report.html", cores=3)
@@ -94,7 +94,7 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     chosen = pd.read_csv(results / "cross_testing/models.csv")
     assert set(chosen["chosen"].str.split(";").explode()) <= set(models)
     assert chosen["score"].notna().all()
-    wins = pd.read_csv(results / "tables/win_percentage/forest_sets.csv")
+    wins = pd.read_csv(results / "tables/win_percentage/model_sets.csv")
     assert set(wins["model"]) == set(models)
     page = (results / "report.html").read_text()
     assert "Recall by model" in page and "micro recall" in (results / "legend.csv").read_text()

@@ -322,7 +322,7 @@ ALSO = {  # what else trains the models
         **SMALL["weak_labels"],
         "rank_stability": {"datasets": ["toy"], "splitters": ["random"], "repeats": 2, "trainings": 2},
     },
-    "win_percentage": {"forests": {"datasets": ["toy"], "set_size": 2, "n_sets": 3, "n_splits": 2}},
+    "win_percentage": {"models": {"datasets": ["toy"], "set_size": 2, "n_sets": 3, "n_splits": 2}},
 }
 
 
@@ -347,7 +347,7 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
     # 2 folds, 2 folds of 4 repetitions, 3 feature sets
     assert '<span class="alarm">13 not computed</span>' in page
     box = page.partition('<div class="item failures">')[2].partition('<div class="item')[0]
-    for file in ("tables/weak_label_scores.csv", "tables/rank_stability.csv", "tables/win_percentage/forest_sets.csv"):
+    for file in ("tables/weak_label_scores.csv", "tables/rank_stability.csv", "tables/win_percentage/model_sets.csv"):
         assert file in box
     assert "CaFE-SLC" in box and "finite" in box and "RF+ET" not in box
     assert (sick.folder / scores("RF+ET")).read_bytes() == (whole.folder / scores("RF+ET")).read_bytes()

@@ -175,23 +175,23 @@ def test_win_percentages_come_with_what_chance_gives(finished):
     assert sorted(errors["source"].unique()) == ["breast-cancer", "synthetic"]
 
 
-def test_forests_are_compared_on_feature_sets(finished):
+def test_models_are_compared_on_feature_sets(finished):
     study, _ = finished
     results = study.folder / "results"
-    wins = pd.read_csv(results / "tables/win_percentage/forests.csv")
+    wins = pd.read_csv(results / "tables/win_percentage/models.csv")
     assert wins["model"].unique().tolist() == ["RF+ET", "FLAForest+"]
     assert (wins[["n_sets", "n_permutations", "missing_rate"]] == [5, 3, 50]).all(axis=None)
     assert wins["permuted_lower"].notna().all()
     np.testing.assert_allclose(wins.groupby(["metric", "n_draws"])["win_percentage"].sum(), 1, atol=1e-12)
-    folder = results / "win_percentage/forests/simulated-multilabel/rate-50"
+    folder = results / "win_percentage/models/simulated-multilabel/rate-50"
     files = ["hidden.npz", "permuted-from-1.csv", "permuted-from-3.csv", "sets-from-0.csv", "sets-from-3.csv"]
     assert sorted(path.name for path in folder.iterdir()) == files
     found = pd.concat([pd.read_csv(folder / name) for name in files[1:]])
     assert found.groupby("permutation")["set"].agg(set).to_dict() == {order: set(range(5)) for order in range(4)}
     means = found.query("permutation == 0").groupby(["metric", "model"])["performance"].mean()
-    summary = pd.read_csv(results / "tables/win_percentage/forest_sets.csv").set_index(["metric", "model"])["mean"]
+    summary = pd.read_csv(results / "tables/win_percentage/model_sets.csv").set_index(["metric", "model"])["mean"]
     pd.testing.assert_series_equal(summary.sort_index(), means, check_names=False)
-    assert (results / "figures/win_percentage_forests.png").exists()
+    assert (results / "figures/win_percentage_models.png").exists()
 
 
 def test_output_codes_are_compared(finished):
@@ -287,7 +287,7 @@ PARTS = {  # one table at the end of each chain of rules, and a figure
     "splitting": ["tables/split_summary.csv", "figures/label_deviations.png"],
     "weak_labels": ["tables/pairs.csv", "tables/rank_stability.csv", "tables/imputation.csv"],
     "cross_testing": ["tables/cross_testing_fig4.csv", "tables/cross_testing_models.csv"],
-    "win_percentage": ["tables/win_percentage/win_percentages.csv", "tables/win_percentage/forests.csv"],
+    "win_percentage": ["tables/win_percentage/win_percentages.csv", "tables/win_percentage/models.csv"],
     "ecoc": ["tables/ecoc/examples.csv", "tables/ecoc/comparison.csv"],
 }
 

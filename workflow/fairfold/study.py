@@ -24,8 +24,9 @@ def check_config(config: dict[str, Any]) -> None:
 
 def _own_names(config: Config) -> list[str]:
     """Names of the configuration's own models and of their corrected ones, before it is checked."""
-    models = config.get("models")
-    own = models.get("own") if isinstance(models, dict) else None
+    own = config
+    for key in ("models", "own"):
+        own = own.get(key) if isinstance(own, dict) else None
     return [f"{name}{plus}" for name in (own if isinstance(own, dict) else ()) for plus in ("", "+")]
 
 
@@ -56,10 +57,10 @@ def check_study(config: dict[str, Any]) -> Catalog:
         catalog[dataset].require(task)
     for dataset in config["ecoc"]["comparison"]["datasets"]:
         catalog[dataset].require_complete()
-    sets = config["win_percentage"]["forests"]
+    sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(
-            f"config.win_percentage.forests.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
+            f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
     return catalog
@@ -76,7 +77,7 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multilabel", splitting["datasets"]),
         ("multilabel", splitting["fold_effect"]["datasets"]),
         ("multilabel", cross_testing["models"]["datasets"]),
-        ("multilabel", wins["forests"]["datasets"]),
+        ("multilabel", wins["models"]["datasets"]),
         ("binary", wins["datasets"]),
         ("binary", experiments),
         ("multiclass", config["ecoc"]["comparison"]["datasets"]),
@@ -89,7 +90,7 @@ def used_models(config: Config) -> list[str]:
     parts = [
         config["weak_labels"],
         config["weak_labels"]["rank_stability"],
-        config["win_percentage"]["forests"],
+        config["win_percentage"]["models"],
     ]
     names = [name for part in parts for name in part["models"] or ()]
     return list(dict.fromkeys([*names, *config["cross_testing"]["models"]["candidates"]]))

@@ -8,7 +8,7 @@ SCORES_OF = {
     * bool(STABILITY["datasets"]),
     "cross_testing.models": ["results/cross_testing/models.csv"]
     * bool(CHOSEN_FROM["datasets"]),
-    "win_percentage.forests": [FOREST_WINS["sets"]] * bool(SETS_OF),
+    "win_percentage.models": [FOREST_WINS["sets"]] * bool(SETS_OF),
 }
 # Target -> what it makes, and the parts whose models it scores
 TARGETS = {
@@ -22,7 +22,7 @@ TARGETS = {
         ["weak_labels", "weak_labels.rank_stability"],
     ),
     "cross_testing": (ALL_RESULTS_OF["cross_testing"], ["cross_testing.models"]),
-    "win_percentage": (ALL_RESULTS_OF["win_percentage"], ["win_percentage.forests"]),
+    "win_percentage": (ALL_RESULTS_OF["win_percentage"], ["win_percentage.models"]),
     "recommendation": (
         [*ALL_RESULTS_OF["data"], *ALL_RESULTS_OF["recommendation"]],
         ["weak_labels"],

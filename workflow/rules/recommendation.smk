@@ -7,8 +7,8 @@ RESULTS_OF["recommendation"] = [
 ]
 # What win percentages say of them, where they are computed
 WINS_OF_FORESTS = (
-    {"win_percentages": "results/tables/win_percentage/forests.csv"}
-    if WIN_PERCENTAGE["forests"]["datasets"]
+    {"win_percentages": "results/tables/win_percentage/models.csv"}
+    if WIN_PERCENTAGE["models"]["datasets"]
     else {}
 )
 # The estimate of the data as they are, and of what the study hides, where the truth is known.

@@ -8,18 +8,18 @@ PAIR_SETTING = {
     "kurtosis_multiple": WIN_PERCENTAGE["kurtosis_multiple"],
     "n_best": WIN_PERCENTAGE["reevaluation"]["n_pairs"],
 }
-FOREST_SETS = WIN_PERCENTAGE["forests"]
-SETS_OF = FOREST_SETS["datasets"]
-SETS_MODELS = FOREST_SETS["models"] or WEAK_LABELS["models"]
-N_PERMUTED_SETS = FOREST_SETS["n_permuted_sets"] or FOREST_SETS["n_sets"]
-FOREST_SETS_FOLDER = "results/win_percentage/forests/{dataset}"
+MODEL_SETS = WIN_PERCENTAGE["models"]
+SETS_OF = MODEL_SETS["datasets"]
+SETS_MODELS = MODEL_SETS["models"] or WEAK_LABELS["models"]
+N_PERMUTED_SETS = MODEL_SETS["n_permuted_sets"] or MODEL_SETS["n_sets"]
+MODEL_SETS_FOLDER = "results/win_percentage/models/{dataset}"
 FOREST_WINS = {
-    "wins": "results/tables/win_percentage/forests.csv",
-    "sets": "results/tables/win_percentage/forest_sets.csv",
+    "wins": "results/tables/win_percentage/models.csv",
+    "sets": "results/tables/win_percentage/model_sets.csv",
 }
-if FOREST_SETS["n_permutations"]:
+if MODEL_SETS["n_permutations"]:
     FOREST_WINS["permutations"] = (
-        "results/tables/win_percentage/forest_permutations.csv"
+        "results/tables/win_percentage/model_permutations.csv"
     )
 RESULTS_OF["win_percentage"] = [
     *expand(
@@ -208,9 +208,9 @@ rule describe_pairs:
 use rule mask_labels as mask_labels_for_feature_sets with:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(FOREST_SETS["n_splits"]),
+        folds=folds_of(MODEL_SETS["n_splits"]),
     output:
-        f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
+        f"{MODEL_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
     log:
         "results/logs/mask_labels_for_feature_sets/{dataset}_{rate}.log",
     benchmark:
@@ -220,10 +220,10 @@ use rule mask_labels as mask_labels_for_feature_sets with:
 rule evaluate_feature_sets:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(FOREST_SETS["n_splits"]),
-        hidden=f"{FOREST_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
+        folds=folds_of(MODEL_SETS["n_splits"]),
+        hidden=f"{MODEL_SETS_FOLDER}/rate-{{rate}}/hidden.npz",
     output:
-        f"{FOREST_SETS_FOLDER}/rate-{{rate}}/sets-from-{{first}}.csv",
+        f"{MODEL_SETS_FOLDER}/rate-{{rate}}/sets-from-{{first}}.csv",
     log:
         "results/logs/evaluate_feature_sets/{dataset}_{rate}_{first}.log",
     benchmark:
@@ -232,12 +232,12 @@ rule evaluate_feature_sets:
     params:
         seed=config["seed"],
         models={
-            model: study.model_settings(config, model, FOREST_SETS)
+            model: study.model_settings(config, model, MODEL_SETS)
             for model in SETS_MODELS
         },
         threshold=WEAK_LABELS["forest"]["threshold"],
-        set_size=FOREST_SETS["set_size"],
-        sets=numbers_of_job(FOREST_SETS["sets_per_job"], FOREST_SETS["n_sets"]),
+        set_size=MODEL_SETS["set_size"],
+        sets=numbers_of_job(MODEL_SETS["sets_per_job"], MODEL_SETS["n_sets"]),
         permutations=[0, 1],
         code=code_of_models("evaluate_feature_sets", SETS_MODELS),
     script:
@@ -246,7 +246,7 @@ rule evaluate_feature_sets:
 
 use rule evaluate_feature_sets as permute_feature_sets with:
     output:
-        f"{FOREST_SETS_FOLDER}/rate-{{rate}}/permuted-from-{{first}}.csv",
+        f"{MODEL_SETS_FOLDER}/rate-{{rate}}/permuted-from-{{first}}.csv",
     log:
         "results/logs/permute_feature_sets/{dataset}_{rate}_{first}.log",
     benchmark:
@@ -260,32 +260,32 @@ use rule evaluate_feature_sets as permute_feature_sets with:
         sets=[0, N_PERMUTED_SETS],
         # counted from 1, as 0 is the order of the data
         permutations=numbers_of_job(
-            FOREST_SETS["permutations_per_job"], FOREST_SETS["n_permutations"] + 1
+            MODEL_SETS["permutations_per_job"], MODEL_SETS["n_permutations"] + 1
         ),
 
 
-rule tabulate_forest_wins:
+rule tabulate_model_wins:
     input:
         expand(
-            f"{FOREST_SETS_FOLDER}/rate-{FOREST_SETS['missing_rate']}/sets-from-{{first}}.csv",
+            f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/sets-from-{{first}}.csv",
             dataset=SETS_OF,
-            first=range(0, FOREST_SETS["n_sets"], FOREST_SETS["sets_per_job"]),
+            first=range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"]),
         ),
         expand(
-            f"{FOREST_SETS_FOLDER}/rate-{FOREST_SETS['missing_rate']}/permuted-from-{{first}}.csv",
+            f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/permuted-from-{{first}}.csv",
             dataset=SETS_OF,
             first=range(
                 1,
-                FOREST_SETS["n_permutations"] + 1,
-                FOREST_SETS["permutations_per_job"],
+                MODEL_SETS["n_permutations"] + 1,
+                MODEL_SETS["permutations_per_job"],
             ),
         ),
     output:
         **FOREST_WINS,
     log:
-        "results/logs/tabulate_forest_wins.log",
+        "results/logs/tabulate_model_wins.log",
     benchmark:
-        "results/benchmarks/tabulate_forest_wins.tsv"
+        "results/benchmarks/tabulate_model_wins.tsv"
     params:
         function="fairfold.win_percentage.multilabel_tables:multilabel_win_tables",
         options={"alpha": WIN_PERCENTAGE["alpha"]},

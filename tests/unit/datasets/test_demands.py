@@ -36,7 +36,7 @@ def test_least_samples(demand, least):
 
 def test_the_sentence_has_its_numbers():
     with pytest.raises(DataError) as caught:
-        check_demands(dataset(6), [Demand("win_percentage.forests", 3, 1), Demand("weak_labels", 5, 5)])
+        check_demands(dataset(6), [Demand("win_percentage.models", 3, 1), Demand("weak_labels", 5, 5)])
     assert str(caught.value) == (
         "dataset mine: 6 samples are too few for weak_labels: with 5 folds, 4 are in training at once, a tree draws "
         "half of these, and its first split takes two leaves of 5; give 25 or more, or lower "
@@ -79,7 +79,7 @@ def test_demands_are_those_of_the_parts_that_train_on_a_users_data():
         "folds": {"n_splits": 4},
         "weak_labels": {"datasets": ["mine", "flags"], "forest": {"min_samples_leaf": 3}},
         "cross_testing": {"models": {"datasets": ["mine"], "n_splits": 2, "test_fraction": 0.25}},
-        "win_percentage": {"forests": {"datasets": ["flags"]}},
+        "win_percentage": {"models": {"datasets": ["flags"]}},
     }
     check_config(config)
     assert demands_of(config, "flags") == []

@@ -78,11 +78,11 @@ def test_a_dataset_without_any_score_is_named_once(written, report, where):
     sets = pd.DataFrame({"dataset": ["NA", "a", "b"], "model": "X", "mean": ["", "", 0.1], "n_failed": [4, 5, 6]})
     first, second = written(SCORES, sets.assign(reason="none."))
     with pytest.raises(ModelError) as told:
-        check_scored({"weak_labels": [first], "win_percentage.forests": [second]}, report)
+        check_scored({"weak_labels": [first], "win_percentage.models": [second]}, report)
     assert str(told.value) == (
-        "No model could be scored on 'a' in weak_labels, win_percentage.forests "
+        "No model could be scored on 'a' in weak_labels, win_percentage.models "
         "(all 11 attempts failed, the first thus: X cannot); nor on "
-        f"'NA' in win_percentage.forests (all 4 attempts failed, the first thus: none); see {where}."
+        f"'NA' in win_percentage.models (all 4 attempts failed, the first thus: none); see {where}."
     )
 
 

@@ -15,7 +15,7 @@ def configured(own, *datasets):
     entry = {"path": "mine.csv", "format": "csv", "labels": {"last": 2}}
     parts = {
         "cross_testing": {"models": {"datasets": ["scene"]}},
-        "win_percentage": {"forests": {"datasets": ["yeast"]}},
+        "win_percentage": {"models": {"datasets": ["yeast"]}},
     }
     config = {
         "seed": 1,
@@ -86,5 +86,5 @@ def test_no_text_calls_labels_true(own, text, labels_of):
 def test_texts_about_scores_say_it():
     told = {text for text, labels_of in TEXTS if labels_of == "weak_labels.datasets"}
     assert {"overview.rst", "datasets.rst", "weak_label_scores.rst", "imputation.rst", "recommendation.rst"} <= told
-    parts = {"cross_testing_models.rst": "cross_testing.models", "win_percentage_forests.rst": "win_percentage.forests"}
+    parts = {"cross_testing_models.rst": "cross_testing.models", "win_percentage_models.rst": "win_percentage.models"}
     assert all((text, f"{part}.datasets") in TEXTS for text, part in parts.items())

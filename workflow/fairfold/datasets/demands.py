@@ -51,14 +51,14 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
     dataset : id.
     """
     labels, n_folds = config["weak_labels"], config["folds"]["n_splits"]
-    among, sets = config["cross_testing"]["models"], config["win_percentage"]["forests"]
+    among, sets = config["cross_testing"]["models"], config["win_percentage"]["models"]
     # nested cross-validation holds a fold out, too
     held_out = max(among["test_fraction"], 1 / among["n_splits"])
     parts = {
         "weak_labels": (labels, n_folds, 0),
         "weak_labels.rank_stability": (labels["rank_stability"], n_folds, 0),
         "cross_testing.models": (among, among["n_splits"], held_out),
-        "win_percentage.forests": (sets, sets["n_splits"], 0),
+        "win_percentage.models": (sets, sets["n_splits"], 0),
     }
     return [
         Demand(name, n_splits, labels["forest"]["min_samples_leaf"], held_out)

@@ -138,7 +138,7 @@ def evaluate_numbered_sets(
     X, sets = finite_matrix(_dense(X)), list(sets)
     if set_size > X.shape[1]:
         raise DataError(
-            f"dataset {dataset!r} has {X.shape[1]} features, but win_percentage.forests.set_size is {set_size}: lower "
+            f"dataset {dataset!r} has {X.shape[1]} features, but win_percentage.models.set_size is {set_size}: lower "
             "it, or leave the dataset out."
         )
     chosen = [

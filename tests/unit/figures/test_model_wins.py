@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color, to_rgba
 
-from fairfold.figures import PALETTE, forest_wins, save_figure
+from fairfold.figures import PALETTE, model_wins, save_figure
 from fairfold.forests import MODEL_NAMES
 from fairfold.models.legend import legend_table
 
-plot_forest_win_percentages = partial(forest_wins.plot_forest_win_percentages, legend=legend_table(MODEL_NAMES))
+plot_model_win_percentages = partial(model_wins.plot_model_win_percentages, legend=legend_table(MODEL_NAMES))
 
 MODELS = ["RF+ET", "gcForest", "gcForest+"]
 DRAWS = [1, 10, 100]
@@ -29,7 +29,7 @@ def wins(datasets=("flags", "emotions"), models=MODELS, permuted=True):
 
 def test_a_panel_for_each_metric_and_dataset():
     table = wins()
-    figure = plot_forest_win_percentages(table)
+    figure = plot_model_win_percentages(table)
     assert [axis.get_title() for axis in figure.axes[:2]] == [
         f"{name}, 50 % hidden\n1,200 feature sets" for name in ("flags", "emotions")
     ]
@@ -51,20 +51,20 @@ def test_a_panel_for_each_metric_and_dataset():
 
 
 def test_colours_are_those_of_the_ranks():
-    lines = plot_forest_win_percentages(wins(permuted=False)).axes[0].lines
+    lines = plot_model_win_percentages(wins(permuted=False)).axes[0].lines
     assert [line.get_color() for line in lines] == [PALETTE[0], PALETTE[1], PALETTE[1]]
     assert [line.get_linestyle() for line in lines] == ["-", "-", "--"]
 
 
 def test_permuted_labels_are_dotted_where_there_are_any():
     table = wins()
-    figure = plot_forest_win_percentages(table)
+    figure = plot_model_win_percentages(table)
     dotted = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert len(dotted) == 2 * len(MODELS)
     part = table.query("metric == 'average_precision' and dataset == 'flags' and model == 'gcForest'")
     np.testing.assert_allclose(dotted[3].get_ydata(), 100 * part["permuted_upper"])
     assert [text.get_text() for text in figure.legends[0].texts] == [*MODELS, "equal models", "permuted labels"]
-    without = plot_forest_win_percentages(wins(permuted=False))
+    without = plot_model_win_percentages(wins(permuted=False))
     assert len(without.axes[0].lines) == len(MODELS)
     assert [text.get_text() for text in without.legends[0].texts] == [*MODELS, "equal models"]
 
@@ -72,7 +72,7 @@ def test_permuted_labels_are_dotted_where_there_are_any():
 @pytest.mark.parametrize(("n_datasets", "n_models"), [(1, 2), (4, 14)])
 def test_nothing_overlaps(tmp_path, n_datasets, n_models):
     models = [f"Forest{number}" for number in range(n_models)]
-    figure = forest_wins.plot_forest_win_percentages(wins([f"dataset-{k}" for k in range(n_datasets)], models))
+    figure = model_wins.plot_model_win_percentages(wins([f"dataset-{k}" for k in range(n_datasets)], models))
     save_figure(figure, [tmp_path / "figure.png"])
     figure.draw_without_rendering()
     texts = [axis.title for axis in figure.axes if axis.get_title()]

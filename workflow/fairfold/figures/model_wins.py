@@ -1,4 +1,4 @@
-"""Win percentages of the forests on random feature sets."""
+"""Win percentages of the models on random feature sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
 _TOO_LIGHT = "#F0E442"  # yellow, for a line on white
 
 
-def plot_forest_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
+def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Win percentage against the number of draws: a row per metric, a column per dataset, a line per model.
 
     Parameters
