@@ -8,7 +8,7 @@ SCORES_OF = {
     * bool(STABILITY["datasets"]),
     "cross_testing.models": ["results/cross_testing/models.csv"]
     * bool(CHOSEN_FROM["datasets"]),
-    "win_percentage.models": [FOREST_WINS["sets"]] * bool(SETS_OF),
+    "win_percentage.models": [MODEL_WINS["sets"]] * bool(SETS_OF),
 }
 # Target -> what it makes, and the parts whose models it scores
 TARGETS = {

@@ -13,14 +13,12 @@ SETS_OF = MODEL_SETS["datasets"]
 SETS_MODELS = MODEL_SETS["models"] or WEAK_LABELS["models"]
 N_PERMUTED_SETS = MODEL_SETS["n_permuted_sets"] or MODEL_SETS["n_sets"]
 MODEL_SETS_FOLDER = "results/win_percentage/models/{dataset}"
-FOREST_WINS = {
+MODEL_WINS = {
     "wins": "results/tables/win_percentage/models.csv",
     "sets": "results/tables/win_percentage/model_sets.csv",
 }
 if MODEL_SETS["n_permutations"]:
-    FOREST_WINS["permutations"] = (
-        "results/tables/win_percentage/model_permutations.csv"
-    )
+    MODEL_WINS["permutations"] = "results/tables/win_percentage/model_permutations.csv"
 RESULTS_OF["win_percentage"] = [
     *expand(
         "results/tables/win_percentage/{table}.csv",
@@ -33,7 +31,7 @@ RESULTS_OF["win_percentage"] = [
     )
     * bool(PAIRS_OF),
     *expand("results/tables/win_percentage/table1_{dataset}.csv", dataset=PAIRS_OF),
-    *[*FOREST_WINS.values()] * bool(SETS_OF),
+    *[*MODEL_WINS.values()] * bool(SETS_OF),
 ]
 GATHERED["best_pairs"] = (
     expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
@@ -281,7 +279,7 @@ rule tabulate_model_wins:
             ),
         ),
     output:
-        **FOREST_WINS,
+        **MODEL_WINS,
     log:
         "results/logs/tabulate_model_wins.log",
     benchmark:
