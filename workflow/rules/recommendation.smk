@@ -4,6 +4,8 @@ RESULTS_OF["recommendation"] = [
     "results/tables/missing_rates.csv",
     "results/tables/recommendation.csv",
     "results/recommendation/sentences.csv",
+    "results/tables/regret.csv",
+    "results/tables/choices.csv",
 ]
 # What win percentages say of them, where they are computed
 WINS_OF_FORESTS = (
@@ -63,3 +65,20 @@ rule recommend_models:
         "results/benchmarks/recommend_models.tsv"
     script:
         "../scripts/recommend_models.py"
+
+
+rule measure_regret:
+    input:
+        scores="results/tables/weak_label_scores.csv",
+        missing_rates="results/tables/missing_rates.csv",
+    output:
+        regret="results/tables/regret.csv",
+        choices="results/tables/choices.csv",
+    log:
+        "results/logs/measure_regret.log",
+    benchmark:
+        "results/benchmarks/measure_regret.tsv"
+    params:
+        function="fairfold.recommendation.regret:regret_tables",
+    script:
+        "../scripts/tabulate.py"

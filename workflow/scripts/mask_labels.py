@@ -1,16 +1,17 @@
-"""Hide positives of the training part of each fold."""
+"""Hide positives of the training part of each fold, and as many of the test part for scores on what is observed."""
 
 import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_arrays
-from fairfold.weak_labels.masking import hide_in_training_parts
+from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
     fold_of = np.load(snakemake.input.folds)["fold_of"][0]
     rate = int(snakemake.wildcards.rate)
-    names = ("hidden labels", data.id, rate)
-    hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, seed=snakemake.params.seed, names=names)
-    write_arrays(snakemake.output[0], hidden=hidden)
+    of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate)}
+    hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, **of_unit)
+    hidden_in_tests = hide_in_test_parts(data.Y, fold_of, rate / 100, **of_unit)
+    write_arrays(snakemake.output[0], hidden=hidden, hidden_in_tests=hidden_in_tests)

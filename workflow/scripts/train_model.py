@@ -16,7 +16,9 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
-    data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
+    data = Dataset.load(snakemake.input.dataset)
+    with np.load(snakemake.input.hidden) as arrays:
+        hidden, hidden_in_tests = arrays["hidden"], arrays["hidden_in_tests"]
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     shared = snakemake.input.get("first_level")
@@ -25,6 +27,7 @@ with logged(snakemake.log):
         lambda fold: make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold)),
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold),
+        observed_in_test=lambda fold: observed_labels(data.Y, hidden_in_tests, fold),
         threshold=snakemake.params.threshold,
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
         examine=imputation_table,

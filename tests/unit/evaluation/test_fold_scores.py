@@ -4,6 +4,7 @@ import pandas as pd
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
 
 
 class Oracle:
@@ -49,6 +50,23 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
     assert (scores.loc[scores["is_final"] & (scores["metric"] == "mcc"), "value"] == 1).all()
     assert (scores.loc[(scores["level"] == 0) & (scores["metric"] == "mcc"), "value"] == -1).all()
     assert len(scores) == 3 * 2 * len(METRICS)
+
+
+def test_what_is_left_of_the_labels_in_a_test_part_gives_scores_of_its_own():
+    rng = np.random.default_rng(1)
+    Y = rng.integers(0, 2, (30, 3))
+    known = [Y * rng.integers(0, 2, Y.shape) for _ in range(3)]
+    fold_of = np.arange(30) % 3
+    given = (lambda fold: Oracle(fold, {}, None), Y.astype(float), Y, fold_of, lambda fold: Y)
+    scores = score_on_folds(*given, observed_in_test=lambda fold: known[fold], threshold=0.4).scores
+    final = scores[scores["is_final"]].set_index(["fold", "metric"])["observed_value"]
+    for fold in range(3):
+        stages = list(Oracle(fold, {}, None).staged_predict_proba(Y[fold_of == fold].astype(float)))
+        for metric, level in Oracle.best_levels_.items():
+            expected = multilabel_scores(known[fold][fold_of == fold], stages[level], 0.4)[metric]
+            assert final[fold, metric] == expected
+    assert scores.loc[~scores["is_final"], "observed_value"].isna().all()
+    assert "observed_value" not in score_on_folds(*given).scores
 
 
 def test_a_failure_is_a_row_with_its_reason():

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairfold.errors import DataError
 from fairfold.weak_labels import mask_positives
-from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
+from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
 
 
 @pytest.fixture
@@ -96,17 +96,18 @@ def test_labels_of_one_dimension():
         mask_positives(np.array([0, 1]), 0.3)
 
 
-def test_training_parts_hide_their_share_and_test_parts_nothing(Y):
+@pytest.mark.parametrize("hide", [hide_in_training_parts, hide_in_test_parts])
+def test_one_part_hides_its_share_and_the_other_nothing(Y, hide):
     fold_of = np.arange(len(Y)) % 3
-    hidden = hide_in_training_parts(Y, fold_of, 0.5, seed=1, names=("toy",))
+    hidden = hide(Y, fold_of, 0.5, seed=1, names=("toy",))
     for form in (sparse.csr_array, every_entry_stored):
-        np.testing.assert_array_equal(hide_in_training_parts(form(Y), fold_of, 0.5, seed=1, names=("toy",)), hidden)
+        np.testing.assert_array_equal(hide(form(Y), fold_of, 0.5, seed=1, names=("toy",)), hidden)
     for fold in range(3):
         observed = observed_labels(Y, hidden, fold)
-        test = fold_of == fold
-        np.testing.assert_array_equal(observed[test], Y[test])
-        lost = Y[~test].sum(axis=0) - observed[~test].sum(axis=0)
-        assert lost.tolist() == [floor(0.5 * positives) for positives in Y[~test].sum(axis=0)]
+        part = (fold_of == fold) == (hide is hide_in_test_parts)
+        np.testing.assert_array_equal(observed[~part], Y[~part])
+        lost = Y[part].sum(axis=0) - observed[part].sum(axis=0)
+        assert lost.tolist() == [floor(0.5 * positives) for positives in Y[part].sum(axis=0)]
         for form in (sparse.csr_array, every_entry_stored):
             np.testing.assert_array_equal(observed_labels(form(Y), hidden, fold).toarray(), observed)
 

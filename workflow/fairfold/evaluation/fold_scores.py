@@ -41,6 +41,7 @@ def score_on_folds(
     fold_of: np.ndarray,
     observed: Callable[[int], Matrix],
     *,
+    observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
@@ -54,17 +55,21 @@ def score_on_folds(
     Y : (n_samples, n_labels) of 0/1, the truth.
     fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
+    observed_in_test : fold -> (n_samples, n_labels) labels by which the same predictions are scored once more, as who
+        knows no others would score them; None for no such scores.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
     fit_options : fold -> further arguments of ``fit``; making them counts as its time.
     examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
 
     Returns
     -------
-    FoldTables with ``scores``, columns ``fold, level, is_final, metric, value, reason``, where ``is_final`` marks the
-    level that the estimator chose by that metric; ``seconds``, columns ``fold, step, seconds``, CPU time of the steps
-    ``fit`` and ``predict``, all levels together; and ``findings``, the tables of ``examine`` below each other. A fold
-    on which the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no
-    times; it never stops the others.
+    FoldTables
+        ``scores``, columns ``fold, level, is_final, metric, value, observed_value, reason``, where ``is_final`` marks
+        the level that the estimator chose by that metric, and ``observed_value`` is the score by ``observed_in_test``,
+        of that level alone and NaN of others, a column only if there are such labels; ``seconds``, columns ``fold,
+        step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; and ``findings``, the
+        tables of ``examine`` below each other. A fold on which the estimator cannot run gives scores without value and
+        one finding that say why in ``reason``, and no times; it never stops the others.
 
     Raises
     ------
@@ -80,29 +85,33 @@ def score_on_folds(
             fitted = cpu_seconds()
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
-            rows = _score_levels(Y[test], stages, estimator.best_levels_, threshold)
+            seen = None if observed_in_test is None else observed_in_test(fold)[test]
+            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, threshold)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
         except StudyError as error:
-            rows = [(0, True, metric, np.nan, str(error)) for metric in METRICS]
+            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in METRICS]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
         findings.append(found.assign(fold=fold)[["fold", *found]])
+    table = pd.DataFrame(scores, columns=["fold", "level", "is_final", "metric", "value", "observed_value", "reason"])
     return FoldTables(
-        pd.DataFrame(scores, columns=["fold", "level", "is_final", "metric", "value", "reason"]),
+        table if observed_in_test is not None else table.drop(columns="observed_value"),
         pd.DataFrame(seconds, columns=["fold", "step", "seconds"]),
         pd.concat(findings, ignore_index=True),
     )
 
 
 def _score_levels(
-    Y: Matrix, stages: Sequence[np.ndarray], best_levels: Mapping[str, int], threshold: float
-) -> list[tuple[int, bool, str, float, str]]:
-    """Rows ``level, is_final, metric, value, reason``."""
+    Y: Matrix, seen: Matrix | None, stages: Sequence[np.ndarray], best_levels: Mapping[str, int], threshold: float
+) -> list[tuple[int, bool, str, float, float, str]]:
+    """Rows ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
     for level, P in enumerate(stages):
         if not np.isfinite(P).all():
             raise ModelError(f"level {level} predicts probabilities that are not finite.")
+        final = [metric for metric in METRICS if best_levels[metric] == level and seen is not None]
+        observed = multilabel_scores(seen, P, threshold, metrics=final) if final else {}
         for metric, value in multilabel_scores(Y, P, threshold).items():
-            rows.append((level, level == best_levels[metric], metric, value, ""))
+            rows.append((level, level == best_levels[metric], metric, value, observed.get(metric, np.nan), ""))
     return rows

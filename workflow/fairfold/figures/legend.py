@@ -54,6 +54,10 @@ class Legend:
         """What sentences call a metric."""
         return self._metrics["text"].get(metric, metric)
 
+    def leads(self, metric: str) -> bool:
+        """Whether a metric stands for those of its use; all do where nothing is said of it."""
+        return self._metrics.get("leads", pd.Series(dtype=float)).get(metric, 1) == 1
+
     def is_loss(self, metric: str) -> bool:
         """Whether less of it is better."""
         return self._metrics["direction"].get(metric, 1) < 0

@@ -24,7 +24,7 @@ from fairfold.usage import own_max_rss
 def main() -> None:
     """Answer requests until there are no more."""
     requests, answers = _connections()
-    process, models, used = os.getpid(), {}, _cpu_seconds()
+    process, models, used = os.getpid(), {}, 0.0  # what it took to start counts, too
     while True:
         try:
             action, name, entry, unwanted, arguments = pickle.loads(requests.recv_bytes())

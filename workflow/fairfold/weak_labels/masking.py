@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -72,17 +74,30 @@ def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed:
     SplitError
         As :func:`~fairfold.folds.parts_of`.
     """
+    return _hide_in([train for train, _ in parts_of(fold_of, Y.shape[0])], Y, rate, seed, names)
+
+
+def hide_in_test_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple) -> np.ndarray:
+    """Positives to hide from each left-out fold, for scores as they are measured where labels are missing there, too.
+
+    Parameters, errors and result are those of :func:`hide_in_training_parts`; the rate is of each label's positives in
+    the left-out fold.
+    """
+    return _hide_in([test for _, test in parts_of(fold_of, Y.shape[0])], Y, rate, seed, (*names, "test part"))
+
+
+def _hide_in(parts: Sequence[np.ndarray], Y: Matrix, rate: float, seed: int, names: tuple) -> np.ndarray:
     hidden = []
-    for fold, (train, _) in enumerate(parts_of(fold_of, Y.shape[0])):
+    for fold, part in enumerate(parts):
         random = np.random.default_rng(seed_sequence(seed, *names, fold))
-        rows, labels = _choose_hidden(Y[train], rate, random)
-        triples = np.column_stack([np.full(rows.size, fold), train[rows], labels])
+        rows, labels = _choose_hidden(Y[part], rate, random)
+        triples = np.column_stack([np.full(rows.size, fold), part[rows], labels])
         hidden.append(triples[np.lexsort((labels, rows))])
     return np.concatenate(hidden)
 
 
 def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int) -> Matrix:
-    """Labels that may be seen in training when a fold is left out; see :func:`hide_in_training_parts`."""
+    """Labels that may be seen when a fold is left out, of what one of the functions above hides."""
     _, rows, labels = hidden[hidden[:, 0] == fold].T
     return _without(Y, rows, labels)
 
