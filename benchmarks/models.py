@@ -5,8 +5,8 @@
 `by hand`: CPU seconds of the loop that a user would write: for each fold, for each label, the package's own classifier
 with the same settings, then the same scores. `harness`: the same model by its name through `score_on_folds`. `own`: by
 the name of its class from a configuration, so in a process of its own: in the first round, as a job of the study would,
-with some two seconds to start the process and to try the model out. Of the others the least of all rounds, one side after
-the other in each; threads are one on each side. Scores of all sides are compared, and have to be equal.
+with some two seconds to start the process and to try the model out. Of the others the least of all rounds, one side
+after the other in each; threads are one on each side. Scores of all sides are compared, and have to be equal.
 """
 
 from __future__ import annotations
