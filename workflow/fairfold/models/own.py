@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, reduce
 from pathlib import Path
 from types import ModuleType
@@ -50,7 +50,7 @@ def make_estimator(name: str, entry: Mapping[str, Any]) -> BaseEstimator:
         return whole
     known = estimator.get_params()
     if unknown := [parameter for parameter in entry["tune"] if parameter not in known]:
-        raise ConfigError(f"{where}.tune: {_unknown_parameter(entry, unknown[0], known)}")
+        raise ConfigError(f"{where}.tune: {_unknown_parameter(entry['class'], unknown[0], known)}")
     return tuned(whole, estimator, entry["tune"], **entry["tuning"])
 
 
@@ -87,19 +87,27 @@ def _module_of_file(path: str) -> ModuleType:
 
 
 def _made(where: str, make: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
-    known = inspect.signature(make).parameters
-    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values())
-    if not takes_any and (unknown := [name for name in parameters if name not in known]):
-        raise ConfigError(f"{where}.parameters: {_unknown_parameter({'class': make.__name__}, unknown[0], known)}")
+    name, known = getattr(make, "__name__", repr(make)), _parameters_of(make)
+    if known is not None and (unknown := [parameter for parameter in parameters if parameter not in known]):
+        raise ConfigError(f"{where}.parameters: {_unknown_parameter(name, unknown[0], known)}")
     try:
         return make(**parameters)
     except Exception as error:
         kind = type(error).__name__
-        raise ConfigError(f"{where}: {make.__name__} cannot be made: {kind}: {first_sentence(error)}.") from error
+        raise ConfigError(f"{where}: {name} cannot be made: {kind}: {first_sentence(error)}.") from error
 
 
-def _unknown_parameter(entry: Mapping[str, Any], name: str, known: Mapping[str, Any]) -> str:
-    return f"{entry['class']} has no parameter {name!r}; it has {', '.join(known) or 'none'}."
+def _parameters_of(make: Callable[..., Any]) -> list[str] | None:
+    """Names of what can be handed over; None where that is anything, or cannot be known."""
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):  # as of a class in C
+        return None
+    return None if any(each.kind is each.VAR_KEYWORD for each in parameters) else [each.name for each in parameters]
+
+
+def _unknown_parameter(of: str, parameter: str, known: Iterable[str]) -> str:
+    return f"{of} has no parameter {parameter!r}; it has {', '.join(known) or 'none'}."
 
 
 def _check_classifier(where: str, entry: Mapping[str, Any], estimator: Any) -> None:
