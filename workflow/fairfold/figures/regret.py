@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from fairfold.figures import PALETTE, STYLE, nothing_to_draw
 from fairfold.figures.legend import MARKERS, Legend
@@ -64,6 +65,7 @@ def _draw(axes: Axes, regret: pd.DataFrame, strategies: list[str], rates: list[i
         axes.hlines(positions, part["low"], part["high"], color=colour, linewidth=1)
         axes.plot(part["regret"], positions, marker, color=colour, markersize=3.5, clip_on=False)
     axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=4))
     axes.grid(visible=False, axis="y")
 
 
