@@ -10,6 +10,7 @@ from fairfold.recommendation.comparison import compare_with_best
 from fairfold.recommendation.regret import regret_tables
 
 MODELS = ["A", "B", "C", "D"]
+USED = ("mcc", "hamming_loss")
 RATES = [0, 30, 70]
 
 
@@ -20,9 +21,9 @@ def study(n_datasets=7, n_folds=5, seed=0):
     for dataset in range(n_datasets):
         for rate in RATES:
             skill = rng.normal([0.02, 0, -0.02, 0.01], 0.05)
-            for metric, metric_of in METRICS.items():
+            for metric in USED:
                 for fold in range(n_folds):
-                    true = 0.5 + metric_of.direction * (skill + 0.01 * rng.normal(size=len(MODELS)))
+                    true = 0.5 + METRICS[metric].direction * (skill + 0.01 * rng.normal(size=len(MODELS)))
                     seen = true - 0.1 + 0.02 * rng.normal(size=len(MODELS))
                     for model, value, observed in zip(MODELS, true, seen, strict=True):
                         rows.append((f"d{dataset}", rate, model, fold, True, metric, value, observed))
@@ -62,7 +63,7 @@ def by_hand(scores, missing_rates, metric, dataset, rate):
 def test_choices_are_those_of_a_loop():
     scores, missing_rates = study()
     choices = regret_tables(scores, missing_rates)["choices"]
-    assert len(choices) == 7 * len(RATES) * len(METRICS) * (4 + len(MODELS))
+    assert len(choices) == 7 * len(RATES) * len(USED) * (4 + len(MODELS))
     true = scores.groupby(["dataset", "missing_rate", "metric", "model"])["value"].mean()
     differ = set()
     for (dataset, rate, metric), part in choices.groupby(["dataset", "missing_rate", "metric"]):

@@ -35,17 +35,13 @@ def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> np.
     if isinstance(P, list):  # of (n_samples, n_classes), one per label; a label without positives has one class
         P = np.column_stack([p @ (np.asarray(c) == 1) for p, c in zip(P, classes, strict=True)])
     P = np.asarray(P, dtype=np.float64)
-    if P.size and not -_ROUNDING <= np.nanmin(P) <= np.nanmax(P) <= 1 + _ROUNDING:
-        raise ProbabilityError(f"predict_proba gives {_outside(P):.4g}; probabilities are numbers from 0 to 1")
     if P.shape != (X.shape[0], n_labels) or not np.isfinite(P).all():
         raise ModelError(
             f"predict_proba gives shape {P.shape} with {np.count_nonzero(~np.isfinite(P))} values that are not finite; "
             f"({X.shape[0]}, {n_labels}) finite numbers are needed, one column per label"
         )
+    lowest, highest = P.min(initial=0), P.max(initial=0)
+    if lowest < -_ROUNDING or highest > 1 + _ROUNDING:
+        worst = lowest if -lowest > highest - 1 else highest
+        raise ProbabilityError(f"predict_proba gives {worst:.4g}; probabilities are numbers from 0 to 1")
     return P
-
-
-def _outside(P: np.ndarray) -> float:
-    """The number that is farthest from being a probability."""
-    lowest, highest = np.nanmin(P), np.nanmax(P)
-    return lowest if -lowest > highest - 1 else highest

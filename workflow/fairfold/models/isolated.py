@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from fairfold import usage
 from fairfold.arrays import Matrix
 from fairfold.errors import ConfigError, ModelError, StudyError
+from fairfold.models.messages import receive, send
 
 _LIBRARY = Path(__file__).resolve().parents[2]
 # Sums of several threads change with their number, and hashes of text with the process.
@@ -177,13 +177,14 @@ class _Process:
     def call(self, name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> np.ndarray | None:
         """What a model answers, (n_samples, n_labels) probabilities or nothing; see :class:`IsolatedClassifier`."""
         unwanted, self.unwanted[:] = list(self.unwanted), []
+        matrices = {key: arguments.pop(key) for key in ("X", "Y") if key in arguments}
         try:
-            self.requests.send_bytes(pickle.dumps((action, name, dict(entry), unwanted, arguments)))
+            head = {"action": action, "name": name, "entry": entry, "unwanted": unwanted, "arguments": arguments}
+            send(self.requests, head, **matrices)
             if not self._answers_within(60 * entry["minutes"]):
                 self._end()
                 raise ModelError(f"{name} took longer than its {entry['minutes']} minutes.")
-            head = json.loads(self.answers.recv_bytes())
-            numbers = self.answers.recv_bytes() if "shape" in head else b""
+            head, found = receive(self.answers)
         except (EOFError, OSError):
             how = _how_it_ended(self.process)
             self._end()
@@ -193,7 +194,7 @@ class _Process:
             raise ConfigError(head["refused"])
         if "failed" in head:
             raise ModelError(f"{name} failed: {head['failed']}.")
-        return np.frombuffer(numbers).reshape(head["shape"]).copy() if "shape" in head else None
+        return found.get("answer")
 
     def _answers_within(self, seconds: float) -> bool:
         """Whether there is an answer in time; raises EOFError when the process has ended without one."""

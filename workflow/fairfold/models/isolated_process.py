@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import pickle
 import random
 import resource
 import sys
@@ -16,6 +14,7 @@ import numpy as np
 from fairfold.errors import ConfigError, StudyError, first_sentence
 from fairfold.evaluation.probabilities import ProbabilityError
 from fairfold.models.correction import CorrectedClassifier
+from fairfold.models.messages import receive, send
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
 from fairfold.usage import own_max_rss
@@ -27,27 +26,24 @@ def main() -> None:
     process, models, used = os.getpid(), {}, 0.0  # what it took to start counts, too
     while True:
         try:
-            action, name, entry, unwanted, arguments = pickle.loads(requests.recv_bytes())
+            request, matrices = receive(requests)
         except EOFError:
             return
-        for number in unwanted:
+        for number in request["unwanted"]:
             models.pop(number, None)
-        numbers, head = None, {}
+        answer, head = None, {}
         try:
-            numbers = _ACTIONS[action](models, name, entry, **arguments)
+            action = _ACTIONS[request["action"]]
+            answer = action(models, request["name"], request["entry"], **request["arguments"], **matrices)
         except ConfigError as error:
             head["refused"] = str(error)
         except BaseException as error:  # SystemExit, too: it is this model that ends, and not its process
             head["failed"] = _reason(error)
         if os.getpid() != process:
             os._exit(1)  # a copy that the model forked and let go on
-        if numbers is not None:
-            head["shape"] = numbers.shape
         before, used = used, _cpu_seconds()
         head["usage"] = {"cpu_seconds": used - before, "max_rss": own_max_rss()}
-        answers.send_bytes(json.dumps(head).encode())
-        if numbers is not None:
-            answers.send_bytes(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
+        send(answers, head, **({} if answer is None else {"answer": answer}))
 
 
 def _connections() -> tuple[Connection, Connection]:
