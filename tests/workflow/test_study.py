@@ -283,12 +283,12 @@ def assert_a_part_of(finished, study, *paths):
     assert {*paths} <= found.keys()
 
 
-PARTS = {  # one table at the end of each chain of rules, and a figure
+PARTS = {  # the tables at the end of each chain of rules, and a figure of each kind of text, lines and images
     "splitting": ["tables/split_summary.csv", "figures/label_deviations.png"],
-    "weak_labels": ["tables/pairs.csv", "tables/rank_stability.csv", "tables/imputation.csv"],
-    "cross_testing": ["tables/cross_testing_fig4.csv", "tables/cross_testing_models.csv"],
-    "win_percentage": ["tables/win_percentage/win_percentages.csv", "tables/win_percentage/models.csv"],
-    "ecoc": ["tables/ecoc/examples.csv", "tables/ecoc/comparison.csv"],
+    "weak_labels": ["tables/pairs.csv", "tables/rank_stability.csv", "figures/imputation.png"],
+    "cross_testing": ["figures/cross_testing_fig4.pdf", "tables/cross_testing_models.csv"],
+    "win_percentage": ["figures/win_percentage_fig2.png", "figures/win_percentage_models.pdf"],
+    "ecoc": ["tables/ecoc/examples.csv", "figures/ecoc_comparison.png"],
 }
 
 

@@ -9,7 +9,7 @@ from fairfold.config import check
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError
 from fairfold.evaluation.metrics import METRICS
-from fairfold.models.own_sources import check_place
+from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.splitting.methods import METHOD_NAMES
 
@@ -50,7 +50,7 @@ def check_study(config: dict[str, Any]) -> Catalog:
     """
     check_config(config)
     for name, entry in config["models"]["own"].items():
-        check_place(name, entry)
+        check_entry(name, entry)
     register_own(config["models"])
     catalog = load_catalog().with_own(config["data"]["own"])
     for dataset, task in used_datasets(config):

@@ -82,13 +82,19 @@ def code(script, *chosen):
     return code_of(SCRIPTS / f"{script}.py", *chosen)
 
 
+def own_models(models):
+    """What the configuration says of those of these models that are the user's own, corrected or not."""
+    families = dict.fromkeys(spec_of(model).family for model in models)
+    return {
+        name: spec_of(name).parameters["entry"]
+        for name in families
+        if name in config["models"]["own"]
+    }
+
+
 def code_of_models(script, models, *chosen):
     """Checksum of the code that a script runs with these models, and of the user's own among them."""
-    own = [
-        checksum_of({**config["models"]["own"][name], **config["models"]["tuning"]})
-        for name in dict.fromkeys(model.removesuffix("+") for model in models)
-        if name in config["models"]["own"]
-    ]
+    own = [checksum_of(entry) for entry in own_models(models).values()]
     return " ".join([code(script, *modules_of_models(models), *chosen), *own])
 
 
@@ -169,12 +175,11 @@ def refuse_unwritable(folder):
 
 def try_out_own_models():
     """End in one sentence before the first job when a model of the configuration cannot be one; warn of what fails."""
-    used = {name.removesuffix("+") for name in study.used_models(config)}
-    for name in used & set(config["models"]["own"]):
+    for name, entry in own_models(study.used_models(config)).items():
         from fairfold.models.isolated import try_out
 
         try:
-            if failure := try_out(name, spec_of(name).parameters["entry"]):
+            if failure := try_out(name, entry):
                 print(f"Tried on 60 simulated samples, {failure}", file=sys.stderr)
         except StudyError as error:
             sys.exit(str(error))

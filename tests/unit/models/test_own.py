@@ -1,8 +1,11 @@
 """Models of the user's own: the same as by hand, and whatever they do, a reason in a sentence."""
 
 import json
+import os
 import sys
 import time
+from datetime import date
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -28,6 +31,7 @@ from fairfold.models.registry import register_own, spec_of
 from fairfold.splitting import IterativeStratification
 from fairfold.study import check_study
 
+LIBRARY = Path(__file__).resolve().parents[3] / "workflow"
 RNG = np.random.default_rng(0)
 X = RNG.random((80, 5))
 Y = np.column_stack([X[:, 0] + 0.3 * RNG.random(80) > 0.7, X[:, 1] > 0.8, X[:, 2] > X[:, 3]]).astype(int)
@@ -262,6 +266,35 @@ def test_it_ends_with_what_it_started(folder):
         made.predict_proba(TEST)
 
 
+ASKER = """
+import json, sys
+from fairfold.models.isolated import IsolatedClassifier
+from numpy import eye
+IsolatedClassifier("mine", json.loads(sys.argv[1]), random_state=0).fit(eye(80), eye(80, dtype=int))
+"""
+
+
+def test_it_ends_with_who_asks(folder):
+    """SIGKILL of a job while its model is at work leaves nothing behind."""
+    made = json.dumps(entry("Whatever", parameters={"how": "takes long"}))
+    asker = psutil.Popen([sys.executable, "-c", ASKER, made], env={**os.environ, "PYTHONPATH": str(LIBRARY)})
+    while not (started := asker.children()):
+        time.sleep(0.05)
+    time.sleep(3)  # until it is at work; if it were not yet, it would end, too
+    asker.kill()
+    asker.wait()
+    assert not psutil.wait_procs(started, timeout=20)[1]
+
+
+def test_models_do_not_draw_from_each_other(folder):
+    drawing = {"parameters": {"how": "draws from NumPy and Python"}}
+    alone = own("Whatever", **drawing).fit(X, Y).predict_proba(TEST)
+    first = own("Whatever", **drawing).fit(X, Y)
+    other = own("Whatever", **drawing).fit(X, Y)
+    other.predict_proba(TEST)
+    np.testing.assert_array_equal(first.predict_proba(TEST), alone)
+
+
 def test_two_at_once_have_two_processes(folder):
     first, second = (own("Whatever", parameters={"how": "well"}) for _ in range(2))
     first.fit(X, Y)
@@ -356,6 +389,7 @@ def test_a_configuration_may_name_it(folder):
         ({"minutes": 0}, "config.models.own.my-net.minutes: found 0"),
         ({"tune": {"C": []}}, "config.models.own.my-net.tune.C: "),
         ({"clas": "x"}, "config.models.own.my-net"),
+        ({"parameters": {"since": date(2020, 1, 1)}}, "my-net: Object of type date is not JSON serializable; "),
     ],
 )
 def test_a_configuration_with_a_mistake(folder, changes, sentence):
@@ -376,6 +410,9 @@ def test_its_code_and_entry_are_what_results_depend_on(folder, monkeypatch):
     before = checksum_of(entry("Whatever"))
     assert checksum_of(entry("Whatever")) == before
     assert checksum_of(entry("Whatever", scale=True)) != before
+    assert checksum_of(entry("Whatever", tuning={"n_splits": 9})) == before
+    searched = entry("Whatever", tune={"how": ["well"]})
+    assert checksum_of({**searched, "tuning": {"n_splits": 9}}) != checksum_of(searched)
     (folder / "helper.py").write_text("A = 1\n")
     assert checksum_of(entry("Whatever")) != before
     package = folder / "mypackage" / "inner"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import random
 import resource
+import signal
 import sys
+import threading
+import time
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -23,6 +26,7 @@ from fairfold.usage import own_max_rss
 def main() -> None:
     """Answer requests until there are no more."""
     requests, answers = _connections()
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     process, models, used = os.getpid(), {}, 0.0  # what it took to start counts, too
     while True:
         try:
@@ -46,6 +50,13 @@ def main() -> None:
         send(answers, head, **({} if answer is None else {"answer": answer}))
 
 
+def _end_with(parent: int) -> None:
+    """End this process and all of its session when the one that asks is gone, though a model may be at work."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.killpg(0, signal.SIGKILL)
+
+
 def _connections() -> tuple[Connection, Connection]:
     """Those to the other process, moved out of reach of a model that prints or reads."""
     requests, answers = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
@@ -61,6 +72,7 @@ def _fit(models: dict[int, OneLevelModel], name: str, entry: dict[str, Any], num
 def _predict_proba(models: dict[int, OneLevelModel], name: str, entry: dict, number: int, X: Any) -> np.ndarray:
     if number not in models:
         raise StudyError("was fitted in a process that has ended")
+    _seed(models[number].random_state)  # whatever else this process has fitted in between
     return models[number].predict_proba(X)
 
 
@@ -90,12 +102,9 @@ def _fitted(
     n_jobs: int | None = 1,
     random_state: int | None = 1,
 ) -> OneLevelModel:
-    seed = 0 if random_state is None else random_state
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - for models that draw from NumPy's own generator
+    make_estimator(name, entry)  # a module that is loaded now may draw, too, and the next fit would load none
+    _seed(random_state)
     estimator = make_estimator(name, entry)
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(seed)
     whole = CorrectedClassifier(estimator) if corrected else estimator
     model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y)
     if hasattr(model.estimator_, "best_params_"):
@@ -104,11 +113,22 @@ def _fitted(
     return model
 
 
+def _seed(random_state: int | None) -> None:
+    """Begin what a model may draw from without being asked."""
+    seed = 0 if random_state is None else random_state
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
 def _from_simulated(name: str, entry: dict[str, Any]) -> np.ndarray:
     """Probabilities for 60 samples, from a fit to them; their labels are rare, common, and the same for all."""
     X = np.random.default_rng(0).random((60, 4))
     Y = np.column_stack([X[:, 0] > 0.8, X[:, 1] > 0.4, X[:, 2] > 2]).astype(np.int8)
-    return _fitted(name, entry, X, Y).predict_proba(X)
+    model = _fitted(name, entry, X, Y)
+    _seed(model.random_state)
+    return model.predict_proba(X)
 
 
 def _reason(error: BaseException) -> str:

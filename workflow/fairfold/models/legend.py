@@ -10,7 +10,6 @@ import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
 from fairfold.models.registry import NO_OWN, register_own, spec_of
-from fairfold.models.spec import ModelSpec
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
 
@@ -47,14 +46,9 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
     index_of = {family: next(free) if index is None else index for family, index in index_of.items()}
     rows = [
         {
-            **{"kind": "model", "name": spec.name, "label": _label(spec), "text": spec.name},
+            **{"kind": "model", "name": spec.name, "label": spec.name, "text": spec.name},
             **{"family": spec.family, "palette_index": index_of[spec.family]},
         }
         for spec in specs
     ]
     return pd.DataFrame([*metrics, *rows], columns=_COLUMNS).astype({"palette_index": "Int64", "direction": "Int64"})
-
-
-def _label(spec: ModelSpec) -> str:
-    """For figures, which tell what is tuned from what is as it is."""
-    return f"{spec.name} (tuned)" if spec.is_tuned else spec.name

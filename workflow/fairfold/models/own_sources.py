@@ -9,18 +9,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairfold.errors import ConfigError
+from fairfold.errors import ConfigError, first_sentence
 
 
-def check_place(name: str, entry: Mapping[str, Any]) -> None:
-    """Check that the file of a model of one's own is a file of Python in the working directory.
+def check_entry(name: str, entry: Mapping[str, Any]) -> None:
+    """Check what can be said of a model of one's own without running any of its code.
 
     Raises
     ------
     ConfigError
-        When it is not, or there is none and the class is not given with its module.
+        When its file is none of Python in the working directory, its class is given without a module or a file, or a
+        parameter is of a kind that only YAML knows.
     """
     where = f"config.models.own.{name}"
+    try:
+        json.dumps(entry)
+    except TypeError as error:
+        raise ConfigError(
+            f"{where}: {first_sentence(error)}; parameters are numbers, text, true, false, null, lists and mappings of "
+            "these, so write a date in quotes."
+        ) from None
     if entry["file"] is None:
         if "." not in entry["class"]:
             raise ConfigError(
@@ -40,7 +48,8 @@ def checksum_of(entry: Mapping[str, Any]) -> str:
     Of a file, that is all of the Python in its folder; of a class of a package, the package's. Installed packages count
     by the module alone that has the class.
     """
-    digest = hashlib.sha256(json.dumps(entry, sort_keys=True).encode())
+    said = {key: value for key, value in entry.items() if key != "tuning" or entry["tune"]}
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
     for path in sorted(_files_of(entry)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
