@@ -89,6 +89,7 @@ def test_the_same_bytes_for_any_number_of_jobs(name, data):
     assert one.tobytes() == two.tobytes()
 
 
+@pytest.mark.filterwarnings("error:Converting data to scipy sparse matrix")
 @pytest.mark.parametrize("name", BASELINES)
 def test_sparse_features_and_a_single_label(name, data):
     X, Y, new = data

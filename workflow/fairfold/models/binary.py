@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
@@ -116,26 +117,36 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.mean([chain.predict_proba(X) for chain in self.chains_], axis=0)
 
 
-def one_per_label(estimator: BaseEstimator, *, scale: bool = False, dense: bool = False) -> BaseEstimator:
+def one_per_label(
+    estimator: BaseEstimator, *, scale: bool = False, convert: Callable[[Matrix], Matrix] | None = None
+) -> BaseEstimator:
     """A classifier of one label, fitted to each of several by itself.
 
     Parameters
     ----------
     estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
     scale : whether features are standardised first.
-    dense : whether it takes no sparse features, so that these are made dense: n_samples · n_features · 8 bytes.
+    convert : what makes of the features, once for all labels, what it takes; :func:`as_dense` or :func:`as_csr_matrix`.
     """
-    return prepared(MultiOutputClassifier(BinaryClassifier(estimator)), scale=scale, dense=dense)
+    return prepared(MultiOutputClassifier(BinaryClassifier(estimator)), scale=scale, convert=convert)
 
 
-def prepared(classifier: BaseEstimator, *, scale: bool = False, dense: bool = False) -> BaseEstimator:
+def prepared(
+    classifier: BaseEstimator, *, scale: bool = False, convert: Callable[[Matrix], Matrix] | None = None
+) -> BaseEstimator:
     """The classifier behind the steps that its features need; see :func:`one_per_label`."""
     steps = [
-        *[FunctionTransformer(_as_dense, accept_sparse=True)] * dense,
+        *[FunctionTransformer(convert, accept_sparse=True)] * (convert is not None),
         *[Standardised()] * scale,
     ]
     return make_pipeline(*steps, classifier) if steps else classifier
 
 
-def _as_dense(X: Matrix) -> np.ndarray:
+def as_dense(X: Matrix) -> np.ndarray:
+    """For classifiers that take no sparse features: n_samples · n_features · 8 bytes."""
     return X.toarray() if sparse.issparse(X) else X
+
+
+def as_csr_matrix(X: Matrix) -> np.ndarray | sparse.csr_matrix:
+    """For classifiers that do not know SciPy's sparse arrays, and take the older matrices."""
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X

@@ -18,10 +18,10 @@ def make() -> BaseEstimator:
     """Unfitted classifier of several labels."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    from fairfold.models.binary import one_per_label
+    from fairfold.models.binary import as_dense, one_per_label
 
     boosting = HistGradientBoostingClassifier(max_iter=200, max_leaf_nodes=15, learning_rate=0.05, early_stopping=False)
-    return one_per_label(boosting, dense=True)
+    return one_per_label(boosting, convert=as_dense)
 
 
 SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make"))

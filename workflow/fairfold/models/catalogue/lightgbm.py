@@ -23,7 +23,7 @@ def make() -> BaseEstimator:
         When LightGBM cannot be loaded, as where the system lacks OpenMP.
     """
     from fairfold.errors import ModelError, first_sentence
-    from fairfold.models.binary import one_per_label
+    from fairfold.models.binary import as_csr_matrix, one_per_label
 
     try:
         from lightgbm import LGBMClassifier
@@ -41,7 +41,7 @@ def make() -> BaseEstimator:
         n_jobs=1,
         verbose=-1,
     )
-    return one_per_label(boosting)
+    return one_per_label(boosting, convert=as_csr_matrix)
 
 
 SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make"))
