@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import METRICS
@@ -35,6 +36,30 @@ def test_it_predicts_what_the_classifier_does(data, estimator):
     np.testing.assert_array_equal(model.predict(X), expected > 0.5)
     assert model.best_levels_ == dict.fromkeys(METRICS, 0)
     assert model.classes_.tolist() == [0, 1, 2]
+
+
+class Threads(ClassifierMixin, BaseEstimator):
+    """Says how many threads numerical libraries have while it is fitted and while it predicts."""
+
+    def fit(self, X, Y):
+        self.classes_, self.in_fit_ = np.arange(Y.shape[1]).astype(object), most_threads()
+        return self
+
+    def predict_proba(self, X):
+        self.in_prediction_ = most_threads()
+        return np.zeros((len(X), len(self.classes_)))
+
+
+def most_threads():
+    return max(pool["num_threads"] for pool in threadpool_info())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_numerical_libraries_have_one_thread(data, n_jobs):
+    with threadpool_limits(3):
+        model = OneLevelModel(Threads(), n_jobs=n_jobs).fit(*data)
+        model.predict_proba(data[0])
+        assert (model.estimator_.in_fit_, model.estimator_.in_prediction_, most_threads()) == (1, 1, 3)
 
 
 def test_sparse_labels_and_a_label_of_one_class(data):
