@@ -279,6 +279,7 @@ def test_it_ends_with_who_asks(folder):
     made = json.dumps(entry("Whatever", parameters={"how": "takes long"}))
     asker = psutil.Popen([sys.executable, "-c", ASKER, made], env={**os.environ, "PYTHONPATH": str(LIBRARY)})
     while not (started := asker.children()):
+        assert asker.poll() is None, "it failed before it started its model"
         time.sleep(0.05)
     time.sleep(3)  # until it is at work; if it were not yet, it would end, too
     asker.kill()
