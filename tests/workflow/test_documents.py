@@ -10,6 +10,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -98,3 +99,24 @@ def test_no_block_of_the_documents_is_left_out():
     assert {document for document, _ in COMMANDS} == {document for document, _ in STANZAS} == set(DOCUMENTS)
     fences = [line for name in DOCUMENTS for line in (ROOT / name).read_text().splitlines() if line.startswith("```")]
     assert set(fences) <= {"```", "```sh", "```yaml", "```csv", "```python"}  # another language needs a test
+
+
+def rows_of(first):
+    """Rows of the README's table under the heading row that begins so, by their first cell."""
+    lines = README[README.index(first) :].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2 : lines.index("")]]
+    return {name: values for name, *values in cells}
+
+
+def test_the_tables_of_the_race_are_what_was_measured():
+    race, regret = (pd.read_csv(ROOT / "resources/measured" / name) for name in ("race.csv", "race_regret.csv"))
+    means = race.groupby(["model", "missing_rate"])[["average_precision", "mcc"]].mean().unstack("missing_rate")
+    seconds = race[race["dataset"] == "yeast"].groupby("model")["fit_seconds"].mean()
+    shown = rows_of("| | AP, 0 | 30 | 50 | 70 | MCC, 0 | 30 | 50 | 70 | seconds")
+    assert shown == {
+        model: [*(f"{mean:.3f}" for mean in means.loc[model]), f"{seconds[model]:.1f}"] for model in means.index
+    }
+    regrets = regret.set_index(["strategy", "metric", "missing_rate"])["regret"].unstack(["metric", "missing_rate"])
+    shown = rows_of("| | AP, 0 | 30 | 50 | 70 | MCC, 0 | 30 | 50 | 70 |\n")
+    assert shown == {strategy: [f"{value:.3f}" for value in regrets.loc[strategy]] for strategy in shown}
+    assert {"recommendation", "observed labels", "other datasets", "any model"} < shown.keys()
