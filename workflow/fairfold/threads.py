@@ -1,7 +1,8 @@
 """Threads of numerical libraries, whose number must not show in any result."""
 
+import sys
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
@@ -11,10 +12,11 @@ def one_thread_each() -> AbstractContextManager:
 
     More of them sum in another order, so that a number of jobs would change the last bits.
     """
-    return _pools().limit(limits=1)
+    return _pools(len(sys.modules)).limit(limits=1)
 
 
-@cache
-def _pools() -> ThreadpoolController:
-    # once per process, since the search takes as long as a few small fits
+@lru_cache(maxsize=1)
+def _pools(n_modules: int) -> ThreadpoolController:
+    # The search takes as long as a few small fits, so it is repeated only when modules, and what libraries they bring,
+    # have been loaded since.
     return ThreadpoolController()
