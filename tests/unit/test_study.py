@@ -30,13 +30,13 @@ def test_models_are_those_of_all_parts_each_once():
 def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
     config = checked(weak_labels={"variant": "authors-code", "forest": {"n_trees": 9, "max_levels": 4}})
     part = {"forest": {"n_trees": 2}}
-    assert study.model_settings(config, "CaFE", part) == {
-        **config["weak_labels"]["forest"],
-        "n_trees": 2,
-        "variant": "authors-code",
-    }
+    expected = {**config["weak_labels"]["forest"], "n_trees": 2, "variant": "authors-code"}
+    assert study.model_settings(config, "CaFE", part) == {k: v for k, v in expected.items() if k != "shape"}
+    assert study.model_settings(config, "CaFE-FLA+")["shape"] == "paper"
     assert "variant" not in study.model_settings(config, "CaFE-FLA+")
     assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "text"]
+    config["weak_labels"]["forest"]["shape"] = "auto"
+    assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "chosen-shapes"]
 
 
 @pytest.mark.parametrize(

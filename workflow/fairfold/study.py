@@ -110,9 +110,14 @@ def model_settings(config: Config, model: str, part: Config | None = None) -> di
 
 
 def first_level(config: Config, model: str) -> str | None:
-    """Name of the first level that a model shares with others, which is their variant; None where it shares none."""
-    spec = spec_of(model)
+    """Name of the first level that a model shares with others; None where it shares none.
+
+    That is the variant of those that have variants, and ``"chosen-shapes"`` where trees choose their shapes; others
+    draw the random numbers of the text's.
+    """
+    spec, labels = spec_of(model), config["weak_labels"]
     if not spec.shares_first_level:
         return None
-    # models without variants draw the random numbers of the text's
-    return config["weak_labels"]["variant"] if spec.variants else "text"
+    if spec.variants:
+        return labels["variant"]
+    return "chosen-shapes" if labels["forest"]["shape"] == "auto" else "text"

@@ -68,7 +68,7 @@ wildcard_constraints:
     n_splits=r"\d+",
     repeats=r"\d+",
     model="|".join(map(re.escape, study.used_models(config))),
-    first_level="text|authors-code",
+    first_level="text|authors-code|chosen-shapes",
     experiment="|".join(map(re.escape, config["cross_testing"]["experiments"]))
     or "none",
     example="linear|custom-loss|posterior|arrhythmia",

@@ -7,7 +7,7 @@ import numpy as np
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
-from fairfold.forests import make_model
+from fairfold.forests.models import make_first_level
 from fairfold.forests.storage import save_first_levels
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
@@ -15,11 +15,11 @@ from fairfold.weak_labels.masking import observed_labels
 with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     fold_of, rate = np.load(snakemake.input.folds)["fold_of"][0], int(snakemake.wildcards.rate)
-    settings = {**snakemake.params.settings, "variant": snakemake.wildcards.first_level, "n_jobs": snakemake.threads}
+    settings = {**snakemake.params.settings, "n_jobs": snakemake.threads}
     levels = {}
     for fold in range(int(fold_of.max()) + 1):
         train, seed = np.flatnonzero(fold_of != fold), seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
-            model = make_model("RF+ET", **settings, random_state=seed)
+            model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
             levels[fold] = model.fit(data.X[train], observed_labels(data.Y, hidden, fold)[train]).levels_[0]
     save_first_levels(levels, snakemake.output[0])

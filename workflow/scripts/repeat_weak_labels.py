@@ -8,7 +8,7 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.files import write_table
-from fairfold.forests import make_model as make_deep_forest
+from fairfold.forests.models import make_first_level
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
@@ -24,9 +24,7 @@ with logged(snakemake.log):
     table = repeat_study(
         lambda model, *at: make_model(model, **params.models[model], random_state=seed_of(*at)),
         *(params.first_levels, data.X, data.Y, folds),
-        make_first=lambda variant, *at: make_deep_forest(
-            "RF+ET", variant=variant, **params.forest, random_state=seed_of(*at)
-        ),
+        make_first=lambda name, *at: make_first_level(name, **params.forest, random_state=seed_of(*at)),
         hide=lambda fold_of, *at: hide_in_training_parts(
             data.Y, fold_of, rate / 100, seed=params.seed, names=(*hidden, *at)
         ),

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
-from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS
+from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS, make_first_level
 from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.weak_labels import mask_positives
 
@@ -87,15 +87,30 @@ def test_a_first_level_from_elsewhere_is_used(data, name):
     assert bytes_of(model, X)[0] == bytes_of(other, X)[0]
 
 
-def test_models_on_out_of_bag_features_share_the_first_level_of_the_text(data):
+def test_models_of_the_papers_shape_share_the_first_level_of_the_text(data):
     X, observed = data
     first = [
-        small(*of).fit(X, observed).levels_[0].predictors
-        for of in [("RF+ET",), ("gcForest+",), ("RF+ET", "authors-code")]
+        model.fit(X, observed).levels_[0].predictors
+        for model in (small("RF+ET"), small("gcForest+", shape="paper"), small("RF+ET", "authors-code"))
     ]
     text, out_of_bag, authors_code = ([forest.oob_proba_.tobytes() for forest in forests] for forests in first)
     assert text == out_of_bag
     assert text != authors_code
+
+
+def test_models_that_choose_shapes_share_the_first_level_with_its_shapes(data):
+    X, observed = data
+    first = make_first_level("chosen-shapes", n_trees=12, max_levels=2, random_state=7).fit(X, observed).levels_
+    assert len(first) == 1
+    for name in ("gcForest+", "SLCForest+"):
+        alone = small(name, shape="auto").fit(X, observed)
+        shared = small(name, shape="auto").fit(X, observed, first_level=first[0])
+        assert bytes_of(alone, X) == bytes_of(shared, X)
+        assert all(
+            np.array_equal(a.shapes_, b.shapes_)
+            for level in alone.levels_
+            for a, b in zip(level.predictors, first[0].predictors, strict=True)
+        )
 
 
 @pytest.mark.parametrize("name", ["gcForest", "gcForest+"])

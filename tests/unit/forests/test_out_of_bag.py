@@ -69,7 +69,8 @@ def written_out(X, observed, new_X, imputation):
 @pytest.mark.parametrize(("name", "imputation"), [("gcForest+", None), ("SLCForest+", "slc"), ("FLAForest+", "fla")])
 def test_equals_the_cascade_written_out(data, name, imputation):
     X, _, observed = data
-    model = make_model(name, n_trees=N_TREES, max_levels=LEVELS, random_state=3).fit(X[:300], observed[:300])
+    settings = {"shape": "paper", "n_trees": N_TREES, "max_levels": LEVELS, "random_state": 3}
+    model = make_model(name, **settings).fit(X[:300], observed[:300])
     levels = model.staged_predict_proba(X[300:])
     expected = list(written_out(X[:300], observed[:300], X[300:], imputation))
     assert len(model.levels_) == LEVELS + 1

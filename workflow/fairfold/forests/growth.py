@@ -121,8 +121,8 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy")
-def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
-    """Grow one tree on a bootstrap of the samples.
+def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
+    """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
     ----------
@@ -130,6 +130,7 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
     n_labels : labels before padding.
     rules : GrowthRules.
+    pool : (n_pool,) uint32, the samples that may be drawn.
     seed : uint64 that begins the tree's random stream.
 
     Returns
@@ -141,7 +142,7 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
     """
     n = len(labels)
     state = np.array([seed], dtype=np.uint64)
-    weights = _draw_weights(n, rules.n_draws, state)
+    weights = _draw_weights(n, pool, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
@@ -190,11 +191,11 @@ def grow_tree(table, labels, n_labels, rules, seed):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False)
-def _draw_weights(n, n_draws, state):  # noqa: ANN001, ANN202
+def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     """How often each sample is drawn."""
     weights = np.zeros(n)
     for _ in range(n_draws):
-        weights[random_below(state, n)] += 1
+        weights[pool[random_below(state, len(pool))]] += 1
     return weights
 
 

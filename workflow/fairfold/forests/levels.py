@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ from sklearn.model_selection import KFold
 from fairfold.arrays import Matrix
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
-from fairfold.forests.trees import MultilabelForest
+from fairfold.forests.shapes import choose_shapes, grow_mixture
+from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.seeds import seed_for
 
 FeatureKind = Literal["output", "embedding"]
@@ -76,6 +77,8 @@ class Level(NamedTuple):
 class Grower:
     """Grows pairs of forests, each with its own random stream unless one seed is shared by all.
 
+    All have the shape that the settings say, until :meth:`choose_shapes` or :meth:`take_shapes` was called.
+
     Parameters
     ----------
     seed : of the cascade.
@@ -85,15 +88,37 @@ class Grower:
 
     def __init__(self, seed: int, settings: Mapping[str, int | None], *, shared_seed: bool = False) -> None:
         self._seed, self._settings, self._shared_seed = seed, settings, shared_seed
+        self._shapes: dict[str, Sequence[TreeShape]] = {}
 
-    def pair(self, inputs: Matrix | list[Matrix], labels: np.ndarray, *names: object) -> list[MultilabelForest]:
+    def choose_shapes(self, X: BinnedMatrix, labels: np.ndarray) -> None:
+        """From now on, grow forests of the shapes that have the least out-of-bag error on these data."""
+        settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
+        self._shapes = {
+            kind: choose_shapes(kind, X, labels, random_state=self._seed_for("shapes", kind), **settings)
+            for kind in FORESTS
+        }
+
+    def take_shapes(self, forests: Sequence[MultilabelForest]) -> None:
+        """From now on, grow forests of the shapes that these have."""
+        self._shapes = {forest.kind: [TreeShape.from_row(row) for row in forest.shapes_] for forest in forests}
+
+    def pair(
+        self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: np.ndarray, *names: object
+    ) -> list[MultilabelForest]:
         """Random forest and extra trees, on the same features or, given a list, on the features of each."""
         if not isinstance(inputs, list):
-            inputs = [BinnedMatrix.from_matrix(inputs)] * len(FORESTS)
+            inputs = [inputs if isinstance(inputs, BinnedMatrix) else BinnedMatrix.from_matrix(inputs)] * len(FORESTS)
         return [
-            MultilabelForest(kind, random_state=self._seed_for(*names, kind), **self._settings).fit(features, labels)
+            self._grow(kind, features, labels, self._seed_for(*names, kind))
             for kind, features in zip(FORESTS, inputs, strict=True)
         ]
+
+    def _grow(self, kind: ForestKind, X: Matrix | BinnedMatrix, labels: np.ndarray, seed: int) -> MultilabelForest:
+        if not self._shapes:
+            return MultilabelForest(kind, random_state=seed, **self._settings).fit(X, labels)
+        X = X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X)
+        settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
+        return grow_mixture(kind, X, labels, self._shapes[kind], random_state=seed, **settings)
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
         """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""

@@ -49,6 +49,11 @@ VARIANTS: dict[str, dict] = {
     },
 }
 
+# First levels that several models share -> who grows it, and how. Models without variants share that of the text, as
+# they draw the same random numbers, unless their trees have chosen shapes.
+FIRST_LEVELS: dict[str, dict] = {variant: {"name": "RF+ET", "variant": variant} for variant in VARIANTS}
+FIRST_LEVELS["chosen-shapes"] = {"name": "gcForest+", "shape": "auto"}
+
 # Looked up when they are needed, because loading Numba takes a second that who reads names need not wait.
 _CASCADE = "fairfold.forests.cascade:CascadeForest"
 _OUT_OF_BAG_CASCADE = "fairfold.forests.out_of_bag:OutOfBagCascade"
@@ -64,6 +69,7 @@ def make_model(
     min_samples_leaf: int = 5,
     threshold: float = 0.5,
     percentile: float = 0.95,
+    shape: Literal["auto", "paper"] = "paper",
     n_jobs: int | None = 1,
     random_state: int | np.random.RandomState | None = None,
     **options: object,
@@ -78,6 +84,7 @@ def make_model(
     n_trees, max_levels, min_samples_leaf, threshold, percentile, n_jobs, random_state : see
         :class:`~fairfold.forests.cascade.CascadeForest`. ``percentile`` says nothing to models with a "+", and
         ``max_levels`` nothing to ``"RF+ET"``, which has one level.
+    shape : of the trees of models with a "+", see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
     **options : further parameters of the model's class, in place of the variant's.
 
     Raises
@@ -98,7 +105,7 @@ def make_model(
     if name in OUT_OF_BAG_MODELS:
         if variant is not None:
             raise ModelError(f"variant of {name} is {variant!r}, but it has none; leave it out.")
-        model, chosen = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name]
+        model, chosen = resolve_name(_OUT_OF_BAG_CASCADE), {**OUT_OF_BAG_MODELS[name], "shape": shape}
     else:
         if variant not in (None, *VARIANTS):
             allowed = ", ".join(map(repr, VARIANTS))
@@ -110,6 +117,17 @@ def make_model(
     if unknown:
         raise ModelError(unknown_name(f"parameter of {name}", unknown[0], tuple(model().get_params())))
     return model(**parameters)
+
+
+def make_first_level(first_level: str, **settings: object) -> BaseCascade:
+    """Unfitted model whose level 0 is that of all models that share it.
+
+    Parameters
+    ----------
+    first_level : one of ``FIRST_LEVELS``.
+    **settings : of :func:`make_model`.
+    """
+    return make_model(**{**settings, **FIRST_LEVELS[first_level], "max_levels": 0})
 
 
 def load_model(path: str | Path) -> BaseCascade:

@@ -3,11 +3,13 @@
 A training sample's new features come from the trees that did not draw it, relative to the mean of each tree's draws.
 Imputed labels shape the encoders only; predictors learn from the observed labels, so that their calibrated
 probabilities mean P(observed | x). Divided by one label frequency that all labels share, they are posteriors; a level
-predicts the mean posterior of the levels up to it. docs/how-it-works.md says what each of these mends.
+predicts the mean posterior of the levels up to it. Trees have the shapes whose out-of-bag error is least at level 0.
+docs/how-it-works.md says what each of these mends.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
@@ -18,6 +20,7 @@ from fairfold.arrays import Matrix
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
+from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, append_features
 from fairfold.forests.trees import MultilabelForest
@@ -29,7 +32,8 @@ from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_l
 class OutOfBagCascade(BaseCascade):
     """Deep forest for weak labels on out-of-bag features, with calibrated posteriors.
 
-    Time grows with the levels times two forests, or four with imputation or crossing-over.
+    Time grows with the levels times two forests, or four with imputation or crossing-over; choosing shapes takes about
+    as long as a level.
 
     Parameters
     ----------
@@ -37,11 +41,13 @@ class OutOfBagCascade(BaseCascade):
     crossing_over : whether an encoder never sees its own new features of the level below.
     imputation : None; ``"slc"``, the likeliest hidden positives, as many as the label frequency implies; or ``"fla"``,
         every unobserved label in proportion to its posterior.
+    shape : ``"auto"``, the shapes of trees that :func:`~fairfold.forests.shapes.choose_shapes` finds for the data, for
+        all levels; ``"paper"``, that of the published forests, with ``min_samples_leaf``.
     n_trees : trees per forest.
     max_levels : most levels above level 0.
     patience : levels without improvement of the out-of-bag score after which growth stops.
     metric : of :func:`~fairfold.evaluation.scores.multilabel_scores`, that chooses the best level.
-    min_samples_leaf : training samples per leaf.
+    min_samples_leaf : training samples per leaf, of the shape ``"paper"``; says nothing to ``"auto"``.
     threshold : posterior above which a label is predicted, and imputed by ``"slc"``.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
@@ -52,15 +58,18 @@ class OutOfBagCascade(BaseCascade):
         as of :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
     label_frequencies_ : list of floats, c of each level.
     oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels.
+    unseen_proba_ : (n_samples, n_labels) out-of-bag probabilities that labels of training samples are observed, mean of
+        the levels up to ``best_level_``; not stored with the model.
     best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
     """
 
-    _choices: ClassVar = {"imputation": (None, "slc", "fla"), "metric": tuple(METRICS)}
+    _choices: ClassVar = {"imputation": (None, "slc", "fla"), "shape": ("auto", "paper"), "metric": tuple(METRICS)}
 
     _: KW_ONLY
     features: Sequence[FeatureKind] = ("output",)
     crossing_over: bool = False
     imputation: Literal["slc", "fla"] | None = None
+    shape: Literal["auto", "paper"] = "paper"
     n_trees: int = 150
     max_levels: int = 10
     patience: int = 3
@@ -72,10 +81,14 @@ class OutOfBagCascade(BaseCascade):
 
     def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
         grow = Grower(seed, self._forest_settings())
+        first_level = first_level or self._grow_first_level(grow, X, observed)
+        if self.shape == "auto":
+            grow.take_shapes(first_level.predictors)
         imputer = self._make_imputer(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
         seen_proba = np.zeros(observed.shape)  # sum over levels
+        seen_probas = []
         total = np.zeros(observed.shape)  # of posteriors, over levels
         labels, new = observed, []
         for level in range(self.max_levels + 1):
@@ -85,14 +98,15 @@ class OutOfBagCascade(BaseCascade):
                     labels = imputer.impute(level, seen_proba / level, self.label_frequencies_[-1])
                 encoders = self._grow_encoders(grow, level, X, labels, new)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
-            reuse = level == 0 and first_level is not None
-            predictors = (
-                first_level.predictors if reuse else grow.pair(append_features(X, *new), observed, level, "predictor")
-            )
+            if level == 0:
+                predictors = first_level.predictors
+            else:
+                predictors = grow.pair(append_features(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
             proba = self._calibrate_level(observed, predictors, seen_proba)
             seen_proba += proba
+            seen_probas.append(proba)
             total += posterior(proba, self.label_frequencies_[-1])
             self.oob_scores_.append(multilabel_scores(observed, total / (level + 1), self.threshold))
             if level - self._best_level() >= self.patience:
@@ -100,6 +114,13 @@ class OutOfBagCascade(BaseCascade):
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
+        self.unseen_proba_ = np.mean(seen_probas[: self.best_level_ + 1], axis=0)
+
+    def predict_observed_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
+        levels = itertools.islice(super().staged_predict_proba(X), self.best_level_ + 1)
+        calibrated = [calibrate(proba, by) for proba, by in zip(levels, self.calibrations_, strict=False)]
+        return np.mean(calibrated, axis=0)
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Posteriors after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
@@ -114,6 +135,12 @@ class OutOfBagCascade(BaseCascade):
             calibrated = calibrate(proba, self.calibrations_[level])
             total = total + posterior(calibrated, self.label_frequencies_[level])
             yield total / (level + 1)
+
+    def _grow_first_level(self, grow: Grower, X: Matrix, observed: np.ndarray) -> Level:
+        binned = BinnedMatrix.from_matrix(X)
+        if self.shape == "auto":
+            grow.choose_shapes(binned, observed)
+        return Level([], grow.pair(binned, observed, 0, "predictor"))
 
     def _make_imputer(self, observed: np.ndarray) -> PosteriorImputer | None:
         if self.imputation is None:

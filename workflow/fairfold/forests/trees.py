@@ -13,10 +13,10 @@ than about 5,000 samples; beyond, and with other labels, they are rounded to dou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -35,6 +35,7 @@ KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
+ALL_LABELS = -1
 # Attributes that are stored, with type and number of dimensions.
 _ARRAYS = {
     "tree_starts_": (np.int64, 1),
@@ -44,6 +45,7 @@ _ARRAYS = {
     "right_": (np.int32, 1),
     "value_": (np.float32, 2),
     "weight_": (np.int32, 1),
+    "label_of_tree_": (np.int32, 1),
 }
 _SAMPLE_ARRAYS = {
     "oob_proba_": (np.float64, 2),
@@ -51,7 +53,28 @@ _SAMPLE_ARRAYS = {
     "leaf_of_": (np.int32, 2),
     "in_bag_": (np.bool_, 2),
     "label_means_": (np.float64, 1),
+    "shapes_": (np.float64, 2),
 }
+
+
+class TreeShape(NamedTuple):
+    """What decides how large and how different the trees of a forest are; see :class:`MultilabelForest`."""
+
+    min_samples_leaf: int = 5
+    max_features: Literal["sqrt"] | int | float = "sqrt"
+    max_samples: int | float = 0.5
+    labelwise: bool = False
+
+    def to_row(self) -> list[float]:
+        """As numbers: 0 for ``"sqrt"``, shares negative."""
+        features = 0.0 if self.max_features == "sqrt" else _signed(self.max_features)
+        return [self.min_samples_leaf, features, _signed(self.max_samples), self.labelwise]
+
+    @classmethod
+    def from_row(cls, row: Iterable[float]) -> Self:
+        """The shape whose ``to_row`` these are."""
+        leaf, features, samples, labelwise = map(float, row)
+        return cls(int(leaf), _unsigned(features) or "sqrt", _unsigned(samples), labelwise > 0)
 
 
 @dataclass(eq=False, repr=False)
@@ -68,6 +91,8 @@ class MultilabelForest:
     max_features : features looked at per split: ``"sqrt"``, a number, or a share of all as a float. More are looked at
         only as long as all were constant in the node.
     max_samples : draws per tree, with replacement: a number, or a share of the samples as a float.
+    labelwise : whether every label has ``n_trees`` trees of its own, instead of all labels together: n_labels times as
+        many trees, whose splits serve one label.
     max_bins : values that a random forest tells apart per feature, 2 to 256; None for all. Extra trees always see all.
     n_jobs : threads; None for one, -1 for all cores. More than there are cores is allowed and gains nothing.
     random_state : seed, a whole number. Forests of the same seed and number of samples draw the same samples for their
@@ -81,6 +106,8 @@ class MultilabelForest:
     leaf_of_ : (n_samples, n_trees) int32, node in which each sample ends.
     in_bag_ : (n_samples, n_trees) bool, whether the tree drew the sample.
     label_means_ : (n_labels,) mean of each label.
+    label_of_tree_ : (n_trees,) int32, the label that a tree predicts, -1 for all. Values of others are 0 in its nodes.
+    shapes_ : (n_shapes, 4) float64, rows of :class:`TreeShape`; several in a forest that was joined.
     tree_starts_ : (n_trees + 1,) int64; the nodes of tree ``t`` are ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``,
         its root first, parents before their children.
     feature_ : (n_nodes,) int32, feature of the split, -1 for a leaf.
@@ -97,12 +124,13 @@ class MultilabelForest:
     min_samples_leaf: int = 5
     max_features: Literal["sqrt"] | int | float = "sqrt"
     max_samples: int | float = 0.5
+    labelwise: bool = False
     max_bins: int | None = 256
     n_jobs: int | None = 1
     random_state: int
 
     def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> MultilabelForest:
-        """Grow the trees. Time grows with trees · max_features · n·log(n) · n_labels.
+        """Grow the trees. Time grows with trees · max_features · n·log(n) · n_labels, labelwise or not.
 
         Parameters
         ----------
@@ -126,20 +154,68 @@ class MultilabelForest:
         n, self.n_features_in_ = X.shape
         is_random = self.kind == "extra_trees"
         rules = GrowthRules(
-            n_draws=_number_of(self.max_samples, n, "max_samples", "samples"),
-            max_features=_number_of(self.max_features, self.n_features_in_, "max_features", "features"),
+            n_draws=number_of(self.max_samples, n, "max_samples", "samples"),
+            max_features=number_of(self.max_features, self.n_features_in_, "max_features", "features"),
             min_samples_leaf=int(self.min_samples_leaf),
             random_threshold=is_random,
         )
-        labels, centre = _pad_labels(Y, rules.n_draws)
         table = X.exact if is_random else X.binned
-        seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
-        trees = self._map(lambda seed: grow_tree(table, labels, Y.shape[1], rules, seed), seeds)
-        self.in_bag_ = self._join(trees, centre)
+        targets = np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y]
+        padded = [_pad_labels(target, rules.n_draws) for target in targets]
+        seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
+        everyone = np.arange(n, dtype=np.uint32)
+        target_of = np.tile(np.arange(len(targets)), self.n_trees)
+        trees = self._map(
+            lambda task: grow_tree(table, padded[task[0]][0], targets[task[0]].shape[1], rules, everyone, task[1]),
+            zip(target_of, seeds, strict=True),
+        )
+        self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
+        self._put_together(trees, np.concatenate([centre for _, centre in padded]))
+        self.leaf_of_ = np.stack([leaves for *_, leaves, _ in trees], axis=1) + self.tree_starts_[:-1].astype(np.int32)
+        self.in_bag_ = np.stack([drawn for *_, drawn in trees], axis=1)
         self.label_means_ = Y.mean(axis=0)
-        self.oob_proba_ = self._out_of_bag(self.leaf_of_)
-        self.training_proba_ = self.mean_value(self.leaf_of_)
+        shape = TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)
+        self.shapes_ = np.array([shape.to_row()], dtype=np.float64)
+        self._predict_training_samples()
         return self
+
+    @classmethod
+    def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
+        """A forest that predicts, of trees as :func:`~fairfold.forests.growth.grow_tree` returns them."""
+        forest = cls(kind, n_trees=len(trees), random_state=0)
+        forest.n_features_in_ = n_features
+        forest.label_of_tree_ = np.full(len(trees), ALL_LABELS, dtype=np.int32)
+        forest._put_together(trees, np.zeros(trees[0][2].shape[1], dtype=np.float32))
+        return forest
+
+    @classmethod
+    def joined(cls, forests: Sequence[MultilabelForest]) -> MultilabelForest:
+        """One forest of the trees of several of a kind that were fitted on the same samples and labels.
+
+        Parameters
+        ----------
+        forests : fitted; parameters but for the number of trees are those of the first.
+        """
+        first = forests[0]
+        if len(forests) == 1:
+            return first
+        n_trees = sum(len(forest.label_of_tree_) for forest in forests)
+        forest = cls(first.kind, n_trees=n_trees, n_jobs=first.n_jobs, random_state=first.random_state)
+        forest.n_features_in_, forest.label_means_ = first.n_features_in_, first.label_means_
+        shifts = np.cumsum([0, *(len(part.weight_) for part in forests)])
+        starts = [part.tree_starts_[:-1] + shift for part, shift in zip(forests, shifts, strict=False)]
+        forest.tree_starts_ = np.concatenate([*starts, shifts[-1:]])
+        for name in ("feature_", "threshold_", "value_", "weight_", "label_of_tree_", "shapes_"):
+            setattr(forest, name, np.concatenate([getattr(part, name) for part in forests]))
+        for name in ("left_", "right_"):
+            children = [getattr(part, name) for part in forests]
+            moved = [np.where(c < 0, c, c + np.int32(shift)) for c, shift in zip(children, shifts, strict=False)]
+            setattr(forest, name, np.concatenate(moved))
+        leaves = [part.leaf_of_ + np.int32(shift) for part, shift in zip(forests, shifts, strict=False)]
+        forest.leaf_of_ = np.ascontiguousarray(np.hstack(leaves))
+        forest.in_bag_ = np.ascontiguousarray(np.hstack([part.in_bag_ for part in forests]))
+        forest._predict_training_samples()
+        return forest
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """Mean prediction of all trees, (n_samples, n_labels) float64.
@@ -177,6 +253,28 @@ class MultilabelForest:
         of_roots = self._out_of_bag(np.ascontiguousarray(roots))
         return np.clip(self.oob_proba_ - of_roots + self.label_means_, 0, 1)
 
+    def oob_errors(self, Y: np.ndarray, n_trees: int) -> np.ndarray:
+        """(n_samples,) mean squared error of out-of-bag predictions, as if ``n_trees`` trees had left out each sample.
+
+        A mean of v predictions has an error of s²/v from their variance s², which is known where two trees or more left
+        out the sample. So forests of a few trees can be compared, large leaves, which differ little, with small ones,
+        which gain most from their number.
+
+        Parameters
+        ----------
+        Y : (n_samples, n_labels) that the forest was fitted on.
+        n_trees : per label.
+
+        Returns
+        -------
+        NaN for a sample that fewer than two trees of some label left out.
+        """
+        votes = self._votes(~self.in_bag_)
+        v = np.where(votes >= 2, votes, np.nan)
+        mean_square = self._sum_values(self.leaf_of_, ~self.in_bag_, squared=True) / v
+        variance = np.maximum(0, mean_square - self.oob_proba_**2) * v / (v - 1)
+        return ((self.oob_proba_ - Y) ** 2 - variance / v + variance / n_trees).mean(axis=1)
+
     def to_arrays(self, *, with_samples: bool = False) -> dict[str, np.ndarray]:
         """All that ``predict_proba`` and ``apply`` need; for ``numpy.savez``.
 
@@ -205,7 +303,7 @@ class MultilabelForest:
         missing = {"kind", "n_features", *(name.rstrip("_") for name in _ARRAYS)} - set(arrays)
         if missing:
             raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
-        forest = cls(str(arrays["kind"]), n_trees=arrays["tree_starts"].size - 1, random_state=0)
+        forest = cls(str(arrays["kind"]), n_trees=max(1, arrays["tree_starts"].size - 1), random_state=0)
         forest._check_parameters()
         with_samples = any(name.rstrip("_") in arrays for name in _SAMPLE_ARRAYS)
         for name, (dtype, ndim) in (_ARRAYS | (_SAMPLE_ARRAYS if with_samples else {})).items():
@@ -223,7 +321,11 @@ class MultilabelForest:
         starts, n_nodes = self.tree_starts_, len(self.weight_)
         if starts[0] != 0 or starts[-1] != n_nodes or (np.diff(starts) < 1).any():
             return False
-        if any(len(getattr(self, name)) != n_nodes for name in _ARRAYS if name != "tree_starts_"):
+        by_tree = ("tree_starts_", "label_of_tree_")
+        if any(len(getattr(self, name)) != n_nodes for name in _ARRAYS if name not in by_tree):
+            return False
+        labels = self.label_of_tree_
+        if len(labels) != len(starts) - 1 or (labels < ALL_LABELS).any() or (labels >= self.value_.shape[1]).any():
             return False
         node, end = np.arange(n_nodes), np.repeat(starts[1:], np.diff(starts))
         is_split = self.feature_ >= 0
@@ -253,9 +355,9 @@ class MultilabelForest:
         with ThreadPoolExecutor(n_threads) as pool:
             return list(pool.map(function, tasks))
 
-    def _join(self, trees: list[tuple], centre: np.ndarray) -> np.ndarray:
-        """Put the trees behind each other; returns which samples each tree drew, (n_samples, n_trees)."""
-        nodes, weights, values, leaves, drawn = zip(*trees, strict=True)
+    def _put_together(self, trees: list[tuple], centre: np.ndarray) -> None:
+        """Put the nodes of the trees behind each other."""
+        nodes, weights, values, *_ = zip(*trees, strict=True)
         features, thresholds, lefts, rights = zip(*nodes, strict=True)
         self.tree_starts_ = np.cumsum([0, *map(len, weights)], dtype=np.int64)
         self.feature_, self.threshold_ = np.concatenate(features), np.concatenate(thresholds)
@@ -265,21 +367,34 @@ class MultilabelForest:
             np.where(is_split, np.concatenate(children) + shift, np.int32(-1)) for children in (lefts, rights)
         )
         self.weight_, self.value_ = np.concatenate(weights), np.concatenate(values)
-        self.value_ += centre
-        self.leaf_of_ = np.stack(leaves, axis=1) + self.tree_starts_[:-1].astype(np.int32)
-        return np.stack(drawn, axis=1)
+        if self.labelwise:
+            own = np.repeat(self.label_of_tree_, np.diff(self.tree_starts_))
+            self.value_, narrow = np.zeros((len(own), len(centre)), dtype=np.float32), self.value_
+            self.value_[np.arange(len(own)), own] = narrow[:, 0] + centre[own]
+        else:
+            self.value_ += centre
+
+    def _predict_training_samples(self) -> None:
+        self.oob_proba_ = self._out_of_bag(self.leaf_of_)
+        self.training_proba_ = self.mean_value(self.leaf_of_)
 
     def _out_of_bag(self, nodes: np.ndarray) -> np.ndarray:
         """Mean value of a node for each sample and tree, of the trees that did not draw the sample."""
-        votes = np.count_nonzero(~self.in_bag_, axis=1)[:, np.newaxis]
+        votes = self._votes(~self.in_bag_)
         return np.where(votes > 0, self._sum_values(nodes, ~self.in_bag_) / np.maximum(votes, 1), self.label_means_)
 
     def mean_value(self, leaves: np.ndarray) -> np.ndarray:
         """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
-        return self._sum_values(leaves, None) / leaves.shape[1]
+        return self._sum_values(leaves, None) / self._votes(np.ones((1, leaves.shape[1]), dtype=bool))
 
-    def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None) -> np.ndarray:
-        values = _pad(self.value_, np.float32, extra_rows=1)
+    def _votes(self, counted: np.ndarray) -> np.ndarray:
+        """(n, n_labels) how many of the trees that are counted, (n, n_trees), predict each label."""
+        sees = self.label_of_tree_[:, np.newaxis] == np.arange(self.value_.shape[1])
+        sees |= self.label_of_tree_[:, np.newaxis] == ALL_LABELS
+        return counted.astype(np.float32) @ sees.astype(np.float32)  # whole numbers, exact
+
+    def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False) -> np.ndarray:
+        values = _pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
         total = np.empty((len(leaves), values.shape[1]))
         add_leaf_values(leaves, counted, values.ravel(), values.shape[1], total.reshape(-1))
         return total[:, : self.value_.shape[1]]
@@ -303,6 +418,15 @@ class MultilabelForest:
         return single_precision(X)
 
 
+def _signed(wanted: int | float) -> float:
+    """A share as a negative number, to be told from a whole number."""
+    return -float(wanted) if isinstance(wanted, (float, np.floating)) else float(wanted)
+
+
+def _unsigned(number: float) -> int | float:
+    return -number if number < 0 else int(number)
+
+
 def _as_matrix(X: Matrix) -> Matrix:
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
@@ -319,7 +443,7 @@ def _check_labels(Y: np.ndarray, n_samples: int) -> np.ndarray:
     return Y
 
 
-def _number_of(wanted: str | int | float, available: int, name: str, what: str) -> int:
+def number_of(wanted: str | int | float, available: int, name: str, what: str) -> int:
     """Number of features or samples that a parameter asks for, rounded as scikit-learn does."""
     if wanted == "sqrt" and name == "max_features":
         return max(1, int(np.sqrt(available)))

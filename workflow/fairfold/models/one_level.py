@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
@@ -66,6 +66,16 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
         self.best_level_, self.best_levels_ = 0, dict.fromkeys(METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
+
+    @property
+    def unseen_proba_(self) -> np.ndarray:
+        """The estimator's own probabilities of training samples that they were not fitted on, where it has them."""
+        return self.estimator_.unseen_proba_
+
+    @property
+    def predict_observed_proba(self) -> Callable[[Matrix], np.ndarray]:
+        """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
+        return self.estimator_.predict_observed_proba
 
     def _given(self) -> dict[str, int | np.random.RandomState | None]:
         """What the estimator is given of the parameters of this one, by the names that it has for them."""

@@ -129,7 +129,8 @@ def first_level_from(model: ClassifierMixin, fitted: Mapping[str, ClassifierMixi
 
     def identity(of: ClassifierMixin) -> tuple:
         # a cascade on out-of-bag features draws its random numbers as one without a shared seed
-        return of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
+        settings = of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
+        return *settings, getattr(of, "shape", "paper")
 
     same = (other.levels_[0] for other in fitted.values() if _shares(other) and identity(other) == identity(model))
     return {"first_level": next(same, None)}

@@ -9,6 +9,7 @@ _FAMILY_OF = {"gcForest+": "gcForest", "SLCForest+": "SLCForest", "FLAForest+": 
     "CaFE-SLC+": "CaFE-SLC",
     "CaFE-FLA+": "CaFE-FLA",
 }
+_SETTINGS = ("n_trees", "max_levels", "min_samples_leaf", "threshold")
 
 
 def _spec(name: str, *, is_published: bool) -> ModelSpec:
@@ -18,7 +19,7 @@ def _spec(name: str, *, is_published: bool) -> ModelSpec:
         name,
         make="fairfold.forests.models:make_model",
         parameters={"name": name},
-        settings=("n_trees", "max_levels", "min_samples_leaf", "threshold", "percentile"),
+        settings=(*_SETTINGS, "percentile" if is_published else "shape"),
         variants=is_published,
         family=family,
         palette_index=_FAMILIES.index(family),

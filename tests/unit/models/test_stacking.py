@@ -1,0 +1,144 @@
+"""The pool's weights are the likeliest ones, and a stack is honest and not worse than its best member."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.forests.boosting import MultilabelBoosting
+from fairfold.models import make_model
+from fairfold.models.kernel_ridge import KernelRidgeClassifier
+from fairfold.models.stacking import StackedClassifier, pool_weights
+from fairfold.models.unseen import fit_with_unseen
+from fairfold.splitting import IterativeStratification
+from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 6))
+    Y = (X[:, :3] + 0.7 * rng.normal(size=(1500, 3)) > [0.2, 0.5, 0.9]).astype(np.int8)
+    return X, Y, mask_positives(Y, 0.5, random_state=0)
+
+
+def members():
+    return [
+        ("logistic", MultiOutputClassifier(LogisticRegression())),
+        ("tree", DecisionTreeClassifier(max_depth=4)),
+        ("kernel", KernelRidgeClassifier(gammas=(0.3,))),
+    ]
+
+
+def test_weights_are_those_of_a_general_optimiser():
+    rng = np.random.default_rng(1)
+    truth = rng.random((500, 3))
+    observed = (rng.random((500, 3)) < truth).astype(int)
+    logits = np.log(truth / (1 - truth))
+    noise = np.array([0.5, 1.0, 3.0])[:, None, None] * rng.normal(size=(3, 500, 3))
+    members = 1 / (1 + np.exp(-(logits + noise)))
+
+    def loss(w):
+        P = np.tensordot(w, members, axes=1)
+        prior = 10 / 3 * np.log(w).sum()
+        return -(np.log(np.where(observed == 1, P, 1 - P)).sum() + prior) / observed.size
+
+    sums_to_one = {"type": "eq", "fun": lambda w: w.sum() - 1}
+    found = minimize(loss, np.full(3, 1 / 3), bounds=[(1e-6, 1)] * 3, constraints=sums_to_one)
+    weights = pool_weights(observed, members)
+    np.testing.assert_allclose(weights, found.x, rtol=0, atol=2e-3)
+    assert weights.sum() == pytest.approx(1) and weights[0] > weights[1] > weights[2]
+
+
+def test_many_cells_are_thinned_out(monkeypatch):
+    rng = np.random.default_rng(2)
+    observed, members = rng.integers(2, size=(100, 2)), rng.random((2, 100, 2))
+    monkeypatch.setattr("fairfold.models.stacking._MOST_CELLS", 60)
+    expected = pool_weights(observed[::4], members[:, ::4])
+    np.testing.assert_array_equal(pool_weights(observed, members), expected)
+
+
+def test_equals_the_stack_written_out(data):
+    X, _, observed = data
+    train, new = X[:300], X[300:]
+    stack = StackedClassifier(members(), n_splits=3, random_state=7).fit(train, observed[:300])
+    seed = int(np.random.RandomState(7).randint(2**31 - 1))
+    fold_of = IterativeStratification(3, random_state=seed).assign(observed[:300])
+    unseen, seen = [], []
+    for name, estimator in members():
+        if name != "kernel":
+            estimator.set_params(**{"random_state": seed} if name == "tree" else {})
+        fitted = estimator.fit(train, observed[:300])
+        seen.append(label_probabilities(fitted, new, 3))
+        if name == "kernel":
+            unseen.append(fitted.unseen_proba_)
+            continue
+        P = np.empty((300, 3))
+        for fold in range(3):
+            rest = fold_of != fold
+            P[~rest] = label_probabilities(estimator.fit(train[rest], observed[:300][rest]), train[~rest], 3)
+        unseen.append(P)
+    by = [fit_calibration(observed[:300], P) for P in unseen]
+    unseen, seen = ([calibrate(P, c) for P, c in zip(Ps, by, strict=True)] for Ps in (unseen, seen))
+    weights = pool_weights(observed[:300], np.stack(unseen))
+    np.testing.assert_allclose(stack.weights_, weights, rtol=0, atol=1e-12)
+    pooled = sum(w * P for w, P in zip(weights, unseen, strict=True))
+    last = fit_calibration(observed[:300], pooled)
+    c = shared_label_frequency(observed[:300], calibrate(pooled, last))
+    assert stack.label_frequency_ == pytest.approx(c)
+    expected = posterior(calibrate(sum(w * P for w, P in zip(weights, seen, strict=True)), last), c)
+    np.testing.assert_allclose(stack.predict_proba(new), expected, rtol=0, atol=1e-9)
+
+
+def test_a_stack_is_not_worse_than_its_best_member(data):
+    """Average precision of fresh samples: at most .01 below the best, and above the mean of all."""
+    X, truth, observed = data
+    scores = {}
+    for name, estimator in [*members(), ("stack", StackedClassifier(members(), random_state=0))]:
+        P = label_probabilities(estimator.fit(X[:300], observed[:300]), X[300:], 3)
+        scores[name] = average_precision_score(truth[300:], P, average="micro")
+    stacked = scores.pop("stack")
+    assert stacked > max(scores.values()) - 0.01 and stacked > np.mean(list(scores.values())), (stacked, scores)
+
+
+def test_permuted_labels_stay_at_chance():
+    """AUROC of what a stack says of its training samples unseen, mean of six data: .5 within .03."""
+    found = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, Y = rng.normal(size=(300, 6)), (rng.random((300, 3)) < 0.4).astype(np.int8)
+        pair = [("boosting", MultilabelBoosting(max_rounds=20)), ("kernel", KernelRidgeClassifier())]
+        P = StackedClassifier(pair, random_state=seed).fit(X, Y).unseen_proba_
+        found.append(np.mean([roc_auc_score(Y[:, label], P[:, label]) for label in range(3)]))
+    assert abs(np.mean(found) - 0.5) < 0.03, found
+
+
+@pytest.mark.parametrize("name", ["Stack+", "joint-GB+", "kernel-ridge+"])
+def test_hidden_labels_are_predicted_and_threads_change_nothing(data, name):
+    """Half of the labels are hidden: posteriors at 0.5 err less than probabilities that a label is observed."""
+    X, truth, observed = data
+    settings = {"n_trees": 20, "max_levels": 1} if name == "Stack+" else {}
+    model = make_model(name, **settings, random_state=0).fit(X[:300], observed[:300])
+    P = model.predict_proba(X[300:])
+    c = model.estimator_.label_frequency_
+    assert c < 0.8 and np.mean((P > 0.5) != truth[300:]) < np.mean((c * P > 0.5) != truth[300:])
+    again = make_model(name, **settings, random_state=0, n_jobs=3).fit(X[:300], observed[:300])
+    assert again.predict_proba(X[300:]).tobytes() == P.tobytes()
+
+
+def test_members_that_know_unseen_samples_are_fitted_once(data):
+    X, truth, _ = data
+    calls = []
+
+    class Counting(KernelRidgeClassifier):
+        def fit(self, X, Y):
+            calls.append(len(X))
+            return super().fit(X, Y)
+
+    fitted, P = fit_with_unseen(Counting(), X, truth, n_splits=5, random_state=0)
+    assert calls == [1500] and P is fitted.unseen_proba_

@@ -1,0 +1,212 @@
+"""Gradient boosting whose trees serve all labels at once, with predictions of every training sample by models that did
+not see it.
+
+A round fits one tree to the residuals of all labels, y - p: its splits reduce their summed variance, as of the forests
+here, and its leaves hold a Newton step for each label, sum(y - p) / (sum(p (1 - p)) + l2). Labels so share what they
+have in common, as in the multi-output boosting of Zhang & Jung (2021, "GBDT-MO") and Iosipoi & Vakhrushev (2022,
+"SketchBoost"), and a round costs one tree, not one for each label. Each tree is grown on a bootstrap of the samples
+and of the features of each split; the steps of its leaves are those of all samples in them.
+
+Boosting has no out-of-bag samples: what a tree corrects, the trees before it, saw them. It is cross-fitted instead, all
+folds side by side, round by round, and stops when the likelihood of the left-out samples does not grow; the same
+number of rounds then trains on all samples. Features are ranked once for all of them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import expit, logit, xlogy
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import KFold
+
+from fairfold.arrays import Matrix
+from fairfold.compiled import njit
+from fairfold.errors import ModelError
+from fairfold.forests.binning import BinnedMatrix
+from fairfold.forests.growth import GrowthRules, grow_tree
+from fairfold.forests.lanes import LANES
+from fairfold.forests.trees import ForestKind, MultilabelForest, number_of
+from fairfold.seeds import seed_for, seed_sequence
+from fairfold.ties import first_best
+from fairfold.validation import check_dense_binary
+
+ROUNDS_AT_ONCE = 10  # between looks at the left-out samples
+
+
+@dataclass(eq=False, repr=False)
+class MultilabelBoosting(ClassifierMixin, BaseEstimator):
+    """Gradient boosting of trees with a step for every label in each leaf.
+
+    Time grows with (n_splits + 1) · rounds · max_features · n·log(n) · n_labels.
+
+    Parameters
+    ----------
+    kind : how a tree finds its thresholds, as of :class:`~fairfold.forests.trees.MultilabelForest`.
+    max_rounds : most trees.
+    learning_rate : share of a Newton step that is taken.
+    min_samples_leaf : least number of different samples of a tree's bootstrap in a leaf.
+    max_features : features looked at per split, as of the forests.
+    l2 : added to the curvature of each leaf; so many samples of even odds, divided by four, vote for no step.
+    patience : rounds without a better likelihood of the left-out samples after which boosting stops.
+    n_splits : folds of the cross-fitting.
+    n_jobs : threads; any number gives the same result.
+    random_state : whole number.
+
+    Attributes
+    ----------
+    unseen_proba_ : (n_samples, n_labels) probabilities of the training samples, each by a model that did not see it.
+    n_rounds_ : trees of the model.
+    classes_ : numbers of the labels.
+    """
+
+    _: KW_ONLY
+    kind: ForestKind = "extra_trees"
+    max_rounds: int = 200
+    learning_rate: float = 0.1
+    min_samples_leaf: int = 5
+    max_features: Literal["sqrt"] | int | float = 1.0
+    l2: float = 1.0
+    patience: int = 20
+    n_splits: int = 5
+    n_jobs: int | None = 1
+    random_state: int = 0
+
+    def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> Self:
+        """Fit on (n_samples, n_features), dense or sparse, and (n_samples, n_labels) of 0/1.
+
+        Raises
+        ------
+        ModelError
+            When labels are not 0/1, or there are fewer samples than folds.
+        """
+        Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
+        if not isinstance(X, BinnedMatrix):
+            X = BinnedMatrix.from_matrix(X)
+        n_samples, n_features = X.shape
+        if n_samples < self.n_splits:
+            raise ModelError(f"there are {n_samples} samples for {self.n_splits} folds; lower n_splits.")
+        self.classes_ = np.arange(Y.shape[1]).astype(object)
+        folds = KFold(self.n_splits, shuffle=True, random_state=seed_for(self.random_state, "folds") % 2**32)
+        unseen = [test for _, test in folds.split(Y)]
+        runs = [self._start(X, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)]
+        self.n_rounds_, self.unseen_proba_ = self._boost_until_no_better(runs, Y, unseen)
+        final = self._start(X, Y, np.arange(n_samples), "all")
+        final.go_on(self.n_rounds_)
+        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, final.trees, n_features)
+        return self
+
+    def predict_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probability that each label is positive."""
+        return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
+
+    def _start(self, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
+        is_random = self.kind == "extra_trees"
+        rules = GrowthRules(
+            n_draws=len(seen),
+            max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
+            min_samples_leaf=self.min_samples_leaf,
+            random_threshold=is_random,
+        )
+        seeds = seed_sequence(self.random_state, "rounds", name).generate_state(self.max_rounds, np.uint64)
+        return _Run(X.exact if is_random else X.binned, Y, seen, rules, seeds, self.learning_rate, self.l2)
+
+    def _boost_until_no_better(
+        self, runs: list[_Run], Y: np.ndarray, unseen: list[np.ndarray]
+    ) -> tuple[int, np.ndarray]:
+        """The number of rounds with the best likelihood, and the probabilities of left-out samples after as many.
+
+        A fold with more of a label leaves less of it to the others. What their model says beyond their log-odds does
+        not depend on that.
+        """
+        base = _log_odds(Y)
+        likelihoods, best, proba = [], 0, np.empty(Y.shape)
+        with ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(runs))) as pool:
+            for first in range(0, self.max_rounds, ROUNDS_AT_ONCE):
+                rounds = min(ROUNDS_AT_ONCE, self.max_rounds - first)
+                list(pool.map(lambda run, rounds=rounds: run.go_on(rounds), runs))
+                found = np.empty(Y.shape)
+                for run, samples in zip(runs, unseen, strict=True):
+                    found[samples] = expit(run.log_odds[samples] - run.base + base)
+                likelihoods.append(float(np.mean(xlogy(Y, found) + xlogy(1 - Y, 1 - found))))
+                if first_best(np.array(likelihoods)) == len(likelihoods) - 1:
+                    best, proba = first + rounds, found
+                elif first + rounds - best >= self.patience:
+                    break
+        return best, proba
+
+
+class _Run:
+    """Boosting on some of the samples; the others are led through its trees.
+
+    Attributes
+    ----------
+    base : (n_labels,) log-odds before the first round.
+    log_odds : (n_samples, n_labels) so far.
+    trees : so far, as ``grow_tree`` returns them, with steps for values.
+    """
+
+    def __init__(
+        self,
+        table: tuple,
+        Y: np.ndarray,
+        seen: np.ndarray,
+        rules: GrowthRules,
+        seeds: np.ndarray,
+        rate: float,
+        l2: float,
+    ) -> None:
+        self._table, self._Y, self._seen = table, Y, seen.astype(np.uint32)
+        self._rules, self._seeds, self._rate, self._l2 = rules, seeds, rate, l2
+        self.base = _log_odds(Y[seen])
+        self.log_odds = np.tile(self.base, (len(Y), 1))
+        self.trees: list[tuple] = []
+        self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))
+
+    def go_on(self, rounds: int) -> None:
+        """Add so many trees."""
+        n_labels = self._Y.shape[1]
+        for _ in range(rounds):
+            proba = expit(self.log_odds)
+            self._residuals[:, :n_labels] = self._Y - proba
+            seed = self._seeds[len(self.trees)]
+            nodes, weights, values, leaf_of, _ = grow_tree(
+                self._table, self._residuals, n_labels, self._rules, self._seen, seed
+            )
+            steps = np.zeros(values.shape)
+            newton_steps(self._residuals, proba, self._seen, leaf_of, self._rate, self._l2, steps)
+            steps = steps.astype(np.float32)
+            self.log_odds += steps[leaf_of]
+            self.trees.append((nodes, weights, steps, leaf_of, None))
+
+
+def _log_odds(Y: np.ndarray) -> np.ndarray:
+    """(n_labels,), with half a sample of each class more, for labels of one class."""
+    return logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1))
+
+
+@njit(boundscheck=False, error_model="numpy")
+def newton_steps(residuals, proba, seen, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
+    """Newton steps of each leaf into ``steps``, (n_nodes, n_labels) zeros.
+
+    Parameters
+    ----------
+    residuals : (n_samples, at least n_labels) y - p.
+    proba : (n_samples, n_labels) p.
+    seen : samples that count.
+    leaf_of : (n_samples,) leaves.
+    rate, l2 : learning rate, and what is added to the curvature.
+    """
+    curvature = np.full(steps.shape, l2)
+    for row in seen:
+        leaf = leaf_of[row]
+        for label in range(steps.shape[1]):
+            steps[leaf, label] += residuals[row, label]
+            curvature[leaf, label] += proba[row, label] * (1 - proba[row, label])
+    for node in range(len(steps)):
+        for label in range(steps.shape[1]):
+            steps[node, label] *= rate / curvature[node, label]

@@ -1,0 +1,113 @@
+"""Classifiers of several kinds as one: a weighted mean of their probabilities, corrected for missing labels.
+
+Each member's probabilities of the training samples come from models that did not see these, are calibrated, and are
+averaged with the weights under which the observed labels are likeliest: the linear opinion pool (Stone 1961), whose
+likelihood has one maximum. The weights are few and drawn towards equal ones, so that the pool is not worse than its
+best member by more than noise. The pool is calibrated once more and divided by one label frequency, as
+:class:`~fairfold.models.correction.CorrectedClassifier` does with a single classifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import check_random_state
+
+from fairfold.arrays import Matrix
+from fairfold.models.unseen import fit_with_unseen, observed_probabilities
+from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
+
+_STEPS = 500
+_TOLERANCE = 1e-6
+_MOST_CELLS = 1_000_000  # samples times labels that weights are fitted to
+_EQUAL_VOTES = 10.0  # cells that vote for equal weights
+
+
+@dataclass(eq=False, repr=False)
+class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Pool of classifiers, weighted by their probabilities of samples that they did not see.
+
+    Parameters
+    ----------
+    estimators : names and unfitted classifiers of several labels, with ``predict_proba``. Those that know
+        ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
+    n_splits : folds of a cross-fitting.
+    n_jobs : threads, handed on to the members.
+    random_state : handed on to the members, too.
+
+    Attributes
+    ----------
+    estimators_ : fitted, in order.
+    weights_ : (n_estimators,) of the pool, at least 0, summing to 1.
+    unseen_proba_ : (n_samples, n_labels) probabilities that a label is observed.
+    label_frequency_ : c, 1 where nothing seems to be missing.
+    classes_ : numbers of the labels.
+    """
+
+    estimators: Sequence[tuple[str, BaseEstimator]]
+    _: KW_ONLY
+    n_splits: int = 5
+    n_jobs: int | None = 1
+    random_state: int | np.random.RandomState | None = None
+
+    def fit(self, X: Matrix, Y: np.ndarray) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.estimators_, self._calibrations, unseen = [], [], []
+        for _, estimator in self.estimators:
+            given = {"random_state": seed, "n_jobs": self.n_jobs}
+            given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
+            member = clone(estimator).set_params(**given)
+            fitted, P = fit_with_unseen(member, X, Y, n_splits=self.n_splits, random_state=seed)
+            self.estimators_.append(fitted)
+            self._calibrations.append(fit_calibration(Y, P))
+            unseen.append(calibrate(P, self._calibrations[-1]))
+        self.weights_ = pool_weights(Y, np.stack(unseen))
+        pooled = np.tensordot(self.weights_, np.stack(unseen), axes=1)
+        self._calibration = fit_calibration(Y, pooled)
+        self.unseen_proba_ = calibrate(pooled, self._calibration)
+        self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_)
+        self.classes_ = np.arange(Y.shape[1]).astype(object)
+        return self
+
+    def predict_observed_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probability that each label is observed."""
+        members = zip(self.estimators_, self._calibrations, strict=True)
+        P = [calibrate(observed_probabilities(one, X, len(self.classes_)), by) for one, by in members]
+        return calibrate(np.tensordot(self.weights_, np.stack(P), axes=1), self._calibration)
+
+    def predict_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probability that each label is positive."""
+        return posterior(self.predict_observed_proba(X), self.label_frequency_)
+
+
+def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Weights of a mean of probabilities under which the observed labels are likeliest, by expectation maximisation.
+
+    Parameters
+    ----------
+    observed : (n_samples, n_labels) of 0/1.
+    probabilities : (n_members, n_samples, n_labels) of samples that the members did not see. Of more than a million
+        cells, evenly spaced samples count.
+
+    Returns
+    -------
+    (n_members,) at least 0, summing to 1.
+    """
+    step = -(-observed.size // _MOST_CELLS)
+    observed, probabilities = observed[::step], probabilities[:, ::step]
+    likelihood = np.where(observed == 1, probabilities, 1 - probabilities).reshape(len(probabilities), -1)
+    likelihood = np.maximum(likelihood, 1e-12)
+    equal = np.full(len(likelihood), 1 / len(likelihood))
+    weights, votes = equal, likelihood.shape[1] + _EQUAL_VOTES
+    for _ in range(_STEPS):
+        shares = weights / (weights @ likelihood)[:, np.newaxis] * likelihood.T  # (n_cells, n_members)
+        new = (shares.sum(axis=0) + _EQUAL_VOTES * equal) / votes
+        if np.abs(new - weights).max() < _TOLERANCE:
+            break
+        weights = new
+    return new

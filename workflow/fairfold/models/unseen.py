@@ -1,0 +1,43 @@
+"""Probabilities of training samples by models that did not see them."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from fairfold.arrays import Matrix
+from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.splitting import IterativeStratification
+
+
+def fit_with_unseen(
+    estimator: BaseEstimator, X: Matrix, Y: np.ndarray, *, n_splits: int, random_state: int | None
+) -> tuple[BaseEstimator, np.ndarray]:
+    """The estimator fitted to all samples, and (n_samples, n_labels) probabilities of each by one that did not see it.
+
+    These are its ``unseen_proba_`` where it has them (out of bag, leave-one-out or cross-fitted by itself); otherwise
+    it is cross-fitted, which takes ``n_splits`` times as long again.
+
+    Parameters
+    ----------
+    estimator : unfitted, of several labels, with ``predict_proba``.
+    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+    n_splits : folds of a cross-fitting, by iterative stratification.
+    random_state : seed of the folds.
+    """
+    fitted = clone(estimator).fit(X, Y)
+    if hasattr(fitted, "unseen_proba_"):
+        return fitted, fitted.unseen_proba_
+    fold_of = IterativeStratification(n_splits, random_state=random_state).assign(Y)
+    P = np.empty(Y.shape)
+    for fold in np.unique(fold_of):
+        train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        P[test] = label_probabilities(clone(estimator).fit(X[train], Y[train]), X[test], Y.shape[1])
+    return fitted, P
+
+
+def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> np.ndarray:
+    """(n_samples, n_labels) probabilities that labels are observed: what ``unseen_proba_`` are for other samples."""
+    if hasattr(fitted, "predict_observed_proba"):
+        return fitted.predict_observed_proba(X)
+    return label_probabilities(fitted, X, n_labels)
