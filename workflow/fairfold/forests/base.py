@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError, first_sentence
+from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.forests.levels import FORESTS, Level, append_features, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
@@ -111,9 +112,25 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
         return self._as_asked(self._best_proba(X), X)
 
-    def predict(self, X: Matrix) -> np.ndarray | pd.DataFrame:
-        """(n_samples, n_labels) int64 of 0/1: where the probability is above ``threshold``."""
-        return self._as_asked((self._best_proba(X) > self.threshold).astype(np.int64), X)
+    def predict(
+        self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] = "pooled"
+    ) -> np.ndarray | pd.DataFrame:
+        """(n_samples, n_labels) int64 of 0/1: where the probability is above a threshold.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features).
+        objective : what the threshold is for, of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`; None takes
+            ``threshold``.
+        by : see :func:`~fairfold.evaluation.thresholds.best_thresholds`.
+
+        Raises
+        ------
+        ModelError
+            When there is an objective, and the model has no calibrated probabilities.
+        """
+        threshold = self.threshold if objective is None else thresholds_of(self, objective, by)
+        return self._as_asked((self._best_proba(X) > threshold).astype(np.int64), X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -19,6 +19,7 @@ import numpy as np
 from fairfold.arrays import Matrix
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
+from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.imputers import PosteriorImputer
@@ -60,6 +61,7 @@ class OutOfBagCascade(BaseCascade):
     oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels.
     unseen_proba_ : (n_samples, n_labels) out-of-bag probabilities that labels of training samples are observed, mean of
         the levels up to ``best_level_``; not stored with the model.
+    thresholds_ : of posteriors, for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
     """
 
@@ -88,7 +90,7 @@ class OutOfBagCascade(BaseCascade):
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
         seen_proba = np.zeros(observed.shape)  # sum over levels
-        seen_probas = []
+        seen_probas, posteriors = [], []
         total = np.zeros(observed.shape)  # of posteriors, over levels
         labels, new = observed, []
         for level in range(self.max_levels + 1):
@@ -108,13 +110,15 @@ class OutOfBagCascade(BaseCascade):
             seen_proba += proba
             seen_probas.append(proba)
             total += posterior(proba, self.label_frequencies_[-1])
-            self.oob_scores_.append(multilabel_scores(observed, total / (level + 1), self.threshold))
+            posteriors.append(total / (level + 1))
+            self.oob_scores_.append(multilabel_scores(observed, posteriors[-1], self.threshold))
             if level - self._best_level() >= self.patience:
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
         self.unseen_proba_ = np.mean(seen_probas[: self.best_level_ + 1], axis=0)
+        self.thresholds_ = all_thresholds(posteriors[self.best_level_])
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""

@@ -20,7 +20,7 @@ from fairfold.forests.trees import MultilabelForest
 
 Cascade = TypeVar("Cascade")
 
-FORMAT = 3  # 1 had no names, 2 other variants
+FORMAT = 4  # 1 had no names, 2 other variants, 3 no trees of one label and no thresholds
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",
@@ -31,6 +31,7 @@ _PLAIN = (
     "training_scores_",
     "imputation_log_",
     "label_frequencies_",
+    "thresholds_",
 )
 _NAMES = {"feature_names_in_": "n_features_in_", "label_names_": "n_labels_"}  # beside how many there are
 _STACKED = ("training_labels_", "calibrations_")  # lists of arrays of the same shape, one per level

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from fairfold.arrays import Matrix
+from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.registry import make_model
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
@@ -36,6 +37,7 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : fitted.
     label_frequency_ : c, 1 where nothing seems to be missing.
     coefficients_ : (n_labels, 2) of the calibration.
+    thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     """
 
     estimator: BaseEstimator
@@ -50,6 +52,7 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         self.coefficients_ = fit_calibration(Y, P)
         self.label_frequency_ = shared_label_frequency(Y, P)
+        self.thresholds_ = all_thresholds(posterior(calibrate(P, self.coefficients_), self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -15,6 +15,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.threads import one_thread_each
 from fairfold.validation import check_dense_binary
 
@@ -100,6 +101,9 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
         """The same as its only level."""
         yield self.predict_proba(X)
 
-    def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) of 0/1."""
-        return (self.predict_proba(X) > self.threshold).astype(np.int8)
+    def predict(
+        self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] = "pooled"
+    ) -> np.ndarray:
+        """(n_samples, n_labels) of 0/1; parameters and errors as of the deep forests' ``predict``."""
+        threshold = self.threshold if objective is None else thresholds_of(self.estimator_, objective, by)
+        return (self.predict_proba(X) > threshold).astype(np.int8)

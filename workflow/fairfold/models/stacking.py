@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import check_random_state
 
 from fairfold.arrays import Matrix
+from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
@@ -45,6 +46,7 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     weights_ : (n_estimators,) of the pool, at least 0, summing to 1.
     unseen_proba_ : (n_samples, n_labels) probabilities that a label is observed.
     label_frequency_ : c, 1 where nothing seems to be missing.
+    thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     classes_ : numbers of the labels.
     """
 
@@ -71,6 +73,7 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._calibration = fit_calibration(Y, pooled)
         self.unseen_proba_ = calibrate(pooled, self._calibration)
         self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_)
+        self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 

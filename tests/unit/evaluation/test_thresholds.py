@@ -1,0 +1,112 @@
+"""Thresholds are the best of all by expected counts, and good on labels that are drawn from the probabilities."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, matthews_corrcoef
+
+from fairfold.errors import DataError, ModelError
+from fairfold.evaluation.thresholds import all_thresholds, best_thresholds
+from fairfold.forests import load_model
+from fairfold.models import make_model
+
+SCORES = {"mcc": matthews_corrcoef, "f1": f1_score}
+
+
+def expected_score(p, threshold, objective):
+    """From a table of expected counts, as scikit-learn has it with weights."""
+    truth = np.repeat([1, 0], len(p))
+    said = np.tile(p > threshold, 2)
+    return SCORES[objective](truth, said, sample_weight=np.concatenate([p, 1 - p]))
+
+
+@pytest.mark.parametrize(("objective", "seed"), product(SCORES, range(4)))
+def test_no_other_threshold_has_a_better_expected_score(objective, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.choice(rng.beta(0.5, 2, size=12), size=40)  # with ties
+    found = best_thresholds(p[:, None], objective)[0]
+    between = np.unique(p)
+    others = [0, *(between[:-1] + between[1:]) / 2]
+    assert expected_score(p, found, objective) == pytest.approx(
+        max(expected_score(p, other, objective) for other in others), abs=1e-12
+    )
+
+
+def test_pooled_and_by_label():
+    P = np.random.default_rng(0).beta(0.5, 2, size=(50, 3)) * [1, 0.5, 0.1]
+    np.testing.assert_array_equal(best_thresholds(P, "f1"), np.repeat(best_thresholds(P.reshape(-1, 1), "f1"), 3))
+    alone = [best_thresholds(P[:, [label]], "f1")[0] for label in range(3)]
+    np.testing.assert_array_equal(best_thresholds(P, "f1", by="label"), alone)
+    np.testing.assert_array_equal(best_thresholds(P, "hamming_loss", by="label"), [0.5] * 3)
+    assert all_thresholds(P)["f1"] == {"pooled": [best_thresholds(P, "f1")[0]] * 3, "label": alone}
+
+
+def test_what_is_surely_positive_is_predicted_and_nothing_is_where_nothing_can_be():
+    assert best_thresholds(np.array([[1.0], [1.0], [0.0]]), "mcc")[0] == 0.5
+    np.testing.assert_array_equal(best_thresholds(np.zeros((4, 2)), "mcc", by="label"), [0.5, 0.5])
+    np.testing.assert_array_equal(best_thresholds(np.ones((4, 1)), "mcc"), [0.5])
+
+
+@pytest.mark.parametrize("objective", SCORES)
+def test_labels_drawn_from_the_probabilities_are_predicted_best(objective):
+    """Mean score over ten draws, beside those of thresholds from .1 to .9: at most .005 below the best."""
+    rng = np.random.default_rng(1)
+    seen, new = (rng.beta(0.4, 2.5, size=(3000, 2)) for _ in range(2))
+    threshold = best_thresholds(seen, objective)[0]
+    draws = [(rng.random(new.shape) < new).ravel() for _ in range(10)]
+    score = {
+        t: np.mean([SCORES[objective](labels, (new > t).ravel()) for labels in draws])
+        for t in (threshold, *np.linspace(0.1, 0.9, 17))
+    }
+    assert score[threshold] > max(score.values()) - 0.005 and score[threshold] > score[0.5]
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "options", "sentence"),
+    [
+        ([[0.5]], {"objective": "mmc"}, "unknown objective 'mmc': did you mean 'mcc'"),
+        ([[0.5]], {"objective": "f1", "by": "sample"}, "by is 'sample'; it must be 'pooled' or 'label'."),
+        ([[1.5]], {"objective": "f1"}, "probabilities must be"),
+        ([0.5], {"objective": "f1"}, "probabilities must be"),
+    ],
+)
+def test_bad_input_is_refused(probabilities, options, sentence):
+    with pytest.raises(DataError, match=sentence):
+        best_thresholds(np.array(probabilities), **options)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 6))
+    return X, (X[:, :3] + 0.3 * rng.normal(size=(300, 3)) > [0.5, 0.7, 0.9]).astype(np.int8)
+
+
+@pytest.mark.parametrize("name", ["gcForest+", "logistic+", "Stack+"])
+def test_models_predict_for_an_objective(data, name, tmp_path):
+    X, Y = data
+    settings = {} if name == "logistic+" else {"n_trees": 15, "max_levels": 1}
+    model = make_model(name, random_state=0, **settings).fit(X[:200], Y[:200])
+    proba = model.predict_proba(X[200:])
+    kept = getattr(model, "estimator_", model).thresholds_
+    for objective, by in product(("mcc", "f1", "hamming_loss"), ("pooled", "label")):
+        found = model.predict(X[200:], objective=objective, by=by)
+        np.testing.assert_array_equal(found, proba > kept[objective][by])
+    np.testing.assert_array_equal(model.predict(X[200:]), model.predict(X[200:], objective="hamming_loss"))
+    assert max(kept["f1"]["pooled"]) < 0.5  # half of the best F1
+    if name == "gcForest+":
+        model.save(tmp_path / "model.npz")
+        again = load_model(tmp_path / "model.npz").predict(X, objective="mcc", by="label")
+        np.testing.assert_array_equal(again, model.predict(X, objective="mcc", by="label"))
+    with pytest.raises(ModelError, match="unknown objective 'f2'"):
+        model.predict(X[200:], objective="f2")
+
+
+@pytest.mark.parametrize("name", ["gcForest", "logistic"])
+def test_without_calibrated_probabilities_there_is_no_threshold(data, name):
+    X, Y = data
+    settings = {"n_trees": 5, "max_levels": 1} if name == "gcForest" else {}
+    model = make_model(name, random_state=0, **settings).fit(X, Y)
+    with pytest.raises(ModelError, match=r"has no calibrated probabilities .* take a model with a \+"):
+        model.predict(X, objective="mcc")
