@@ -102,8 +102,8 @@ def thresholds_of(model: Any, objective: Objective, by: Literal["pooled", "label
     """
     if not hasattr(model, "thresholds_"):
         raise ModelError(
-            f"{type(model).__name__} has no calibrated probabilities, so no threshold is known for {objective!r}; take a "
-            "model with a + behind its name, or give no objective."
+            f"{type(model).__name__} has no calibrated probabilities, so no threshold is known for {objective!r}; take "
+            "a model with a + behind its name, or give no objective."
         )
     if objective not in model.thresholds_:
         raise ModelError(unknown_name("objective", objective, OBJECTIVES))
