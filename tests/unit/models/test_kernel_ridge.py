@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
@@ -55,6 +56,7 @@ def test_leave_one_out_equals_models_fitted_without_the_sample(data, gamma):
         mean = Y[rest].mean(axis=0)
         ridge = KernelRidge(alpha=strength, kernel="precomputed")
         ridge.fit(centre.transform(K[np.ix_(rest, rest)]), Y[rest] - mean)
+        # relative to the mean labels of the others
         expected = np.clip(ridge.predict(centre.transform(K[[sample]][:, rest]))[0] + Y.mean(axis=0), 0, 1)
         np.testing.assert_allclose(model.unseen_proba_[sample], expected, rtol=0, atol=1e-9)
 
@@ -75,9 +77,30 @@ def test_the_penalty_has_the_least_leave_one_out_error(data):
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_as_many_landmarks_as_samples_but_one_change_little(data, gamma):
     X, Y = data
-    exact, landmarks = (KernelRidgeClassifier(gammas=(gamma,), max_landmarks=m).fit(X, Y) for m in (90, 89))
+    exact = KernelRidgeClassifier(gammas=(gamma,)).fit(X, Y)
+    landmarks = KernelRidgeClassifier(gammas=(gamma,), max_exact=80, n_landmarks=89).fit(X, Y)
     np.testing.assert_allclose(landmarks.predict_proba(X), exact.predict_proba(X), rtol=0, atol=0.02)
     np.testing.assert_allclose(landmarks.unseen_proba_, exact.unseen_proba_, rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data, gamma, monkeypatch):
+    """Ridge regression on features whose products are the approximated kernel, fitted without each sample."""
+    X, Y = data
+    monkeypatch.setattr("fairfold.models.kernel_ridge._AT_ONCE", 32)  # several parts
+    model = KernelRidgeClassifier(gammas=(gamma,), max_exact=80, n_landmarks=20).fit(X, Y)
+    Z = X / X.std(axis=0)
+    chosen = np.sort(np.random.default_rng(0).permutation(90)[:20])
+    w, Q = np.linalg.eigh(kernel(Z[chosen], Z[chosen], gamma))
+    F = kernel(Z, Z[chosen], gamma) @ (Q / np.sqrt(np.maximum(w, 1e-300)))[:, w > w[-1] * 1e-10]
+    strength = model.penalty_ * ((F - F.mean(axis=0)) ** 2).sum() / 90
+    ridge = Ridge(alpha=strength).fit(F, Y)
+    np.testing.assert_allclose(model.predict_proba(X), np.clip(ridge.predict(F), 0, 1), rtol=0, atol=1e-7)
+    for sample in (0, 17, 55):
+        rest = np.arange(90) != sample
+        alone = Ridge(alpha=strength).fit(F[rest], Y[rest]).predict(F[[sample]])[0]
+        expected = np.clip(alone - Y[rest].mean(axis=0) + Y.mean(axis=0), 0, 1)
+        np.testing.assert_allclose(model.unseen_proba_[sample], expected, rtol=0, atol=1e-7)
 
 
 def test_sparse_features_give_the_same(data):

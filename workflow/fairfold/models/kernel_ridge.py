@@ -4,8 +4,8 @@ Labels of 0/1 are regressed on, as in least-squares support vector machines (Suy
 eigendecomposition of the centred kernel serves all labels and all strengths of the penalty; with eigenvectors V and
 eigenvalues w, the prediction of a sample by the model without it follows from the leverage h_ii, which the intercept
 has a share of: (fitted_i - h_ii y_i) / (1 - h_ii), h = 1/n + V² w / (w + penalty) (Allen 1974). Without that 1/n,
-centred features tell a sample's label, as they sum to zero. Past ``max_landmarks`` samples the kernel is that of so
-many landmarks (Nyström; Williams & Seeger 2001), and all else the same.
+centred features tell a sample's label, as they sum to zero. Where samples are many, the kernel is approximated by those
+of some landmarks (Nyström; Williams & Seeger 2001), and all else is the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fairfold.validation import check_dense_binary
 LINEAR = 0.0
 PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # times the mean eigenvalue
 _CHOSEN_ON = 800  # samples; the kernel's width matters more than who of them it is chosen on
-_AT_ONCE = 4096  # samples to predict
+_AT_ONCE = 4096  # samples whose kernels with the landmarks are held
 
 
 class _Basis(NamedTuple):
@@ -47,13 +47,14 @@ class _Basis(NamedTuple):
 class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
     """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
 
-    Features are scaled to unit variance. Time grows with n_samples³ up to ``max_landmarks`` samples, then with
-    n_samples · max_landmarks²; memory with n_samples · max_landmarks · 8 bytes.
+    Features are scaled to unit variance. Time grows with n_samples³ up to ``max_exact`` samples, then with
+    n_samples · n_landmarks²; memory with n_samples · 8 bytes times samples or landmarks, some three times at the most.
 
     Parameters
     ----------
     gammas : of Gaussian kernels exp(-gamma · mean squared difference over features); 0 is the linear kernel.
-    max_landmarks : most samples whose kernels are kept.
+    max_exact : most samples of which all are landmarks.
+    n_landmarks : of more samples, drawn at random.
     random_state : whole number, of the landmarks and of the samples on which the kernel is chosen.
 
     Attributes
@@ -66,7 +67,8 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     _: KW_ONLY
     gammas: Sequence[float] = (LINEAR, 0.1, 0.3, 1.0)
-    max_landmarks: int = 3000
+    max_exact: int = 2500
+    n_landmarks: int = 1000
     random_state: int = 0
 
     def fit(self, X: Matrix, Y: np.ndarray) -> Self:
@@ -83,9 +85,10 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
         Z = self._scaled(X)
         order = np.random.default_rng(self.random_state).permutation(len(Y))
         few = np.sort(order[:_CHOSEN_ON])
-        errors = [min(_errors(_basis(Z[few], Z[few], gamma), Y[few])) for gamma in self.gammas]
+        some = Z[few]
+        errors = [min(_errors(_basis(some, some, gamma), Y[few])) for gamma in self.gammas]
         self.gamma_ = self.gammas[int(np.argmin(errors))]
-        self._landmarks = Z[np.sort(order[: self.max_landmarks])]
+        self._landmarks = Z if len(Y) <= self.max_exact else Z[np.sort(order[: self.n_landmarks])]
         basis = _basis(Z, self._landmarks, self.gamma_)
         self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y)))]
         mean = Y.mean(axis=0)
@@ -101,11 +104,8 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
         """(n_samples, n_labels) predictions, 0 to 1; not calibrated."""
         check_is_fitted(self, "penalty_")
         Z = self._scaled(X)
-        parts = [
-            _kernel(Z[first : first + _AT_ONCE], self._landmarks, self.gamma_) @ self._weights + self._intercept
-            for first in range(0, Z.shape[0], _AT_ONCE)
-        ]
-        return np.clip(np.concatenate(parts), 0, 1)
+        parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in _parts(Z.shape[0])]
+        return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
 
     def _scaled(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):
@@ -134,21 +134,30 @@ def _row_squares(M: Matrix) -> np.ndarray:
 
 def _basis(Z: Matrix, landmarks: Matrix, gamma: float) -> _Basis:
     """Directions of the samples' kernel features, exact where every sample is a landmark."""
-    K = _kernel(Z, landmarks, gamma)
-    mean_kernel = K.mean(axis=0)
-    if Z.shape[0] == landmarks.shape[0]:
+    if Z is landmarks:
+        K = _kernel(Z, Z, gamma)
+        mean_kernel = K.mean(axis=0)
         centred = K - mean_kernel - mean_kernel[:, np.newaxis] + mean_kernel.mean()
         w, V = linalg.eigh(centred, driver="evd", overwrite_a=True)
         return _Basis(V, np.maximum(w, 0), V, mean_kernel)
-    # features of the landmarks' kernel matrix, K_mm^-1/2, then principal directions of the samples' features
+    # features whose products are the approximated kernel, then their principal directions
     w, Q = linalg.eigh(_kernel(landmarks, landmarks, gamma), driver="evd")
     real = w > w[-1] * 1e-10
     root = Q[:, real] / np.sqrt(w[real])
-    F = (K - mean_kernel) @ root
+    F, mean_kernel = np.empty((Z.shape[0], root.shape[1])), np.zeros(len(root))
+    for part in _parts(Z.shape[0]):
+        K = _kernel(Z[part], landmarks, gamma)
+        mean_kernel += K.sum(axis=0) / Z.shape[0]
+        F[part] = K @ root
+    F -= F.mean(axis=0)
     w, Q = linalg.eigh(F.T @ F, driver="evd")
     real = w > w[-1] * 1e-12
     w, Q = w[real], Q[:, real]
     return _Basis(F @ (Q / np.sqrt(w)), w, root @ (Q * np.sqrt(w)), mean_kernel)
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(first, first + _AT_ONCE) for first in range(0, n, _AT_ONCE)]
 
 
 def _strength(basis: _Basis, penalty: float) -> float:
@@ -159,7 +168,7 @@ def _leave_one_out(basis: _Basis, Y: np.ndarray, penalty: float) -> np.ndarray:
     """(n_samples, n_labels) predictions by models that did not see the sample; intercepts are not penalised."""
     shrink = basis.w / (basis.w + _strength(basis, penalty))
     fitted = Y.mean(axis=0) + basis.V @ (shrink[:, np.newaxis] * (basis.V.T @ Y))
-    leverage = 1 / len(Y) + basis.V**2 @ shrink
+    leverage = 1 / len(Y) + np.einsum("ij,ij,j->i", basis.V, basis.V, shrink)
     return Y - (Y - fitted) / np.maximum(1 - leverage, 1e-12)[:, np.newaxis]
 
 
