@@ -5,7 +5,8 @@ for a split, noisy labels need large leaves. Candidates are grown with few trees
 grow on, until few are left (successive halving; Jamieson & Talwalkar 2016). The error of few trees is extrapolated to
 that of many, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. What remains shares the trees of the
 forest: a mean over shapes is better than the one that happens to be first, whose lead is often chance. Trees of each
-label's own take the place of trees for all labels only where they err less by more than one standard error.
+label's own take n_labels times as long, and so the place of trees for all labels only where they err less by a
+twentieth and by more than one standard error.
 
 The forest is then grown anew. Its out-of-bag predictions come from trees that no choice has looked at.
 """
@@ -26,8 +27,8 @@ from fairfold.seeds import seed_for
 TOGETHER = tuple(TreeShape(leaf, features, 1.0) for features in ("sqrt", 0.3) for leaf in (1, 2, 3, 5, 10))
 N_KEPT = 3
 FIRST_TREES = 10
-# A tree of each label's own for every label takes as many times as long as one for all: not with many labels.
-LABELWISE_AT_MOST = 32
+LABELWISE_AT_MOST = 32  # labels
+LEAST_GAIN = 0.05
 
 
 def grow_mixture(
@@ -112,13 +113,15 @@ class _Race:
         return MultilabelForest.joined(parts).oob_errors(self._data[2], self._n_trees)
 
     def labelwise_if_better(self, shape: TreeShape) -> TreeShape:
-        """The same shape with trees of each label's own where these err less by more than one standard error."""
+        """The same shape with trees of each label's own where these err less by enough."""
         own = shape._replace(labelwise=True)
-        gain = self.errors(shape, FIRST_TREES) - self.errors(own, FIRST_TREES)
-        gain = gain[~np.isnan(gain)]
-        if len(gain) < 2:
+        errors = np.stack([self.errors(each, FIRST_TREES) for each in (shape, own)])
+        together, labelwise = errors[:, ~np.isnan(errors).any(axis=0)]
+        if len(together) < 2:
             return shape
-        return own if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) else shape
+        gain = together - labelwise
+        least = max(LEAST_GAIN * together.mean(), gain.std(ddof=1) / np.sqrt(len(gain)))
+        return own if gain.mean() > least else shape
 
 
 def _grow(kind: ForestKind, X: BinnedMatrix, Y: np.ndarray, shape: TreeShape, **settings: Any) -> MultilabelForest:
