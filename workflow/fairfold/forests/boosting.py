@@ -69,10 +69,10 @@ class MultilabelBoosting(ClassifierMixin, BaseEstimator):
     max_rounds: int = 200
     learning_rate: float = 0.1
     min_samples_leaf: int = 5
-    max_features: Literal["sqrt"] | int | float = 1.0
+    max_features: Literal["sqrt"] | int | float = 0.5
     l2: float = 1.0
     patience: int = 20
-    n_splits: int = 5
+    n_splits: int = 3
     n_jobs: int | None = 1
     random_state: int = 0
 

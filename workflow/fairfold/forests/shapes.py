@@ -5,8 +5,8 @@ for a split, noisy labels need large leaves. Candidates are grown with few trees
 grow on, until few are left (successive halving; Jamieson & Talwalkar 2016). The error of few trees is extrapolated to
 that of many, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. What remains shares the trees of the
 forest: a mean over shapes is better than the one that happens to be first, whose lead is often chance. Trees of each
-label's own take n_labels times as long, and so the place of trees for all labels only where they err less by a
-twentieth and by more than one standard error.
+label's own take n_labels times as long, and so the place of the best trees for all labels only where they err less by
+a twentieth and by more than one standard error.
 
 The forest is then grown anew. Its out-of-bag predictions come from trees that no choice has looked at.
 """
@@ -72,13 +72,13 @@ def choose_shapes(
 ) -> tuple[TreeShape, ...]:
     """The shapes with the least out-of-bag error, best first.
 
-    Time is that of some ten trees of each candidate and twenty of each of the better ones.
+    Time is that of some ten trees of each candidate, twenty of each of the better ones, and ten of each label.
 
     Parameters
     ----------
     kind, X, Y, random_state, n_jobs : as of :class:`~fairfold.forests.trees.MultilabelForest`.
     n_trees : of the forest that the shapes are for; none of the candidates grows more.
-    candidates : of trees for all labels. Those that are kept are compared with labelwise ones, where labels are
+    candidates : of trees for all labels. The best is compared with labelwise trees of its shape, where labels are
         ``LABELWISE_AT_MOST`` at most.
     n_kept : how many shapes to return, if there are as many.
     """
@@ -89,7 +89,7 @@ def choose_shapes(
         left = sorted(left, key=errors.__getitem__)[: max(n_kept, len(left) // 2)]
         wanted *= 2
     if 1 < Y.shape[1] <= LABELWISE_AT_MOST:
-        left = [race.labelwise_if_better(shape) for shape in left]
+        left[0] = race.labelwise_if_better(left[0])
     return tuple(left)
 
 

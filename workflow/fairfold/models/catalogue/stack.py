@@ -26,7 +26,7 @@ def make(n_trees: int = 150, max_levels: int = 10) -> StackedClassifier:
         [
             ("forests", make_model("gcForest+", shape="auto", patience=1, n_trees=n_trees, max_levels=max_levels)),
             ("boosting of extra trees", MultilabelBoosting()),
-            ("boosting", MultilabelBoosting(kind="random_forest", max_features=0.3)),
+            ("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt")),
             ("kernel ridge", KernelRidgeClassifier()),
         ]
     )
