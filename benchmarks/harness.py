@@ -1,0 +1,109 @@
+"""Models of other packages through the study's harness, and the same called by hand, in one run.
+
+    python benchmarks/harness.py [--dataset digits-segments] [--models logistic HistGB LightGBM] [--rounds 3]
+
+`by hand`: CPU seconds of the loop that a user would write: for each fold, for each label, the package's own classifier
+with the same settings, then the same scores. `harness`: the same model by its name through `score_on_folds`. `own`: by
+the name of its class from a configuration, so in a process of its own: in the first round, as a job of the study would,
+with some two seconds to start the process and to try the model out. Of the others the least of all rounds, one side
+after the other in each; threads are one on each side. Scores of all sides are compared, and have to be equal.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairfold.datasets import prepare
+from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.models import make_model
+from fairfold.models.registry import register_own
+from fairfold.splitting import IterativeStratification
+from fairfold.threads import one_thread_each
+from fairfold.usage import cpu_seconds
+
+BOOSTING = {"n_estimators": 200, "num_leaves": 15, "learning_rate": 0.05, "deterministic": True}
+LIGHTGBM = {**BOOSTING, "force_row_wise": True, "n_jobs": 1, "verbose": -1}
+HISTOGRAMS = {"max_iter": 200, "max_leaf_nodes": 15, "learning_rate": 0.05, "early_stopping": False}
+# What the names stand for, written out: class, parameters, whether features are standardised
+WRITTEN_OUT = {
+    "logistic": (LogisticRegression, {"max_iter": 1000}, True),
+    "HistGB": (HistGradientBoostingClassifier, HISTOGRAMS, False),
+    "LightGBM": (LGBMClassifier, LIGHTGBM, False),
+}
+
+
+def by_hand(name: str, X: np.ndarray, Y: np.ndarray, fold_of: np.ndarray) -> list[float]:
+    make, parameters, scale = WRITTEN_OUT[name]
+    steps = [StandardScaler(), make(**parameters, random_state=0)]
+    estimator, found = make_pipeline(*steps[not scale :]), []
+    for fold in range(fold_of.max() + 1):
+        train, test = fold_of != fold, fold_of == fold
+        columns = []
+        with one_thread_each():
+            for y in Y[train].T:
+                fitted = clone(estimator).fit(X[train], y)
+                columns.append(fitted.predict_proba(X[test])[:, 1])
+        found += multilabel_scores(Y[test], np.column_stack(columns)).values()
+    return found
+
+
+def by_name(name: str, X: np.ndarray, Y: np.ndarray, fold_of: np.ndarray) -> list[float]:
+    tables = score_on_folds(lambda fold: make_model(name, random_state=0), X, Y, fold_of, lambda fold: Y)
+    return tables.scores["value"].tolist()
+
+
+def register_as_own(name: str) -> str:
+    """The same model as one of a configuration; its name."""
+    make, parameters, scale = WRITTEN_OUT[name]
+    entry = {"class": f"{make.__module__}.{make.__name__}", "file": None, "parameters": parameters, "scale": scale}
+    entry |= {"labels": "one-per-label", "tune": {}, "minutes": 60}
+    register_own({"own": {f"own-{name}": entry}, "tuning": {}})
+    return f"own-{name}"
+
+
+def seconds_of(run: Callable[[], list[float]]) -> tuple[float, list[float]]:
+    start = cpu_seconds()
+    scores = run()
+    return cpu_seconds() - start, scores
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--dataset", default="digits-segments")
+    parser.add_argument("--models", nargs="+", choices=WRITTEN_OUT, default=list(WRITTEN_OUT))
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    data = prepare(options.dataset)
+    given = data.X, data.Y, IterativeStratification(5, random_state=0).assign(data.Y)
+    print(
+        f"{options.dataset}: {data.Y.shape[0]} samples, {data.X.shape[1]} features, {data.Y.shape[1]} labels, 5 folds"
+    )
+    print(
+        f"{'model':10s} {'by hand':>9s} {'harness':>9s} {'ratio':>6s} {'own':>9s} {'ratio':>6s}  CPU s, least of rounds"
+    )
+    for name in options.models:
+        own = register_as_own(name)
+        sides = (partial(by_hand, name, *given), partial(by_name, name, *given), partial(by_name, own, *given))
+        rounds = [[seconds_of(run) for run in sides] for _ in range(options.rounds)]
+        for _, *others in rounds:
+            if any(found != rounds[0][0][1] for _, found in others):
+                raise SystemExit(f"{name}: scores differ")
+        hand, harness = (min(each[side][0] for each in rounds) for side in range(2))
+        isolated = rounds[0][2][0]  # in which its process starts
+        ratios = harness / hand, isolated / hand
+        print(f"{name:10s} {hand:9.2f} {harness:9.2f} {ratios[0]:6.3f} {isolated:9.2f} {ratios[1]:6.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
