@@ -37,6 +37,9 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimators : names and unfitted classifiers of several labels, with ``predict_proba``. Those that know
         ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
     n_splits : folds of a cross-fitting.
+    weighted : whether members have weights by which observed labels are likeliest; otherwise all have the same.
+    calibrated : whether probabilities are calibrated, of each member and pooled.
+    corrected : whether the pool is divided by the label frequency; otherwise it says how likely a label is observed.
     n_jobs : threads, handed on to the members.
     random_state : handed on to the members, too.
 
@@ -53,39 +56,48 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimators: Sequence[tuple[str, BaseEstimator]]
     _: KW_ONLY
     n_splits: int = 5
+    weighted: bool = True
+    calibrated: bool = True
+    corrected: bool = True
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Matrix, Y: np.ndarray) -> Self:
         """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.estimators_, self._calibrations, unseen = [], [], []
+        self.estimators_, calibrations, unseen = [], [], []
         for _, estimator in self.estimators:
             given = {"random_state": seed, "n_jobs": self.n_jobs}
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
             fitted, P = fit_with_unseen(member, X, Y, n_splits=self.n_splits, random_state=seed)
             self.estimators_.append(fitted)
-            self._calibrations.append(fit_calibration(Y, P))
-            unseen.append(calibrate(P, self._calibrations[-1]))
-        self.weights_ = pool_weights(Y, np.stack(unseen))
+            calibrations.append(self._calibration_of(Y, P))
+            unseen.append(calibrate(P, calibrations[-1]))
+        equal = np.full(len(unseen), 1 / len(unseen))
+        self.weights_ = pool_weights(Y, np.stack(unseen)) if self.weighted else equal
         pooled = np.tensordot(self.weights_, np.stack(unseen), axes=1)
-        self._calibration = fit_calibration(Y, pooled)
-        self.unseen_proba_ = calibrate(pooled, self._calibration)
-        self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_)
+        self._calibrations = [*calibrations, self._calibration_of(Y, pooled)]
+        self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
+        self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_) if self.corrected else 1.0
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is observed."""
-        members = zip(self.estimators_, self._calibrations, strict=True)
+        *calibrations, last = self._calibrations
+        members = zip(self.estimators_, calibrations, strict=True)
         P = [calibrate(observed_probabilities(one, X, len(self.classes_)), by) for one, by in members]
-        return calibrate(np.tensordot(self.weights_, np.stack(P), axes=1), self._calibration)
+        return calibrate(np.tensordot(self.weights_, np.stack(P), axes=1), last)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
+
+    def _calibration_of(self, Y: np.ndarray, P: np.ndarray) -> np.ndarray:
+        """(n_labels, 2) coefficients; those that leave everything as it is where nothing is to be calibrated."""
+        return fit_calibration(Y, P) if self.calibrated else np.tile([1.0, 0.0], (Y.shape[1], 1))
 
 
 def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:

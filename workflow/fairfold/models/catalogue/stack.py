@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from fairfold.models.spec import ModelSpec
 
 if TYPE_CHECKING:
     from fairfold.models.stacking import StackedClassifier
 
+MEMBERS = ("forests", "boosting", "kernel ridge")
 
-def make(n_trees: int = 150, max_levels: int = 10) -> StackedClassifier:
+
+def make(
+    n_trees: int = 150,
+    max_levels: int = 10,
+    *,
+    members: Collection[str] = MEMBERS,
+    shape: str = "auto",
+    imputation: str | None = None,
+    **options: Any,
+) -> StackedClassifier:
     """Unfitted classifier of several labels.
 
     Parameters
     ----------
-    n_trees, max_levels : of the cascade of forests.
+    n_trees, max_levels, shape, imputation : of the cascade of forests; see
+        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
+    members : which of ``MEMBERS`` take part.
+    **options : of :class:`~fairfold.models.stacking.StackedClassifier`.
     """
-    from fairfold.forests import make_model
     from fairfold.forests.boosting import MultilabelBoosting
+    from fairfold.forests.out_of_bag import OutOfBagCascade
     from fairfold.models.kernel_ridge import KernelRidgeClassifier
     from fairfold.models.stacking import StackedClassifier
 
-    return StackedClassifier(
-        [
-            ("forests", make_model("gcForest+", shape="auto", patience=1, n_trees=n_trees, max_levels=max_levels)),
+    forests = {"n_trees": n_trees, "max_levels": max_levels, "shape": shape, "imputation": imputation, "patience": 1}
+    made = {
+        "forests": [("forests", OutOfBagCascade(**forests))],
+        "boosting": [  # two kinds of trees, which err in different places
             ("boosting of extra trees", MultilabelBoosting()),
-            ("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt")),
-            ("kernel ridge", KernelRidgeClassifier()),
-        ]
-    )
+            ("boosting of trees", MultilabelBoosting(kind="random_forest", max_features="sqrt")),
+        ],
+        "kernel ridge": [("kernel ridge", KernelRidgeClassifier())],
+    }
+    return StackedClassifier([each for name in MEMBERS if name in members for each in made[name]], **options)
 
 
 SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=("n_trees", "max_levels")),)

@@ -1,0 +1,138 @@
+"""What each part of ``Stack+`` adds: its scores beside those of the same model without that part.
+
+Both are trained on the same folds and the same hidden labels, on several splits. A part's gain is the difference of
+their mean scores over the folds of a split; its interval over splits counts that these share their samples
+(:mod:`fairfold.evaluation.corrected_t`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+from sklearn.base import BaseEstimator, clone
+
+from fairfold.arrays import Matrix
+from fairfold.evaluation.corrected_t import correlation_of_cross_validations
+from fairfold.evaluation.metrics import HIGHER_IS_BETTER
+from fairfold.models.one_level import OneLevelModel
+from fairfold.models.registry import make_model
+
+WHOLE = "whole"
+MODEL = "Stack+"
+# Part -> settings of the model without it; of the imputation, which is no part, of the model with it.
+WITHOUT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "forests": {"members": ("boosting", "kernel ridge")},
+        "boosting": {"members": ("forests", "kernel ridge")},
+        "kernel ridge": {"members": ("forests", "boosting")},
+        "chosen shapes": {"shape": "paper"},
+        "levels": {"max_levels": 0},
+        "weights": {"weighted": False},
+        "calibration": {"calibrated": False},
+        "label frequency": {"corrected": False},
+    }
+)
+ADDED: Mapping[str, Mapping[str, Any]] = MappingProxyType({"imputation": {"imputation": "fla"}})
+THRESHOLD = "threshold for MCC"  # the model as it is, its labels predicted for the objective
+PARTS = (*WITHOUT, *ADDED, THRESHOLD)
+_COLUMNS = ["dataset", "missing_rate", "metric", "part", "n_repeats", "whole", "gain", "low", "high"]
+
+
+def make_variant(part: str, **settings: Any) -> BaseEstimator:
+    """Unfitted model without a part, or with one that it does not have.
+
+    Parameters
+    ----------
+    part : ``WHOLE`` or one of ``PARTS``.
+    **settings : as of :func:`~fairfold.models.registry.make_model`.
+    """
+    if part == THRESHOLD:
+        return _AtThreshold(make_model(MODEL, **settings))
+    return make_model(MODEL, **{**settings, **{WHOLE: {}, **WITHOUT, **ADDED}[part]})
+
+
+@dataclass(eq=False, repr=False)
+class _AtThreshold(BaseEstimator):
+    """Probabilities moved, in the same order, so that one half is where the model's threshold for MCC was."""
+
+    model: OneLevelModel
+    _: KW_ONLY
+    objective: str = "mcc"
+
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
+        self.model_ = clone(self.model).fit(X, Y)
+        self.best_levels_ = self.model_.best_levels_
+        return self
+
+    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
+        threshold = np.array(self.model_.estimator_.thresholds_[self.objective]["pooled"])
+        for proba in self.model_.staged_predict_proba(X):
+            above = 0.5 + 0.5 * (proba - threshold) / (1 - threshold)
+            below = 0.5 * proba / np.maximum(threshold, np.finfo(float).tiny)
+            yield np.where(proba > threshold, above, below)
+
+
+def ablation_table(
+    scores: pd.DataFrame, *, n_splits: int, level: float = 0.95, better: Mapping[str, bool] = HIGHER_IS_BETTER
+) -> pd.DataFrame:
+    """What each part adds on each dataset, and on the mean of all.
+
+    Parameters
+    ----------
+    scores : columns ``dataset, missing_rate, repeat, part, fold, metric, value``, of ``WHOLE`` and of parts.
+    n_splits : folds of a split.
+    level : of the intervals.
+    better : for each metric whether more is better; gains are positive where the part helps.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, missing_rate, metric, part, n_repeats, whole, gain, low, high``
+        ``whole`` is the mean score of the whole model. The dataset ``all`` has means over datasets, whose interval is
+        over splits, too, so that it says nothing of other datasets. Intervals are NaN for a single split.
+    """
+    unit = ["dataset", "missing_rate", "metric"]
+    means = scores.groupby([*unit, "repeat", "part"], sort=False)["value"].mean().unstack("part")
+    over_all = means.groupby(["missing_rate", "metric", "repeat"], sort=False).mean()
+    over_all = pd.concat({"all": over_all}, names=["dataset"])
+    rows = []
+    for cell, part_means in pd.concat([means, over_all]).groupby(unit, sort=False):
+        sign = 1 if better[cell[2]] else -1
+        for part in [name for name in PARTS if name in part_means]:
+            added = part in ADDED or part == THRESHOLD
+            lead = sign * (part_means[WHOLE] - part_means[part]) * (-1 if added else 1)
+            gain, half = lead.mean(), _half_width(lead.to_numpy(), n_splits, level)
+            rows.append((*cell, part, len(lead), part_means[WHOLE].mean(), gain, gain - half, gain + half))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _half_width(lead: np.ndarray, n_splits: int, level: float) -> float:
+    n = len(lead)
+    if n < 2:
+        return np.nan
+    rho = correlation_of_cross_validations(n_splits)
+    return stdtrit(n - 1, (1 + level) / 2) * lead.std(ddof=1) * np.sqrt(1 / n + rho / (1 - rho))
+
+
+def scores_of_parts(
+    score: Callable[[Callable[[int], BaseEstimator]], pd.DataFrame],
+    settings: Callable[[int], Mapping[str, Any]],
+    parts: Sequence[str] = PARTS,
+) -> pd.DataFrame:
+    """Scores of the whole model and of it without each part, on one split.
+
+    Parameters
+    ----------
+    score : from (fold -> unfitted estimator) to final scores, columns ``fold, metric, value``.
+    settings : fold -> settings of the model, with its seed.
+    parts : of ``PARTS``.
+    """
+    tables = []
+    for part in (WHOLE, *parts):
+        tables.append(score(lambda fold, part=part: make_variant(part, **settings(fold))).assign(part=part))
+    return pd.concat(tables, ignore_index=True)
