@@ -31,6 +31,7 @@ TINY = {
             "models": ["RF+ET", "FLAForest+"],
             "forest": {"max_levels": 1},
         },
+        "ablation": {"datasets": ["simulated-multilabel"], "missing_rates": [50], "repeats": 2},
     },
     "cross_testing": {
         "repetitions": 3,

@@ -74,6 +74,7 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
     parts = [
         ("multilabel", labels["datasets"]),
         ("multilabel", labels["rank_stability"]["datasets"]),
+        ("multilabel", labels["ablation"]["datasets"]),
         ("multilabel", splitting["datasets"]),
         ("multilabel", splitting["fold_effect"]["datasets"]),
         ("multilabel", cross_testing["models"]["datasets"]),

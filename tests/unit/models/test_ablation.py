@@ -55,7 +55,7 @@ def test_gains_are_differences_of_means_with_corrected_intervals():
         [["a", "b"], [0, 50], range(4), [WHOLE, "boosting", "imputation"], range(3), ["mcc", "hamming_loss"]],
         names=["dataset", "missing_rate", "repeat", "part", "fold", "metric"],
     )
-    scores = pd.Series(rng.random(len(cells)), cells, name="value").reset_index()
+    scores = pd.Series(rng.random(len(cells)), cells, name="value").reset_index().assign(reason="")
     found = ablation_table(scores, n_splits=3).set_index(["dataset", "missing_rate", "metric", "part"])
     assert len(found) == 3 * 2 * 2 * 2 and (found["n_repeats"] == 4).all()
 
@@ -80,10 +80,24 @@ def test_gains_are_differences_of_means_with_corrected_intervals():
 def test_a_single_split_has_no_interval():
     scores = pd.DataFrame(
         {"dataset": "a", "missing_rate": 0, "repeat": 0, "fold": 0, "metric": "mcc"}
-        | {"part": [WHOLE, "levels"], "value": [0.5, 0.4]}
+        | {"part": [WHOLE, "levels"], "value": [0.5, 0.4], "reason": ""}
     )
     found = ablation_table(scores, n_splits=5)
     assert found["gain"].tolist() == pytest.approx([0.1, 0.1]) and found[["low", "high"]].isna().all(axis=None)
+
+
+def test_a_fold_without_a_score_leaves_no_gain_but_its_reason():
+    parts = [WHOLE, "levels", "weights"]
+    cells = pd.MultiIndex.from_product([range(2), parts, range(2)], names=["repeat", "part", "fold"])
+    scores = (
+        pd.Series(0.5, cells, name="value").reset_index().assign(dataset="a", missing_rate=0, metric="mcc", reason="")
+    )
+    scores.loc[(scores["part"] == "levels") & (scores["fold"] == 1), ["value", "reason"]] = [np.nan, "too few samples"]
+    found = ablation_table(scores, n_splits=2).set_index(["dataset", "part"])
+    assert found["gain"].isna().tolist() == [True, False, True, False]
+    row = found.loc[("a", "levels")]
+    assert (row["n_failed"], row["reason"]) == (2, "too few samples")
+    assert found.loc[("a", "weights"), "reason"] == "" and found["n_failed"].sum() == 2
 
 
 def test_scores_of_parts_has_the_whole_model_and_every_part_with_the_folds_seed():

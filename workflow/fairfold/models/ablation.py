@@ -41,7 +41,8 @@ WITHOUT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 ADDED: Mapping[str, Mapping[str, Any]] = MappingProxyType({"imputation": {"imputation": "fla"}})
 THRESHOLD = "threshold for MCC"  # the model as it is, its labels predicted for the objective
 PARTS = (*WITHOUT, *ADDED, THRESHOLD)
-_COLUMNS = ["dataset", "missing_rate", "metric", "part", "n_repeats", "whole", "gain", "low", "high"]
+_UNIT = ["dataset", "missing_rate", "metric"]
+_COLUMNS = [*_UNIT, "part", "n_repeats", "whole", "gain", "low", "high"]
 
 
 def make_variant(part: str, **settings: Any) -> BaseEstimator:
@@ -85,30 +86,38 @@ def ablation_table(
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, repeat, part, fold, metric, value``, of ``WHOLE`` and of parts.
+    scores : columns ``dataset, missing_rate, repeat, part, fold, metric, value, reason``, of ``WHOLE`` and of parts.
     n_splits : folds of a split.
     level : of the intervals.
     better : for each metric whether more is better; gains are positive where the part helps.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, missing_rate, metric, part, n_repeats, whole, gain, low, high``
-        ``whole`` is the mean score of the whole model. The dataset ``all`` has means over datasets, whose interval is
-        over splits, too, so that it says nothing of other datasets. Intervals are NaN for a single split.
+    DataFrame with the columns ``dataset, missing_rate, metric, part, n_repeats, whole, gain, low, high, n_failed,
+        reason``. ``whole`` is the mean score of the whole model. The dataset ``all`` has means over datasets, whose
+        interval is over splits, too, so that it says nothing of other datasets. Intervals are NaN for a single split.
+        Where a fold has no score, there is no gain; ``n_failed`` counts such folds, ``reason`` is that of the first.
     """
-    unit = ["dataset", "missing_rate", "metric"]
-    means = scores.groupby([*unit, "repeat", "part"], sort=False)["value"].mean().unstack("part")
-    over_all = means.groupby(["missing_rate", "metric", "repeat"], sort=False).mean()
+    scores = scores.fillna({"reason": ""})
+    means = scores.groupby([*_UNIT, "repeat", "part"], sort=False)["value"].agg(_mean_of_all).unstack("part")
+    over_all = means.groupby(["missing_rate", "metric", "repeat"], sort=False).agg(_mean_of_all)
     over_all = pd.concat({"all": over_all}, names=["dataset"])
     rows = []
-    for cell, part_means in pd.concat([means, over_all]).groupby(unit, sort=False):
+    for cell, part_means in pd.concat([means, over_all]).groupby(_UNIT, sort=False):
         sign = 1 if better[cell[2]] else -1
         for part in [name for name in PARTS if name in part_means]:
             added = part in ADDED or part == THRESHOLD
             lead = sign * (part_means[WHOLE] - part_means[part]) * (-1 if added else 1)
             gain, half = lead.mean(), _half_width(lead.to_numpy(), n_splits, level)
             rows.append((*cell, part, len(lead), part_means[WHOLE].mean(), gain, gain - half, gain + half))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    failed = scores[scores["reason"] != ""].groupby([*_UNIT, "part"])["reason"].agg(n_failed="size", reason="first")
+    found = pd.DataFrame(rows, columns=_COLUMNS).join(failed, on=[*_UNIT, "part"])
+    return found.fillna({"n_failed": 0, "reason": ""}).astype({"n_failed": int})
+
+
+def _mean_of_all(values: pd.Series) -> float:
+    """NaN where one has no score."""
+    return values.mean(skipna=False)
 
 
 def _half_width(lead: np.ndarray, n_splits: int, level: float) -> float:

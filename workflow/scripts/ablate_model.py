@@ -1,0 +1,39 @@
+"""Train Stack+ and the same without each of its parts on some splits of one dataset, at one missing rate."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.files import write_table
+from fairfold.models.ablation import scores_of_parts
+from fairfold.seeds import seed_for
+from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
+
+with logged(snakemake.log):
+    data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
+    params, unit = snakemake.params, {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
+    names, tables = ("ablation", *unit.values()), []
+    for repeat in range(*params.repeats):
+        rate, hidden_by = unit["missing_rate"] / 100, (*names, "hidden labels", repeat)
+        hidden = hide_in_training_parts(data.Y, folds[repeat], rate, seed=params.seed, names=hidden_by)
+        score = partial(
+            score_on_folds,
+            **{"X": data.X, "Y": data.Y, "fold_of": folds[repeat], "threshold": params.threshold},
+            observed=partial(observed_labels, data.Y, hidden),
+        )
+        seed_of = partial(seed_for, params.seed, *names, repeat)
+        found = scores_of_parts(
+            lambda make, score=score: score(make).scores.query("is_final"),
+            lambda fold, seed_of=seed_of: {
+                **params.settings,
+                "n_jobs": snakemake.threads,
+                "random_state": seed_of(fold),
+            },
+        )
+        tables.append(found.assign(**unit, repeat=repeat))
+    columns = [*unit, "repeat", "part", "fold", "metric", "value", "reason"]
+    write_table(pd.concat(tables, ignore_index=True)[columns], snakemake.output[0])
