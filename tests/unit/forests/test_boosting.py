@@ -1,5 +1,7 @@
 """Boosting equals the same written out plainly, and predicts training samples by models that did not see them."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -141,3 +143,28 @@ def test_too_few_samples_are_refused(data):
     X, Y = data
     with pytest.raises(ModelError, match=r"there are 2 samples for 3 folds; lower n_splits\."):
         small().fit(X[:2], Y[:2])
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"kind": "trees"}, "kind is 'trees'; it must be 'random_forest' or 'extra_trees'."),
+        ({"max_rounds": 0}, "max_rounds is 0; it must be a whole number of at least 1."),
+        ({"n_splits": 1}, "n_splits is 1; it must be a whole number of at least 2."),
+        ({"learning_rate": -0.1}, "learning_rate is -0.1; it must be a number above 0."),
+        ({"max_features": 0.0}, "max_features is 0.0; it must be a whole number from 1 to 9"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(data, changes, sentence):
+    with pytest.raises(ModelError, match=re.escape(sentence)):
+        small(**changes).fit(*data)
+
+
+def test_data_that_do_not_fit_are_refused(data):
+    X, Y = data
+    with pytest.raises(ModelError, match=r"labels have shape \(299, 3\); they must be \(300, n_labels\)"):
+        small().fit(X, Y[1:])
+    with pytest.raises(ModelError, match="finite"):
+        small().fit(np.where(X > 0.9, np.nan, X), Y)
+    with pytest.raises(ModelError, match="X has 8 features; the forest was trained on 9"):
+        small(max_rounds=10).fit(X, Y).predict_proba(X[:, 1:])

@@ -1,5 +1,7 @@
 """Kernel ridge regression equals scikit-learn's, and leave-one-out predictions those of models fitted anew."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
+from fairfold.errors import ModelError
+from fairfold.models import make_model
 from fairfold.models.kernel_ridge import PENALTIES, KernelRidgeClassifier
 
 GAMMAS = (0.0, 1.0)
@@ -129,3 +133,26 @@ def test_labels_of_one_class_and_constant_features_are_taken(data):
     X = np.column_stack([X, np.ones(len(X))])
     P = KernelRidgeClassifier().fit(X, np.column_stack([Y[:, 0], np.zeros(90), np.ones(90)])).predict_proba(X)
     np.testing.assert_allclose(P[:, 1:], np.tile([0.0, 1.0], (90, 1)), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"gammas": (-1.0,)}, "gammas is (-1.0,); it must hold numbers of at least 0"),
+        ({"gammas": ()}, "gammas is (); it must hold numbers of at least 0"),
+        ({"n_landmarks": 0}, "n_landmarks is 0; it must be a whole number of at least 1."),
+    ],
+)
+def test_parameters_out_of_range_are_refused(data, changes, sentence):
+    with pytest.raises(ModelError, match=re.escape(sentence)):
+        KernelRidgeClassifier(**changes).fit(*data)
+
+
+def test_data_that_do_not_fit_are_refused_in_one_sentence(data):
+    X, Y = data
+    with pytest.raises(ModelError, match=r"labels have shape \(89, 2\); they must be \(90, n_labels\)"):
+        KernelRidgeClassifier().fit(X, Y[1:])
+    with pytest.raises(ModelError, match=r"KernelRidgeClassifier cannot be fitted: .*NaN"):
+        make_model("kernel-ridge").fit(np.where(X > 1, np.nan, X), Y)
+    with pytest.raises(ValueError, match="X has 3 features, but KernelRidgeClassifier is expecting 4"):
+        KernelRidgeClassifier().fit(X, Y).predict_proba(X[:, 1:])

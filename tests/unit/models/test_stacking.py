@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.models import make_model
@@ -142,3 +143,9 @@ def test_members_that_know_unseen_samples_are_fitted_once(data):
 
     fitted, P = fit_with_unseen(Counting(), X, truth, n_splits=5, random_state=0)
     assert calls == [1500] and P is fitted.unseen_proba_
+
+
+def test_nothing_to_pool_is_refused(data):
+    X, truth, _ = data
+    with pytest.raises(ModelError, match="there is no classifier to pool"):
+        StackedClassifier([]).fit(X, truth)

@@ -30,7 +30,7 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.lanes import LANES
-from fairfold.forests.trees import ForestKind, MultilabelForest, number_of
+from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
 from fairfold.validation import check_dense_binary
@@ -82,12 +82,16 @@ class MultilabelBoosting(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ModelError
-            When labels are not 0/1, or there are fewer samples than folds.
+            When a parameter is out of range, labels are not 0/1 or of other samples, or there are fewer samples than
+            folds.
         """
+        self._check_parameters()
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
             X = BinnedMatrix.from_matrix(X)
         n_samples, n_features = X.shape
+        if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
+            raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
         if n_samples < self.n_splits:
             raise ModelError(f"there are {n_samples} samples for {self.n_splits} folds; lower n_splits.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -103,6 +107,18 @@ class MultilabelBoosting(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
         return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
+
+    def _check_parameters(self) -> None:
+        if self.kind not in KINDS:
+            raise ModelError(f"kind is {self.kind!r}; it must be {' or '.join(map(repr, KINDS))}.")
+        for name, least in (("max_rounds", 1), ("min_samples_leaf", 1), ("patience", 1), ("n_splits", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {least}.")
+        for name in ("learning_rate", "l2"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
+                raise ModelError(f"{name} is {value!r}; it must be a number above 0.")
 
     def _start(self, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
         is_random = self.kind == "extra_trees"

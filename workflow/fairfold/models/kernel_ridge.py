@@ -19,7 +19,7 @@ from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
@@ -77,9 +77,15 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ModelError
-            When labels are not 0/1.
+            When a parameter is out of range, or labels are not 0/1 or of other samples.
+        ValueError
+            When features are not finite numbers.
         """
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
+        if Y.ndim != 2 or len(Y) != X.shape[0] or Y.size == 0:
+            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         self._scale = _scale(X)
         Z = self._scaled(X)
@@ -101,16 +107,31 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) predictions, 0 to 1; not calibrated."""
+        """(n_samples, n_labels) predictions, 0 to 1; not calibrated.
+
+        Raises
+        ------
+        ValueError
+            When features are not finite, or another number than in ``fit``.
+        """
         check_is_fitted(self, "penalty_")
-        Z = self._scaled(X)
+        Z = self._scaled(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
         parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in _parts(Z.shape[0])]
         return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
+
+    def _check_parameters(self) -> None:
+        gammas = self.gammas
+        if isinstance(gammas, str) or not len(gammas) or not all(0 <= gamma < np.inf for gamma in gammas):
+            raise ModelError(f"gammas is {gammas!r}; it must hold numbers of at least 0, where 0 is the linear kernel.")
+        for name in ("max_exact", "n_landmarks"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
 
     def _scaled(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):
             return sparse.csr_array(X.multiply(self._scale[np.newaxis, :]))
-        return np.asarray(X, dtype=np.float64) * self._scale
+        return X * self._scale
 
 
 def _scale(X: Matrix) -> np.ndarray:

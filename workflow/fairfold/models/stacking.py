@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import check_random_state
 
 from fairfold.arrays import Matrix
+from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
@@ -63,7 +64,15 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Matrix, Y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+
+        Raises
+        ------
+        ModelError
+            When there is no classifier to pool, or one refuses the data.
+        """
+        if not self.estimators:
+            raise ModelError("there is no classifier to pool; give one or more of estimators.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.estimators_, calibrations, unseen = [], [], []
         for _, estimator in self.estimators:
