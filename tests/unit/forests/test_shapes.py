@@ -150,6 +150,12 @@ def test_the_choice_fits_the_data():
     assert [choose_shapes(kind, binned, Y, n_jobs=3, **settings) for kind in KINDS] == clear
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_forest_of_one_tree_has_a_shape_too(data):
+    X, Y = data
+    assert len(choose_shapes("extra_trees", BinnedMatrix.from_matrix(X), Y, n_trees=1, random_state=0)) == 3
+
+
 def test_labels_of_unlike_features_get_trees_of_their_own():
     rng = np.random.default_rng(2)
     X = rng.random((400, 40))

@@ -99,9 +99,9 @@ class MultilabelBoosting(ClassifierMixin, BaseEstimator):
         unseen = [test for _, test in folds.split(Y)]
         runs = [self._start(X, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)]
         self.n_rounds_, self.unseen_proba_ = self._boost_until_no_better(runs, Y, unseen)
-        final = self._start(X, Y, np.arange(n_samples), "all")
-        final.go_on(self.n_rounds_)
-        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, final.trees, n_features)
+        final, trees = self._start(X, Y, np.arange(n_samples), "all"), []
+        final.go_on(self.n_rounds_, trees)
+        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, trees, n_features)
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -163,7 +163,6 @@ class _Run:
     ----------
     base : (n_labels,) log-odds before the first round.
     log_odds : (n_samples, n_labels) so far.
-    trees : so far, as ``grow_tree`` returns them, with steps for values.
     """
 
     def __init__(
@@ -177,27 +176,28 @@ class _Run:
         l2: float,
     ) -> None:
         self._table, self._Y, self._seen = table, Y, seen.astype(np.uint32)
-        self._rules, self._seeds, self._rate, self._l2 = rules, seeds, rate, l2
+        self._rules, self._seeds, self._rate, self._l2 = rules, iter(seeds), rate, l2
         self.base = _log_odds(Y[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
-        self.trees: list[tuple] = []
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))
 
-    def go_on(self, rounds: int) -> None:
-        """Add so many trees."""
+    def go_on(self, rounds: int, trees: list[tuple] | None = None) -> None:
+        """So many rounds more; keeps their trees in a list, if one is given, as ``grow_tree`` returns them, with steps
+        for values.
+        """
         n_labels = self._Y.shape[1]
         for _ in range(rounds):
             proba = expit(self.log_odds)
             self._residuals[:, :n_labels] = self._Y - proba
-            seed = self._seeds[len(self.trees)]
             nodes, weights, values, leaf_of, _ = grow_tree(
-                self._table, self._residuals, n_labels, self._rules, self._seen, seed
+                self._table, self._residuals, n_labels, self._rules, self._seen, next(self._seeds)
             )
             steps = np.zeros(values.shape)
             newton_steps(self._residuals, proba, self._seen, leaf_of, self._rate, self._l2, steps)
             steps = steps.astype(np.float32)
             self.log_odds += steps[leaf_of]
-            self.trees.append((nodes, weights, steps, leaf_of, None))
+            if trees is not None:
+                trees.append((nodes, weights, steps))
 
 
 def _log_odds(Y: np.ndarray) -> np.ndarray:

@@ -85,7 +85,7 @@ def choose_shapes(
     race = _Race(kind, X, Y, n_trees, random_state, n_jobs)
     left, wanted = list(candidates), FIRST_TREES
     while len(left) > n_kept:
-        errors = {shape: np.nanmean(race.errors(shape, wanted)) for shape in left}
+        errors = {shape: _mean_of_known(race.errors(shape, wanted)) for shape in left}
         left = sorted(left, key=errors.__getitem__)[: max(n_kept, len(left) // 2)]
         wanted *= 2
     if 1 < Y.shape[1] <= LABELWISE_AT_MOST:
@@ -122,6 +122,12 @@ class _Race:
         gain = together - labelwise
         least = max(LEAST_GAIN * together.mean(), gain.std(ddof=1) / np.sqrt(len(gain)))
         return own if gain.mean() > least else shape
+
+
+def _mean_of_known(errors: np.ndarray) -> float:
+    """Infinite where no sample was left out by two trees."""
+    known = errors[~np.isnan(errors)]
+    return float(known.mean()) if len(known) else np.inf
 
 
 def _grow(kind: ForestKind, X: BinnedMatrix, Y: np.ndarray, shape: TreeShape, **settings: Any) -> MultilabelForest:
