@@ -89,3 +89,17 @@ def test_bad_number_of_bins(X, max_bins):
 def test_numbers_that_single_precision_cannot_hold():
     with pytest.raises(ModelError, match="finite and below"):
         BinnedMatrix.from_matrix(np.array([[1e300], [0.0]]))
+
+
+def test_some_samples_keep_the_codes_that_they_have_among_all():
+    rng = np.random.default_rng(0)
+    X, rows = rng.random((400, 3)), np.array([3, 8, 20, 399])
+    X[:, 2] = X[:, 2] > 0.5
+    for features in (X, X[:, 2:]):  # binned, and the same table for both
+        whole = BinnedMatrix.from_matrix(features, max_bins=16)
+        some = whole.samples(rows)
+        assert some.shape == (4, features.shape[1])
+        assert (some.binned is some.exact) == (whole.binned is whole.exact)
+        for part, table in ((some.exact, whole.exact), (some.binned, whole.binned)):
+            np.testing.assert_array_equal(part.codes, table.codes[:, rows])
+            assert part.codes.flags.c_contiguous and part.lowest is table.lowest

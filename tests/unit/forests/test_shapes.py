@@ -150,6 +150,15 @@ def test_the_choice_fits_the_data():
     assert [choose_shapes(kind, binned, Y, n_jobs=3, **settings) for kind in KINDS] == clear
 
 
+def test_of_many_samples_some_race(data, monkeypatch):
+    X, Y = data
+    monkeypatch.setattr("fairfold.forests.shapes.RACED_AT_MOST", 100)
+    binned = BinnedMatrix.from_matrix(X)
+    rows = np.sort(np.random.default_rng(3).permutation(len(Y))[:100])
+    alone = choose_shapes("random_forest", binned.samples(rows), Y[rows], n_trees=20, random_state=3)
+    assert choose_shapes("random_forest", binned, Y, n_trees=20, random_state=3) == alone
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_forest_of_one_tree_has_a_shape_too(data):
     X, Y = data

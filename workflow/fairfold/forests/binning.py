@@ -53,6 +53,13 @@ class BinnedMatrix:
         """(n_samples, n_features)."""
         return self.exact.codes.shape[::-1]
 
+    def samples(self, rows: np.ndarray) -> BinnedMatrix:
+        """Some of the samples, with the codes that they have among all."""
+        exact = self.exact._replace(codes=np.ascontiguousarray(self.exact.codes[:, rows]))
+        if self.binned is self.exact:
+            return BinnedMatrix(exact, exact)
+        return BinnedMatrix(exact, self.binned._replace(codes=np.ascontiguousarray(self.binned.codes[:, rows])))
+
     @classmethod
     def from_matrix(cls, X: Matrix, *, max_bins: int | None = 256) -> BinnedMatrix:
         """Rank the values of each feature, and group them into bins of about equally many samples.

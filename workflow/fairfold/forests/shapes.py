@@ -27,6 +27,7 @@ from fairfold.seeds import seed_for
 TOGETHER = tuple(TreeShape(leaf, features, 1.0) for features in ("sqrt", 0.3) for leaf in (1, 2, 3, 5, 10))
 N_KEPT = 3
 FIRST_TREES = 10
+RACED_AT_MOST = 4000  # samples; of more, some are drawn, as shapes differ by more than the number of samples changes
 LABELWISE_AT_MOST = 32  # labels
 LEAST_GAIN = 0.05
 
@@ -72,7 +73,8 @@ def choose_shapes(
 ) -> tuple[TreeShape, ...]:
     """The shapes with the least out-of-bag error, best first.
 
-    Time is that of some ten trees of each candidate, twenty of each of the better ones, and ten of each label.
+    Time is that of some ten trees of each candidate, twenty of each of the better ones, and ten of each label, on
+    ``RACED_AT_MOST`` samples at most.
 
     Parameters
     ----------
@@ -82,6 +84,9 @@ def choose_shapes(
         ``LABELWISE_AT_MOST`` at most.
     n_kept : how many shapes to return, if there are as many.
     """
+    if len(Y) > RACED_AT_MOST:
+        drawn = np.random.default_rng(random_state).permutation(len(Y))[:RACED_AT_MOST]
+        X, Y = X.samples(np.sort(drawn)), Y[np.sort(drawn)]
     race = _Race(kind, X, Y, n_trees, random_state, n_jobs)
     left, wanted = list(candidates), FIRST_TREES
     while len(left) > n_kept:
