@@ -90,6 +90,7 @@ def test_equals_the_stack_written_out(data):
     np.testing.assert_allclose(stack.weights_, weights, rtol=0, atol=1e-12)
     pooled = sum(w * P for w, P in zip(weights, unseen, strict=True))
     last = fit_calibration(observed[:300], pooled)
+    np.testing.assert_allclose(stack.unseen_proba_, calibrate(pooled, last), rtol=0, atol=1e-12)
     c = shared_label_frequency(observed[:300], calibrate(pooled, last))
     assert stack.label_frequency_ == pytest.approx(c)
     expected = posterior(calibrate(sum(w * P for w, P in zip(weights, seen, strict=True)), last), c)
