@@ -27,12 +27,13 @@ with logged(snakemake.log):
         )
         seed_of = partial(seed_for, params.seed, *names, repeat)
         found = scores_of_parts(
-            lambda make, score=score: score(make).scores.query("is_final"),
+            lambda make, fold, score=score: score(make, folds=[fold]).scores.query("is_final"),
             lambda fold, seed_of=seed_of: {
                 **params.settings,
                 "n_jobs": snakemake.threads,
                 "random_state": seed_of(fold),
             },
+            n_splits=int(folds[repeat].max()) + 1,
         )
         tables.append(found.assign(**unit, repeat=repeat))
     columns = [*unit, "repeat", "part", "fold", "metric", "value", "reason"]

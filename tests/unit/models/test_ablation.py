@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
+from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.models import ablation, make_model
 from fairfold.models.ablation import ADDED, PARTS, THRESHOLD, WHOLE, ablation_table, make_variant, scores_of_parts
 
@@ -38,6 +39,23 @@ def test_each_part_is_left_out(data):
     expected = np.clip(np.tensordot(pooled.weights_, np.stack(members), axes=1), 1e-3, 1 - 1e-3)
     np.testing.assert_allclose(pooled.predict_observed_proba(X), expected, rtol=0, atol=2e-3)
     assert set(stacks) == {WHOLE, *PARTS}
+
+
+def test_members_in_common_are_fitted_once_and_scores_are_those_of_each_alone(data, monkeypatch):
+    X, Y = data
+    fits, fit = [], MultilabelBoosting.fit
+    monkeypatch.setattr(MultilabelBoosting, "fit", lambda self, *given: fits.append(self.kind) or fit(self, *given))
+
+    def score(make, fold):
+        P = next(make(fold).fit(X[fold::2], Y[fold::2]).staged_predict_proba(X))
+        return pd.DataFrame({"fold": fold, "metric": range(P.size), "value": P.ravel()})
+
+    parts = ["levels", "weights", "kernel ridge", THRESHOLD]
+    found = scores_of_parts(score, lambda fold: SMALL, 2, parts)
+    assert fits == ["extra_trees", "random_forest"] * 2
+    for (part, fold), rows in found.groupby(["part", "fold"]):
+        expected = score(lambda _, part=part: make_variant(part, **SMALL), fold)
+        np.testing.assert_array_equal(rows["value"], expected["value"], err_msg=part)
 
 
 def test_one_half_is_where_the_threshold_was_and_the_order_stays(data):
@@ -103,11 +121,11 @@ def test_a_fold_without_a_score_leaves_no_gain_but_its_reason():
 def test_scores_of_parts_has_the_whole_model_and_every_part_with_the_folds_seed():
     made = []
 
-    def score(make):
-        made.append([make(fold) for fold in range(2)])
-        return pd.DataFrame({"fold": [0, 1], "metric": "mcc", "value": 0.0})
+    def score(make, fold):
+        made.append(make(fold))
+        return pd.DataFrame({"fold": [fold], "metric": "mcc", "value": 0.0})
 
-    found = scores_of_parts(score, lambda fold: {**SMALL, "random_state": fold}, ["levels", *ADDED])
+    found = scores_of_parts(score, lambda fold: {**SMALL, "random_state": fold}, 2, ["levels", *ADDED])
     assert found["part"].unique().tolist() == [WHOLE, "levels", "imputation"]
-    assert [[model.random_state for model in models] for models in made] == [[0, 1]] * 3
+    assert found["fold"].tolist() == [model.random_state for model in made] == [0] * 3 + [1] * 3
     assert ablation.MODEL == "Stack+"

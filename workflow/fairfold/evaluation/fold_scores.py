@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -41,6 +41,7 @@ def score_on_folds(
     fold_of: np.ndarray,
     observed: Callable[[int], Matrix],
     *,
+    folds: Collection[int] | None = None,
     observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
@@ -55,6 +56,7 @@ def score_on_folds(
     Y : (n_samples, n_labels) of 0/1, the truth.
     fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
+    folds : numbers of those that are left out, each in turn; None for all.
     observed_in_test : fold -> (n_samples, n_labels) labels by which the same predictions are scored once more, as who
         knows no others would score them; None for no such scores.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
@@ -78,6 +80,8 @@ def score_on_folds(
     """
     scores, seconds, findings = [], [], []
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
+        if folds is not None and fold not in folds:
+            continue
         try:
             start = cpu_seconds()
             options = {} if fit_options is None else fit_options(fold)

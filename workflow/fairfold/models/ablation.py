@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from joblib import Memory
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, clone
 
@@ -129,19 +132,33 @@ def _half_width(lead: np.ndarray, n_splits: int, level: float) -> float:
 
 
 def scores_of_parts(
-    score: Callable[[Callable[[int], BaseEstimator]], pd.DataFrame],
+    score: Callable[[Callable[[int], BaseEstimator], int], pd.DataFrame],
     settings: Callable[[int], Mapping[str, Any]],
+    n_splits: int,
     parts: Sequence[str] = PARTS,
 ) -> pd.DataFrame:
     """Scores of the whole model and of it without each part, on one split.
 
+    Members that several of these have in common are fitted once a fold, and kept in a temporary folder until its end.
+
     Parameters
     ----------
-    score : from (fold -> unfitted estimator) to final scores, columns ``fold, metric, value``.
+    score : from (fold -> unfitted estimator) and a fold to its final scores, columns ``fold, metric, value``.
     settings : fold -> settings of the model, with its seed.
+    n_splits : number of folds.
     parts : of ``PARTS``.
     """
     tables = []
-    for part in (WHOLE, *parts):
-        tables.append(score(lambda fold, part=part: make_variant(part, **settings(fold))).assign(part=part))
+    for fold in range(n_splits):
+        with TemporaryDirectory() as folder:
+            memory = Memory(folder, verbose=0)
+            for part in (WHOLE, *parts):
+                make = partial(_variant_of_fold, part, settings, memory)
+                tables.append(score(make, fold).assign(part=part))
     return pd.concat(tables, ignore_index=True)
+
+
+def _variant_of_fold(
+    part: str, settings: Callable[[int], Mapping[str, Any]], memory: Memory, fold: int
+) -> BaseEstimator:
+    return make_variant(part, **settings(fold), memory=memory)

@@ -14,8 +14,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
+from joblib import Memory
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_memory
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
@@ -41,6 +43,7 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     weighted : whether members have weights by which observed labels are likeliest; otherwise all have the same.
     calibrated : whether probabilities are calibrated, of each member and pooled.
     corrected : whether the pool is divided by the label frequency; otherwise it says how likely a label is observed.
+    memory : keeps fitted members, for pools that differ in other settings alone; as of scikit-learn's pipelines.
     n_jobs : threads, handed on to the members.
     random_state : handed on to the members, too.
 
@@ -60,6 +63,7 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     weighted: bool = True
     calibrated: bool = True
     corrected: bool = True
+    memory: str | Memory | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -74,12 +78,13 @@ class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not self.estimators:
             raise ModelError("there is no classifier to pool; give one or more of estimators.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fit_member = check_memory(self.memory).cache(fit_with_unseen)
         self.estimators_, calibrations, unseen = [], [], []
         for _, estimator in self.estimators:
             given = {"random_state": seed, "n_jobs": self.n_jobs}
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
-            fitted, P = fit_with_unseen(member, X, Y, n_splits=self.n_splits, random_state=seed)
+            fitted, P = fit_member(member, X, Y, n_splits=self.n_splits, random_state=seed)
             self.estimators_.append(fitted)
             calibrations.append(self._calibration_of(Y, P))
             unseen.append(calibrate(P, calibrations[-1]))
