@@ -13,7 +13,7 @@ OTHERS = ("logistic+", "joint-GB+", "kernel-ridge+", "ML-kNN", "chains")
 
 def small(name, seed):
     settings = {"n_trees": 8, "max_levels": 1} if name in FORESTS else {}
-    return make_model(name, random_state=seed, **settings, **({"shape": "auto"} if name == "gcForest+" else {}))
+    return make_model(name, random_state=seed, **settings)
 
 
 class Recorder:

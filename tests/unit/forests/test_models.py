@@ -11,7 +11,9 @@ from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
 from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS, make_first_level
+from fairfold.forests.shapes import above_first_level
 from fairfold.forests.storage import load_first_level, save_first_levels
+from fairfold.forests.trees import TreeShape
 from fairfold.weak_labels import mask_positives
 
 EVERY = [(name, None) for name in OUT_OF_BAG_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
@@ -31,6 +33,10 @@ EXPECTED_TO_FAIL = {
     "check_estimators_dtypes": OTHER_VALUES,
     "check_fit2d_1feature": OTHER_VALUES,
 }
+
+
+def shapes_of(forest):
+    return [TreeShape.from_row(row) for row in forest.shapes_]
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +112,9 @@ def test_models_that_choose_shapes_share_the_first_level_with_its_shapes(data):
         alone = small(name, shape="auto").fit(X, observed)
         shared = small(name, shape="auto").fit(X, observed, first_level=first[0])
         assert bytes_of(alone, X) == bytes_of(shared, X)
-        assert all(
-            np.array_equal(a.shapes_, b.shapes_)
-            for level in alone.levels_
-            for a, b in zip(level.predictors, first[0].predictors, strict=True)
-        )
+        below, *above = [[shapes_of(forest) for forest in level.predictors] for level in alone.levels_]
+        assert below == [shapes_of(forest) for forest in first[0].predictors]
+        assert above and all(level == [[*map(above_first_level, of)] for of in below] for level in above)
 
 
 @pytest.mark.parametrize("name", ["gcForest", "gcForest+"])

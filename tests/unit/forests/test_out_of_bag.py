@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
 
 from fairfold.forests import make_model
@@ -69,7 +69,7 @@ def written_out(X, observed, new_X, imputation):
 @pytest.mark.parametrize(("name", "imputation"), [("gcForest+", None), ("SLCForest+", "slc"), ("FLAForest+", "fla")])
 def test_equals_the_cascade_written_out(data, name, imputation):
     X, _, observed = data
-    settings = {"shape": "paper", "n_trees": N_TREES, "max_levels": LEVELS, "random_state": 3}
+    settings = {"shape": "paper", "n_trees": N_TREES, "max_levels": LEVELS, "patience": 9, "random_state": 3}
     model = make_model(name, **settings).fit(X[:300], observed[:300])
     levels = model.staged_predict_proba(X[300:])
     expected = list(written_out(X[:300], observed[:300], X[300:], imputation))
@@ -113,6 +113,32 @@ def test_honest_features_do_not(permuted, name):
     aurocs = out_of_bag_aurocs(permuted, name, MultilabelForest.centred_oob_proba, patience=9)
     mean, error = aurocs.mean(axis=0), aurocs.std(axis=0, ddof=1) / np.sqrt(len(aurocs))
     assert len(mean) == 3 and (mean < 0.5 + 3 * error).all() and (mean > 0.45 - 3 * error).all(), (mean, error)
+
+
+def excess_among_duplicates(seed):
+    """By how much, level by level, out-of-bag average precision exceeds that of fresh samples of the same groups.
+
+    The samples of a group have the same features and the same labels, of which half are hidden.
+    """
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(5, 15, 60)
+    X = np.repeat(rng.random((60, 60)) < 0.15, sizes, axis=0).astype(float)
+    truth = np.repeat(rng.random((60, 3)) < 0.3, sizes, axis=0).astype(np.int8)
+    observed = truth * (rng.random(truth.shape) < 0.5)
+    order = rng.permutation(len(X))
+    train, test = order[: len(X) // 2], order[len(X) // 2 :]
+    model = OutOfBagCascade(n_trees=60, max_levels=3, patience=9, random_state=0).fit(X[train], observed[train])
+    levels = zip(model.oob_scores_, model.staged_predict_proba(X[test]), strict=True)
+    truth = observed[test].ravel()
+    return [score["average_precision"] - average_precision_score(truth, P.ravel()) for score, P in levels]
+
+
+def test_out_of_bag_scores_hold_for_fresh_samples_even_among_duplicates(monkeypatch):
+    """Within 0.06 at every level; with trees of the first level's shape above it, they exceed by more than 0.1."""
+    mean = np.mean([excess_among_duplicates(seed) for seed in range(4)], axis=0)
+    assert len(mean) == 4 and (np.abs(mean) < 0.06).all(), mean
+    monkeypatch.setattr("fairfold.forests.levels.above_first_level", lambda shape: shape)
+    assert np.mean([excess_among_duplicates(seed) for seed in range(4)], axis=0)[1:].min() > 0.1
 
 
 @pytest.mark.parametrize("name", ["gcForest+", "SLCForest+", "FLAForest+", "CaFE-SLC+", "CaFE-FLA+"])

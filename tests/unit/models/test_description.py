@@ -23,11 +23,11 @@ def test_table_3():
         "FLAForest": "output|yes|fla|best-oob",
         "CaFE-SLC": "embedding + output|yes|slc|best-oob",
         "CaFE-FLA": "embedding + output|yes|fla|best-oob",
-        "gcForest+": "output|none|none|best-oob, patience 3",
-        "SLCForest+": "output|none|slc|best-oob, patience 3",
-        "FLAForest+": "output|none|fla|best-oob, patience 3",
-        "CaFE-SLC+": "embedding + output|none|slc|best-oob, patience 3",
-        "CaFE-FLA+": "embedding + output|none|fla|best-oob, patience 3",
+        "gcForest+": "output|none|none|best-oob, patience 2",
+        "SLCForest+": "output|none|slc|best-oob, patience 2",
+        "FLAForest+": "output|none|fla|best-oob, patience 2",
+        "CaFE-SLC+": "embedding + output|none|slc|best-oob, patience 2",
+        "CaFE-FLA+": "embedding + output|none|fla|best-oob, patience 2",
     }
     is_ours = table.index.str.endswith("+")
     assert (table.loc[is_ours, ["variant", "training_features"]] == ["none", "out-of-bag"]).all(axis=None)

@@ -67,7 +67,7 @@ def test_level_0_comes_from_a_model_of_the_same_forests():
     one = make_model("gcForest", n_trees=2, max_levels=1, random_state=1).fit(X, Y)
     published = make_model("CaFE", variant="authors-code", n_trees=2, max_levels=1, random_state=1).fit(X, Y)
     fitted = {"authors-code": published, "one": one}
-    same = make_model("FLAForest+", n_trees=2, random_state=1)
+    same = make_model("FLAForest+", shape="paper", n_trees=2, random_state=1)
     assert first_level_from(same, fitted) == {"first_level": one.levels_[0]}
     assert first_level_from(same, {}) == {"first_level": None}
     for other in ({"n_trees": 3}, {"random_state": 2}, {"min_samples_leaf": 4}):

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 from fairfold.arrays import Matrix
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
-from fairfold.forests.shapes import choose_shapes, grow_mixture
+from fairfold.forests.shapes import above_first_level, choose_shapes, grow_mixture
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.seeds import seed_for
 
@@ -77,7 +77,7 @@ class Level(NamedTuple):
 class Grower:
     """Grows pairs of forests, each with its own random stream unless one seed is shared by all.
 
-    All have the shape that the settings say, until :meth:`choose_shapes` or :meth:`take_shapes` was called.
+    All have the shape that the settings say, until :meth:`choose_shapes` or :meth:`take_shapes_from` was called.
 
     Parameters
     ----------
@@ -98,9 +98,12 @@ class Grower:
             for kind in FORESTS
         }
 
-    def take_shapes(self, forests: Sequence[MultilabelForest]) -> None:
-        """From now on, grow forests of the shapes that these have."""
-        self._shapes = {forest.kind: [TreeShape.from_row(row) for row in forest.shapes_] for forest in forests}
+    def take_shapes_from(self, first_level: Sequence[MultilabelForest]) -> None:
+        """From now on, grow forests of the shapes that suit levels above this one."""
+        self._shapes = {
+            forest.kind: [above_first_level(TreeShape.from_row(row)) for row in forest.shapes_]
+            for forest in first_level
+        }
 
     def pair(
         self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: np.ndarray, *names: object

@@ -69,7 +69,7 @@ def make_model(
     min_samples_leaf: int = 5,
     threshold: float = 0.5,
     percentile: float = 0.95,
-    shape: Literal["auto", "paper"] = "paper",
+    shape: Literal["auto", "paper"] = "auto",
     n_jobs: int | None = 1,
     random_state: int | np.random.RandomState | None = None,
     **options: object,

@@ -42,8 +42,9 @@ class OutOfBagCascade(BaseCascade):
     crossing_over : whether an encoder never sees its own new features of the level below.
     imputation : None; ``"slc"``, the likeliest hidden positives, as many as the label frequency implies; or ``"fla"``,
         every unobserved label in proportion to its posterior.
-    shape : ``"auto"``, the shapes of trees that :func:`~fairfold.forests.shapes.choose_shapes` finds for the data, for
-        all levels; ``"paper"``, that of the published forests, with ``min_samples_leaf``.
+    shape : ``"auto"``, the shapes of trees that :func:`~fairfold.forests.shapes.choose_shapes` finds for the data,
+        above level 0 with leaves of five samples or more; ``"paper"``, that of the published forests, with
+        ``min_samples_leaf``.
     n_trees : trees per forest.
     max_levels : most levels above level 0.
     patience : levels without improvement of the out-of-bag score after which growth stops.
@@ -71,10 +72,10 @@ class OutOfBagCascade(BaseCascade):
     features: Sequence[FeatureKind] = ("output",)
     crossing_over: bool = False
     imputation: Literal["slc", "fla"] | None = None
-    shape: Literal["auto", "paper"] = "paper"
+    shape: Literal["auto", "paper"] = "auto"
     n_trees: int = 150
     max_levels: int = 10
-    patience: int = 3
+    patience: int = 2
     metric: str = "average_precision"
     min_samples_leaf: int = 5
     threshold: float = 0.5
@@ -85,7 +86,7 @@ class OutOfBagCascade(BaseCascade):
         grow = Grower(seed, self._forest_settings())
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
-            grow.take_shapes(first_level.predictors)
+            grow.take_shapes_from(first_level.predictors)
         imputer = self._make_imputer(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []

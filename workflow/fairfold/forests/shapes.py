@@ -9,6 +9,8 @@ label's own take n_labels times as long, and so the place of the best trees for 
 a twentieth and by more than one standard error.
 
 The forest is then grown anew. Its out-of-bag predictions come from trees that no choice has looked at.
+
+Levels above the first of a cascade have larger leaves and half of the samples per tree, see :func:`above_first_level`.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ FIRST_TREES = 10
 RACED_AT_MOST = 4000  # samples; of more, some are drawn, as shapes differ by more than the number of samples changes
 LABELWISE_AT_MOST = 32  # labels
 LEAST_GAIN = 0.05
+LEAST_LEAF_ABOVE = 5
+SHARE_ABOVE = 0.5
 
 
 def grow_mixture(
@@ -58,6 +62,19 @@ def grow_mixture(
             if share
         ]
     )
+
+
+def above_first_level(shape: TreeShape) -> TreeShape:
+    """The shape for levels whose features hold out-of-bag predictions of the level below.
+
+    These say what samples nearby have, without the sample itself: of several duplicates, the one whose features miss a
+    positive is the one that has it. Trees whose leaves are smaller than such a group learn that, and out-of-bag scores
+    reward it, but other samples have no such features. On medical, one fold, half of the labels hidden, out-of-bag
+    average precision rose from 0.40 to 0.44 over four levels in the shape of the first one, while that of the left-out
+    fold fell from 0.90 to 0.86; with leaves of five and half of the samples, it rose to 0.41 and fell to 0.89.
+    """
+    leaf = max(LEAST_LEAF_ABOVE, shape.min_samples_leaf)
+    return shape._replace(min_samples_leaf=leaf, max_samples=SHARE_ABOVE)
 
 
 def choose_shapes(

@@ -17,7 +17,7 @@ from fairfold.plugins import declared
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
-DEFAULT = "gcForest+"
+DEFAULT = "Stack+"
 
 _DECLARED = declared("fairfold.models.catalogue")
 _SPECS: dict[str, ModelSpec] = {name: spec for name, (spec, _) in _DECLARED.items()}

@@ -36,7 +36,7 @@ def make(
     from fairfold.models.kernel_ridge import KernelRidgeClassifier
     from fairfold.models.stacking import StackedClassifier
 
-    forests = {"n_trees": n_trees, "max_levels": max_levels, "shape": shape, "imputation": imputation, "patience": 1}
+    forests = {"n_trees": n_trees, "max_levels": max_levels, "shape": shape, "imputation": imputation}
     made = {
         "forests": [("forests", OutOfBagCascade(**forests))],
         "boosting": [  # two kinds of trees, which err in different places
