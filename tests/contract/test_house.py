@@ -24,7 +24,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
 }
 SHARED = {
     *("arrays", "compiled", "config", "errors", "files", "folds", "lazy", "plugins"),
-    *("provenance", "seeds", "sources", "threads", "ties", "usage", "validation"),
+    *("provenance", "samples", "seeds", "sources", "threads", "ties", "usage", "validation"),
 }
 
 

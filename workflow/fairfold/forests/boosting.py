@@ -31,6 +31,7 @@ from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.lanes import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
+from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
 from fairfold.validation import check_dense_binary
@@ -39,7 +40,7 @@ ROUNDS_AT_ONCE = 10  # between looks at the left-out samples
 
 
 @dataclass(eq=False, repr=False)
-class MultilabelBoosting(ClassifierMixin, BaseEstimator):
+class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     """Gradient boosting of trees with a step for every label in each leaf.
 
     Time grows with (n_splits + 1) · rounds · max_features · n·log(n) · n_labels.

@@ -25,12 +25,13 @@ from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, append_features
 from fairfold.forests.trees import MultilabelForest
+from fairfold.samples import ForgetsSamples
 from fairfold.ties import first_best
 from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
 @dataclass(eq=False, repr=False)
-class OutOfBagCascade(BaseCascade):
+class OutOfBagCascade(ForgetsSamples, BaseCascade):
     """Deep forest for weak labels on out-of-bag features, with calibrated posteriors.
 
     Time grows with the levels times two forests, or four with imputation or crossing-over; choosing shapes takes about
@@ -66,6 +67,7 @@ class OutOfBagCascade(BaseCascade):
     best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
     """
 
+    _of_samples: ClassVar = ("unseen_proba_", "training_labels_")
     _choices: ClassVar = {"imputation": (None, "slc", "fla"), "shape": ("auto", "paper"), "metric": tuple(METRICS)}
 
     _: KW_ONLY

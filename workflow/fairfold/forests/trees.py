@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,6 +27,7 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, single_precision
 from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree
 from fairfold.forests.lanes import LANES
+from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
 
 ForestKind = Literal["random_forest", "extra_trees"]
@@ -78,7 +79,7 @@ class TreeShape(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class MultilabelForest:
+class MultilabelForest(ForgetsSamples):
     """Random forest or extra trees on several labels; with 0/1 labels it predicts probabilities.
 
     The defaults are those of Ilidio et al. (2024), Section 4.3.
@@ -117,6 +118,8 @@ class MultilabelForest:
     weight_ : (n_nodes,) int32, draws in the node; a sample drawn twice counts twice.
     n_features_in_ : number of features.
     """
+
+    _of_samples: ClassVar = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
 
     kind: ForestKind
     _: KW_ONLY
@@ -304,17 +307,27 @@ class MultilabelForest:
         if missing:
             raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
         forest = cls(str(arrays["kind"]), n_trees=max(1, arrays["tree_starts"].size - 1), random_state=0)
-        forest._check_parameters()
         with_samples = any(name.rstrip("_") in arrays for name in _SAMPLE_ARRAYS)
+        for name in _ARRAYS | (_SAMPLE_ARRAYS if with_samples else {}):
+            setattr(forest, name, arrays.get(name.rstrip("_"), np.array(None)))
+        forest.n_features_in_ = int(arrays["n_features"])
+        forest._check_restored(with_samples=with_samples)
+        return forest
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "weight_" in state:
+            self._check_restored(with_samples=False)
+
+    def _check_restored(self, *, with_samples: bool) -> None:
+        """Raise for arrays that compiled code could not trust."""
+        self._check_parameters()
         for name, (dtype, ndim) in (_ARRAYS | (_SAMPLE_ARRAYS if with_samples else {})).items():
-            array = arrays.get(name.rstrip("_"), np.array(None))
+            array = getattr(self, name)
             if array.dtype != dtype or array.ndim != ndim:
                 raise ModelError(f"saved forest has {name.rstrip('_')} of {array.dtype} and shape {array.shape}.")
-            setattr(forest, name, array)
-        forest.n_features_in_ = int(arrays["n_features"])
-        if not forest._are_trees() or (with_samples and not forest._knows_samples()):
+        if not self._are_trees() or (with_samples and not self._knows_samples()):
             raise ModelError("saved forest has arrays that do not fit together; save it again with to_arrays.")
-        return forest
 
     def _are_trees(self) -> bool:
         """Whether walks from the roots stay within their trees and end; compiled code relies on that."""

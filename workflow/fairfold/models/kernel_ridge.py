@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
+from fairfold.samples import ForgetsSamples
 from fairfold.validation import check_dense_binary
 
 LINEAR = 0.0
@@ -44,7 +45,7 @@ class _Basis(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
+class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
     """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
 
     Features are scaled to unit variance. Time grows with n_samples³ up to ``max_exact`` samples, then with

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, Self
+from pathlib import Path
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -16,12 +17,14 @@ from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
+from fairfold.models.storage import save_model
+from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
 from fairfold.validation import check_dense_binary
 
 
 @dataclass(eq=False, repr=False)
-class OneLevelModel(ClassifierMixin, BaseEstimator):
+class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     """A classifier with what the study asks of a cascade: probabilities level by level, of one level.
 
     Parameters
@@ -40,6 +43,8 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
     imputation_log_ : empty.
     classes_ : numbers of the labels.
     """
+
+    _of_samples: ClassVar = ("training_labels_",)
 
     estimator: BaseEstimator
     _: KW_ONLY
@@ -100,6 +105,17 @@ class OneLevelModel(ClassifierMixin, BaseEstimator):
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """The same as its only level."""
         yield self.predict_proba(X)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model; :func:`~fairfold.models.storage.load_model` reads it, see there.
+
+        Raises
+        ------
+        ModelError
+            When it is made of code of the user's own.
+        """
+        check_is_fitted(self, "estimator_")
+        save_model(self, path)
 
     def predict(
         self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] = "pooled"

@@ -23,6 +23,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
+from fairfold.samples import ForgetsSamples
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 _STEPS = 500
@@ -32,7 +33,7 @@ _EQUAL_VOTES = 10.0  # cells that vote for equal weights
 
 
 @dataclass(eq=False, repr=False)
-class StackedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Pool of classifiers, weighted by their probabilities of samples that they did not see.
 
     Parameters

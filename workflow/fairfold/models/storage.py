@@ -1,22 +1,157 @@
-"""Saved models."""
+"""Fitted models as files.
+
+Deep forests are arrays and JSON in ``.npz``, see :mod:`fairfold.forests.storage`. All others are archives of skops:
+arrays, JSON, and the names of types, of which only scikit-learn's estimators and those of ``TRUSTED`` are ever made.
+Nothing is unpickled.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import re
+import warnings
+import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fairfold import __version__
+from fairfold.errors import ModelError, first_sentence
+from fairfold.files import atomic_open
 from fairfold.forests.models import load_model as load_deep_forest
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
+# What our models are made of, besides scikit-learn's estimators and plain types, which skops knows.
+TRUSTED = frozenset(
+    {
+        "collections.OrderedDict",
+        "fairfold.forests.boosting.MultilabelBoosting",
+        "fairfold.forests.levels.Encoder",
+        "fairfold.forests.levels.Level",
+        "fairfold.forests.out_of_bag.OutOfBagCascade",
+        "fairfold.forests.trees.MultilabelForest",
+        "fairfold.models.binary.BinaryClassifier",
+        "fairfold.models.binary.ChainEnsemble",
+        "fairfold.models.binary.Standardised",
+        "fairfold.models.binary.as_csr_matrix",
+        "fairfold.models.binary.as_dense",
+        "fairfold.models.correction.CorrectedClassifier",
+        "fairfold.models.kernel_ridge.KernelRidgeClassifier",
+        "fairfold.models.ml_knn.MLkNN",
+        "fairfold.models.one_level.OneLevelModel",
+        "fairfold.models.stacking.StackedClassifier",
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.tree._tree.Tree",
+    }
+)
+_SCHEMA = "schema.json"  # of skops: the types, and which file holds which array
+_HEADER = "fairfold.json"  # ours
+FORMAT = 1
+_MADE_ON = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can name
 
-def load_model(path: str | Path) -> ClassifierMixin:
-    """A model as its ``save`` wrote it; today these are the deep forests, see :mod:`fairfold.forests.storage`.
+
+def save_model(model: ClassifierMixin, path: str | Path) -> None:
+    """Write a fitted model without a cascade; the same model gives the same bytes.
 
     Raises
     ------
     ModelError
-        When the file is missing, is no saved model, or was written by another version.
+        When it holds objects of other types than ``TRUSTED``, as a model of the user's own does.
     """
-    return load_deep_forest(path)
+    from skops import io as skops
+
+    try:
+        data = skops.dumps(model)
+    except Exception as error:  # skops raises whatever the objects' own methods do
+        raise ModelError(f"{_called(model)} cannot be saved ({first_sentence(error)}).") from error
+    foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
+    if foreign:
+        raise ModelError(
+            f"{_called(model)} cannot be saved: it holds {foreign[0]}, which is code of your own; keep that, and fit "
+            "the model again where you need it."
+        )
+    with atomic_open(path) as stream:
+        stream.write(_without_traces(data))
+
+
+def load_model(path: str | Path) -> ClassifierMixin:
+    """A model as its ``save`` wrote it.
+
+    Raises
+    ------
+    ModelError
+        When the file is missing, is no saved model, or was written by another version of fairfold or scikit-learn.
+    """
+    if not _is_archive_of_skops(path):
+        return load_deep_forest(path)
+    from sklearn.exceptions import InconsistentVersionWarning
+    from skops import io as skops
+
+    data = Path(path).read_bytes()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", InconsistentVersionWarning)
+            foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
+            if foreign:
+                raise ModelError(f"{path} holds {foreign[0]}, which no model of fairfold has; it is not loaded.")
+            _check_format(data)
+            model = skops.loads(data, trusted=sorted(TRUSTED))
+    except ModelError:
+        raise
+    except InconsistentVersionWarning as error:
+        raise ModelError(
+            f"{path} was written with scikit-learn {error.original_sklearn_version}, here is "
+            f"{error.current_sklearn_version}: install that, or fit the model again."
+        ) from None
+    except Exception as error:  # a file of somebody else may hold anything
+        raise ModelError(f"{path} is not a saved model ({first_sentence(error)}); fit and save it again.") from None
+    if not hasattr(model, "predict_proba"):
+        raise ModelError(f"{path} holds {type(model).__name__}, which is no model; fit and save it again.")
+    return model
+
+
+def _check_format(data: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        found = json.loads(archive.read(_HEADER))["format"] if _HEADER in archive.namelist() else None
+    if found != FORMAT:
+        raise ValueError(f"its format is {found!r}, not {FORMAT}")
+
+
+def _called(model: Any) -> str:
+    return type(getattr(model, "estimator_", model)).__name__
+
+
+def _is_archive_of_skops(path: str | Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _SCHEMA in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _without_traces(data: bytes) -> bytes:
+    """The archive with numbers in place of addresses in memory, and without the time that it was made at."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        schema = archive.read(_SCHEMA).decode()
+        contents = {name: archive.read(name) for name in archive.namelist() if name != _SCHEMA}
+    number_of = {address: str(n) for n, address in enumerate(dict.fromkeys(re.findall(r'"__id__": (\d+)', schema)))}
+    schema = re.sub(r'"__id__": (\d+)', lambda found: f'"__id__": {number_of[found[1]]}', schema)
+    order = sorted(contents, key=schema.find)
+    name_of = {name: f"{n}{Path(name).suffix}" for n, name in enumerate(order)}
+    schema = re.sub(r'"file": "([^"]+)"', lambda found: f'"file": "{name_of[found[1]]}"', schema)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        header = json.dumps({"format": FORMAT, "fairfold": __version__})
+        texts = [(_HEADER, header), (_SCHEMA, schema)]
+        for name, content in [*texts, *((name_of[name], contents[name]) for name in order)]:
+            archive.writestr(zipfile.ZipInfo(name, _MADE_ON), content, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
