@@ -19,6 +19,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "win_percentage": {"evaluation"},
     "recommendation": {"evaluation", "forests", "weak_labels"},
     "ecoc": set(),
+    "final": {"datasets", "evaluation", "models", "recommendation"},
     "figures": set(),
     "report": set(),
 }
@@ -135,6 +136,7 @@ PUBLIC = {  # package or module -> names that users import from there
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
     "win_percentage": "GAUSSIAN_CLASSIFIERS draws_needed evaluate_feature_sets null_interval "
     "theoretical_win_percentage win_percentage",
+    "final": "FinalModel load_final",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
 }
 

@@ -32,11 +32,11 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
     part = {"forest": {"n_trees": 2}}
     expected = {**config["weak_labels"]["forest"], "n_trees": 2, "variant": "authors-code"}
     assert study.model_settings(config, "CaFE", part) == {k: v for k, v in expected.items() if k != "shape"}
-    assert study.model_settings(config, "CaFE-FLA+")["shape"] == "paper"
+    assert study.model_settings(config, "CaFE-FLA+")["shape"] == "auto"
     assert "variant" not in study.model_settings(config, "CaFE-FLA+")
-    assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "text"]
-    config["weak_labels"]["forest"]["shape"] = "auto"
     assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "chosen-shapes"]
+    config["weak_labels"]["forest"]["shape"] = "paper"
+    assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "text"]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,9 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
             {"win_percentage": {"models": {"n_sets": 5, "n_permuted_sets": 6}}},
             "n_permuted_sets: found 6, but the value must be at most n_sets, 5",
         ),
+        ({"final": {"model": "gcForrest"}}, "config.final.model: unknown model 'gcForrest': did you mean 'gcForest'"),
+        ({"final": {"datasets": ["flags"]}}, "config.final.datasets: found flags, which weak_labels.datasets lacks"),
+        ({"final": {"datasets": ["iris"], "model": "kNN"}}, "iris"),
     ],
 )
 def test_what_does_not_go_together(changes, sentence):

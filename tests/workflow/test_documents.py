@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from fairfold.datasets import Dataset
+from fairfold.final.model import fit_final
 from fairfold.study import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +51,12 @@ def reader(tmp_path_factory):
     for place in (folder, folder.parent / "my-study"):
         place.mkdir(exist_ok=True)
         (place / "my-plants.csv").write_text(blocks("config/README.md", "csv")[0])
+    plants = pd.read_csv(folder / "my-plants.csv")
+    labels = [name for name in plants if name.startswith("label_")]
+    X, Y = plants.drop(columns=labels), plants[labels].astype("int8")
+    data = Dataset("my-plants", "multilabel", X.to_numpy(float), Y.to_numpy(), tuple(X), tuple(labels))
+    fit_final(data, "dummy", {}, seed=1).save(folder / "results/final/my-plants")
+    X.to_csv(folder / "new.csv", index=False)
     return folder
 
 
@@ -57,6 +65,8 @@ def dry(command, python):
     program, *words = command.split(maxsplit=1)
     if program == "make":
         return f"make --dry-run {' '.join(words)}"
+    if program == "python":
+        return f"{python} {' '.join(words)}"
     assert program == "snakemake", f"say how {command!r} is to be tested"
     return f"{python} -m snakemake --dry-run --quiet rules {' '.join(words)}"
 
@@ -76,6 +86,9 @@ def test_each_command_can_be_run(results, document, command):
     assert done.returncode == 0, done.stdout + done.stderr
     if command.startswith("make"):
         assert re.search("pytest|snakemake", done.stdout), done.stdout
+        return
+    if command.startswith("python"):
+        assert "predictions.csv: 2 labels of" in done.stdout, done.stdout
         return
     planned = int(re.search(r"^total +(\d+)$", done.stdout, re.MULTILINE)[1])
     assert planned > 0

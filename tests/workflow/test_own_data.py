@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from fairfold.__main__ import main
+from fairfold.final import load_final
+
 
 def plants(n_samples):
     """A file like the worked example: same header, more rows."""
@@ -49,6 +52,15 @@ def test_the_worked_example(root, study):
         "The labels of my-plants are only those observed: a positive that is missing among them counts as a negative."
     )
     assert text.count(observed) > 5
+    code, output = mine.run("final")
+    assert code == 0, output
+    home = mine.folder / "results/final/my-plants"
+    assert (home / "README.md").read_text().startswith(f"# {best['average_precision']}, fitted on my-plants\n")
+    table[:7].drop(columns="label_shade").to_csv(mine.folder / "new.csv", index=False)
+    assert main(["predict", str(home), str(mine.folder / "new.csv"), "-o", str(mine.folder / "found.csv")]) == 0
+    found = pd.read_csv(mine.folder / "found.csv")
+    expected = load_final(home).predict(table[:7])["posterior"]
+    np.testing.assert_array_equal(found[["posterior_label_shade", "posterior_label_drought"]], expected)
     before = mine.results()
 
     table["label_drought"] = 1 - table["label_drought"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairfold.config import check
 from fairfold.datasets.catalog import Catalog, load_catalog
-from fairfold.errors import ConfigError
+from fairfold.errors import ConfigError, unknown_name
 from fairfold.evaluation.metrics import METRICS
 from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
@@ -63,6 +63,15 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
+    final = config["final"]
+    if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
+        raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
+    unscored = sorted({*final["datasets"]} - {*config["weak_labels"]["datasets"]})
+    if unscored and final["model"] is None:
+        raise ConfigError(
+            f"config.final.datasets: found {unscored[0]}, which weak_labels.datasets lacks, so that no model is "
+            "recommended for it; add it there, or name a model as final.model."
+        )
     return catalog
 
 
@@ -79,6 +88,7 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multilabel", splitting["fold_effect"]["datasets"]),
         ("multilabel", cross_testing["models"]["datasets"]),
         ("multilabel", wins["models"]["datasets"]),
+        ("multilabel", config["final"]["datasets"]),
         ("binary", wins["datasets"]),
         ("binary", experiments),
         ("multiclass", config["ecoc"]["comparison"]["datasets"]),

@@ -37,6 +37,7 @@ from fairfold.datasets.recognition import other_format, other_separator
 from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
+_HEAD = 1 << 16  # bytes that tell what a long file is
 
 GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
 """What files write, in any case, where a number is missing."""
@@ -140,12 +141,69 @@ def read_csv(
     )
 
 
+def read_csv_parts(
+    path: PathLike, choose: Callable[[list[str]], tuple[Sequence[str], Sequence[str]]], *, rows: int
+) -> Iterator[Table]:
+    """Parts of a CSV as :func:`read_csv` reads it, so many rows at once, in memory for these alone.
+
+    Parameters
+    ----------
+    path : the file, with a header.
+    choose : from all columns to those to read as numbers, in this order, and those to read as text.
+    rows : of a part, at most.
+
+    Raises
+    ------
+    DataError
+        As :func:`read_csv`, at the part where the fault is; columns that are not chosen may hold anything.
+    """
+    path = Path(path)
+    with opened(path, "a text file") as file:
+        head = file.read(_HEAD)
+        if (known := other_format(head)) or not head.strip():
+            raise DataError(f"{path} {known or 'is empty.'}")
+        if separator := other_separator(head.decode("utf-8", "ignore").rpartition("\n")[0]):
+            raise DataError(f"{path} {separator}")
+        file.seek(0)
+        lines = _csv_rows_of(io.TextIOWrapper(file, "utf-8-sig", newline=""), path)
+        line, first = next(lines, (0, []))
+        header = _csv_header(first, path, line)
+        numeric, text = choose(header)
+        at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, text))
+        number, part = 0, []
+        for number, (line, cells) in enumerate(lines, start=1):
+            place = f"{path}, data row {number} (line {line})"
+            if len(cells) != len(header):
+                raise DataError(f"{place}: found {len(cells)} cells for {len(header)} columns; mend this row.")
+            texts = [_text(cells[one], header[one], place, None) for one in text_at]
+            part.append((_numbers([cells[one] for one in at], numeric, place), texts))
+            if len(part) == rows:
+                yield _table_of(part, numeric, text, path)
+                part = []
+        if number == 0:
+            raise DataError(f"{path} has a header but no data row.")
+        if part:
+            yield _table_of(part, numeric, text, path)
+
+
+def _table_of(
+    rows: list[tuple[array[float], list[str]]], numeric: Sequence[str], text: Sequence[str], path: Path
+) -> Table:
+    values = np.array([numbers for numbers, _ in rows]).reshape(len(rows), len(numeric))
+    texts = {name: np.array([cells[one] for _, cells in rows]) for one, name in enumerate(text)}
+    return Table(columns=tuple(numeric), values=values, source=path.name, text=texts)
+
+
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each row that is not blank."""
     text = _read_text(path)
     if separator := other_separator(text):
         raise DataError(f"{path} {separator}")
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    return _csv_rows_of(io.StringIO(text, newline=""), path)
+
+
+def _csv_rows_of(stream: Iterable[str], path: Path) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(stream, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
             if cells not in ([], [""]):

@@ -1,0 +1,202 @@
+"""A model goes home with its columns, and says of a file what it says of arrays, whatever the size of the parts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.__main__ import main
+from fairfold.datasets import Dataset
+from fairfold.errors import DataError, ModelError
+from fairfold.final import load_final
+from fairfold.final.card import model_card, recommended_model, score_intervals
+from fairfold.final.model import fit_final
+from fairfold.final.prediction import predict_file
+
+FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.random((90, 4))
+    Y = (X[:, :3] + 0.2 * rng.normal(size=(90, 3)) > 0.6).astype(np.int8)
+    ids = np.array([f"s{i}" for i in range(90)])
+    return Dataset("toy", "multilabel", X, Y, FEATURES, LABELS, {"id": ("sample",)}, ids)
+
+
+@pytest.fixture(scope="module")
+def final(data):
+    return fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.random((23, 4)), columns=list(FEATURES))
+    return frame.assign(sample=[f"n{i}" for i in range(23)], note="any, text")[["note", "d", "a", "sample", "c", "b"]]
+
+
+def written(table, path, **options):
+    table.to_csv(path, index=False, **options)
+    return path
+
+
+def test_columns_are_matched_by_name_and_come_home_with_the_model(final, data, table, tmp_path):
+    final.save(tmp_path)
+    home = load_final(tmp_path)
+    assert (home.dataset, home.name, home.features, home.labels) == ("toy", "gcForest+", FEATURES, LABELS)
+    found, X = home.predict(table), table[list(FEATURES)].to_numpy()
+    assert found["posterior"].to_numpy().tobytes() == final.model.predict_proba(X).tobytes()
+    assert found["probability"].to_numpy().tobytes() == final.model.predict_observed_proba(X).tobytes()
+    assert found["decision"].to_numpy().tobytes() == final.model.predict(X).tobytes()
+    assert all(list(frame.columns) == list(LABELS) and frame.index.equals(table.index) for frame in found.values())
+    by_mcc = home.predict(table, objective="mcc")["decision"].to_numpy()
+    np.testing.assert_array_equal(by_mcc, final.model.predict(X, objective="mcc"))
+
+
+def test_the_same_seed_and_threads_or_more_give_the_same_model(final, data, table):
+    again = fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1, n_jobs=3)
+    other = fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=2)
+    expected = final.predict(table)["posterior"]
+    assert again.predict(table)["posterior"].equals(expected) and not other.predict(table)["posterior"].equals(expected)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_a_file_in_parts_gives_what_the_whole_gives(final, table, tmp_path, rows):
+    source = written(table, tmp_path / "new.csv")
+    assert predict_file(final, source, tmp_path / "found.csv", rows_at_once=rows) == len(table)
+    found, expected = pd.read_csv(tmp_path / "found.csv"), final.predict(table)
+    assert found["sample"].tolist() == table["sample"].tolist()
+    for kind, frame in expected.items():
+        np.testing.assert_array_equal(found[[f"{kind}_{label}" for label in LABELS]], frame)
+    assert len(found.columns) == 1 + 3 * len(LABELS)
+
+
+def test_the_likeliest_labels_stand_in_order(final, table, tmp_path):
+    source = written(table.drop(columns="sample"), tmp_path / "new.csv")
+    predict_file(final, source, tmp_path / "found.csv", top=2, rows_at_once=5)
+    found, expected = pd.read_csv(tmp_path / "found.csv"), final.predict(table)
+    assert found["row"].tolist() == np.repeat(np.arange(1, 24), 2).tolist()
+    for number, rows in found.groupby("row"):
+        posterior = expected["posterior"].iloc[number - 1].sort_values(ascending=False, kind="stable")[:2]
+        assert rows["label"].tolist() == posterior.index.tolist() and rows["rank"].tolist() == [1, 2]
+        np.testing.assert_array_equal(rows["posterior"], posterior)
+        for kind in ("probability", "decision"):
+            np.testing.assert_array_equal(rows[kind], expected[kind].iloc[number - 1][posterior.index])
+
+
+BAD = {
+    "a column is missing": (
+        lambda t: t.drop(columns="c"),
+        r"lacks 1 of the 4 features that gcForest\+ was fitted on \(c\)",
+    ),
+    "a word": (
+        lambda t: t.assign(a=["x", *t["a"][1:]]),
+        r"data row 1 \(line 2\), column 'a': found 'x', which is not a",
+    ),
+    "a gap": (
+        lambda t: t.assign(b=[*t["b"][:-1], np.nan]),
+        r"data row 23 \(line 24\), column 'b': found '' where a number",
+    ),
+    "infinite": (lambda t: t.assign(d=np.inf), r"column 'd': found 'inf', but numbers must be finite"),
+    "no row": (lambda t: t[:0], "has a header but no data row"),
+    "no id": (lambda t: t.assign(sample=["", *t["sample"][1:]]), "column 'sample': found '' where a class or an id"),
+    "twice": (lambda t: t.set_axis([*t.columns[:-1], "a"], axis=1), "column name 'a' is used twice"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_file_that_does_not_fit_is_refused_in_one_sentence_and_nothing_written(final, table, tmp_path, fault, capsys):
+    change, sentence = BAD[fault]
+    source = written(change(table), tmp_path / "new.csv")
+    with pytest.raises(DataError, match=sentence) as caught:
+        predict_file(final, source, tmp_path / "found.csv", rows_at_once=10)
+    assert "\n" not in str(caught.value)
+    final.save(tmp_path / "home")
+    assert main(["predict", str(tmp_path / "home"), str(source), "-o", str(tmp_path / "found.csv")]) == 1
+    assert capsys.readouterr().err == f"DataError: {caught.value}\n"
+    assert [path.name for path in tmp_path.glob("*found*")] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"a;b;c;d\n1;2;3;4\n5;6;7;8\n", "is separated by semicolons"),
+        (b"\x1f\x8b\x08", "is compressed with gzip"),
+        (b"a,b,c,d\n1,2,3,4\n1,2,3\n", r"data row 2 \(line 3\): found 3 cells for 4 columns"),
+        (b"a,b,c,d\n1,2,3,\xff\n", "cannot be read as a text file"),
+    ],
+)
+def test_other_files_are_refused_in_one_sentence(final, tmp_path, content, sentence):
+    (tmp_path / "new.csv").write_bytes(content)
+    with pytest.raises(DataError, match=sentence):
+        predict_file(final, tmp_path / "new.csv", tmp_path / "found.csv")
+
+
+def test_tables_in_memory_are_checked_as_files_are(final, table):
+    with pytest.raises(DataError, match=r"the table lacks 2 of the 4 features .* \(a, b\)"):
+        final.predict(table.drop(columns=["a", "b"]))
+    with pytest.raises(DataError, match=r"the table, row 3, column 'c': found nan, but features must be finite"):
+        final.predict(table.assign(c=table["c"].where(np.arange(23) != 2)))
+    with pytest.raises(DataError, match="features that are no numbers"):
+        final.predict(table.assign(c="many"))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda home: (home / "columns.json").unlink(), "is no model to take home .*snakemake final"),
+        (lambda home: (home / "columns.json").write_text("{"), "columns.json is damaged"),
+        (lambda home: (home / "columns.json").write_text('{"format": 9}'), "has format 9, not 1"),
+        (lambda home: (home / "model.fairfold").unlink(), "model.fairfold"),
+        (
+            lambda home: (home / "columns.json").write_text(
+                json.dumps(json.loads((home / "columns.json").read_text()) | {"labels": ["red"]})
+            ),
+            "names 1 labels, but model.fairfold has 3",
+        ),
+    ],
+)
+def test_a_folder_that_is_not_whole_is_refused_in_one_sentence(final, tmp_path, change, sentence):
+    final.save(tmp_path)
+    change(tmp_path)
+    with pytest.raises(ModelError, match=sentence):
+        load_final(tmp_path)
+
+
+def scores(values, model="kNN", rate=0, metric="average_precision"):
+    return pd.DataFrame(
+        {"dataset": "toy", "missing_rate": rate, "model": model, "fold": range(len(values)), "is_final": True}
+        | {"metric": metric, "value": values}
+    )
+
+
+def test_intervals_are_those_of_the_corrected_t_distribution():
+    from scipy.stats import t
+
+    values = [0.5, 0.7, 0.6, 0.4]
+    found = score_intervals(scores(values)).iloc[0]
+    half = t.ppf(0.975, 3) * np.std(values, ddof=1) * np.sqrt(1 / 4 + 1 / 3)  # a quarter is tested, the rest trains
+    assert (found["mean"], found["low"], found["high"]) == pytest.approx((0.55, 0.55 - half, 0.55 + half), abs=1e-12)
+    assert score_intervals(scores([0.5]))[["low", "high"]].isna().all(axis=None)
+
+
+def test_the_card_says_what_the_study_found(data):
+    card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores([0.25, 0.75]))
+    assert "| 0 % | micro average precision | 0.500 | " in card and "Settings: n_trees 8; seed 3." in card
+    assert "90 samples; 4 features, 3 labels, id: sample" in card
+    for unknown in (None, scores([0.5], model="other"), scores([np.nan])):
+        assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
+
+
+def test_the_recommended_model_is_the_best_by_average_precision():
+    table = pd.DataFrame(
+        {"dataset": ["toy"] * 3 + ["other"], "metric": ["average_precision"] * 2 + ["mcc", "average_precision"]}
+        | {"model": ["a", "b", "c", "d"], "rank": [2.0, 1.0, 1.0, np.nan]}
+    )
+    assert recommended_model(table, "toy") == "b"
+    with pytest.raises(ModelError, match=r"no model has a score in every fold of other; name one as final\.model"):
+        recommended_model(table, "other")

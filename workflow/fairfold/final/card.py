@@ -1,0 +1,144 @@
+"""The card of a model to take home: what it is, what it was fitted on, how good it was, and what it is not."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from fairfold.datasets import Dataset
+from fairfold.datasets.columns import account_line
+from fairfold.errors import ModelError
+from fairfold.evaluation.corrected_t import correlation_of_folds
+from fairfold.evaluation.metrics import METRICS
+
+_PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
+_LEAD = "average_precision"
+
+
+def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
+    """The best model on a dataset by average precision, at the missing rate nearest to the estimated one.
+
+    Parameters
+    ----------
+    recommendation : of :func:`~fairfold.recommendation.comparison.recommend`.
+    dataset : id.
+
+    Raises
+    ------
+    ModelError
+        When no model has a score in every fold there.
+    """
+    rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == _LEAD)]
+    best = rows.loc[rows["rank"] == rows["rank"].min(), "model"]
+    if best.empty:
+        raise ModelError(f"no model has a score in every fold of {dataset}; name one as final.model.")
+    return str(best.iloc[0])
+
+
+def model_card(
+    data: Dataset, name: str, *, settings: Mapping[str, Any], seed: int, scores: pd.DataFrame | None = None
+) -> str:
+    """Markdown.
+
+    Parameters
+    ----------
+    data : that the model was fitted on.
+    name : of the model.
+    settings : that it was made with.
+    seed : of the study.
+    scores : columns ``dataset, missing_rate, model, fold, is_final, metric, value`` of the study; None where the model
+        was not scored.
+    """
+    return "\n".join(
+        [*_head(data, name), *_data(data), *_scores(data, name, scores), *_limits(), *_made(settings, seed)]
+    )
+
+
+def score_intervals(scores: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+    """Mean scores over folds and their intervals, which count that training parts overlap.
+
+    Parameters
+    ----------
+    scores : columns ``missing_rate, fold, metric, value`` of one model on one dataset.
+    level : of the intervals.
+
+    Returns
+    -------
+    DataFrame with the columns ``missing_rate, metric, mean, low, high, n_folds``; no interval for a single fold.
+    """
+    rows = []
+    for (rate, metric), values in scores.dropna(subset="value").groupby(["missing_rate", "metric"], sort=False)[
+        "value"
+    ]:
+        n, mean, half = len(values), values.mean(), np.nan
+        if n > 1:
+            rho = correlation_of_folds(n)
+            half = stdtrit(n - 1, (1 + level) / 2) * values.std(ddof=1) * np.sqrt(1 / n + rho / (1 - rho))
+        rows.append((rate, metric, mean, mean - half, mean + half, n))
+    return pd.DataFrame(rows, columns=["missing_rate", "metric", "mean", "low", "high", "n_folds"])
+
+
+def _head(data: Dataset, name: str) -> Iterator[str]:
+    yield f"# {name}, fitted on {data.id}\n"
+    yield (
+        "It says for each of several labels how likely it is. Predictions for a new table, whose columns are matched "
+        "by name:\n"
+    )
+    yield "```sh\npython -m fairfold predict THIS_FOLDER new.csv -o predictions.csv\n```\n"
+    yield "```python\nfrom fairfold.final import load_final"
+    yield 'found = load_final("THIS_FOLDER").predict(table)  # a frame with a column for each feature'
+    yield 'found["posterior"], found["decision"]\n```\n'
+
+
+def _data(data: Dataset) -> Iterator[str]:
+    positives = np.asarray(data.Y.sum(axis=0)).ravel()
+    yield "## Data\n"
+    yield f"{data.shape[0]} samples; {account_line(data)}. A sample has {data.label_cardinality:.2f} positive labels.\n"
+    order = np.argsort(positives, kind="stable")
+    rare = [f"{data.label_names[label]} ({positives[label]})" for label in order[:5]]
+    yield f"Labels with the fewest positives: {', '.join(rare)}.\n"
+
+
+def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[str]:
+    yield "## Scores\n"
+    own = None
+    if scores is not None:
+        own = scores[(scores["dataset"] == data.id) & (scores["model"] == name) & scores["is_final"]]
+    if own is None or own["value"].isna().all():
+        yield "The study did not score this model on these data.\n"
+        return
+    yield (
+        "Means over left-out folds, with 95 % intervals, by the labels that the data have, taken as complete. At a "
+        "missing rate above 0 so many percent of each label's positives were hidden from training:\n"
+    )
+    yield "| missing rate | score | mean | 95 % interval |\n|---|---|---|---|"
+    for row in score_intervals(own).itertuples():
+        interval = "–" if np.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}"
+        yield f"| {row.missing_rate} % | {METRICS[row.metric].label} | {row.mean:.3f} | {interval} |"
+    yield ""
+
+
+def _limits() -> Iterator[str]:
+    yield "## Limits\n"
+    yield "- Scores are of models fitted to fewer rows than this one, on data of the same source; others may differ."
+    yield "- Where labels are missing from the data, they are missing from what is scored against, too."
+    yield (
+        "- A posterior takes labels as missing at random, each positive with the same probability; where the hard or "
+        "the rare ones are missing, it is too low for them."
+    )
+    yield "- A label with few positives is predicted from few; look at its own scores before you rely on it."
+    yield "- The file may hold features of training samples (kernel and nearest-neighbour models do).\n"
+
+
+def _made(settings: Mapping[str, Any], seed: int) -> Iterator[str]:
+    yield "## Made with\n"
+    given = ", ".join(f"{key} {value}" for key, value in settings.items()) or "none but its own defaults"
+    yield f"Settings: {given}; seed {seed}.\n"
+    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    yield f"Python {platform.python_version()}, {versions}.\n"

@@ -1,0 +1,162 @@
+"""A fitted model with the names of its columns, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin
+
+from fairfold.arrays import Matrix
+from fairfold.datasets import Dataset
+from fairfold.datasets.columns import shortened
+from fairfold.errors import DataError, ModelError
+from fairfold.evaluation.thresholds import Objective
+from fairfold.files import atomic_open
+from fairfold.models import load_model, make_model
+from fairfold.seeds import seed_for
+
+MODEL, COLUMNS, CARD = "model.fairfold", "columns.json", "README.md"
+FORMAT = 1
+KINDS = ("probability", "posterior", "decision")
+
+
+@dataclass(frozen=True, eq=False)
+class FinalModel:
+    """A fitted model and the names of its columns.
+
+    Attributes
+    ----------
+    dataset, name : what it was fitted on, and its name among the models.
+    model : fitted.
+    features, labels : names, in the order of its columns.
+    identifier : name of the column that tells samples apart, or None.
+    """
+
+    dataset: str
+    name: str
+    model: ClassifierMixin
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    identifier: str | None = None
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``model.fairfold`` and ``columns.json`` into a folder."""
+        self.model.save(Path(folder) / MODEL)
+        parts = {"dataset": self.dataset, "name": self.name, "features": self.features, "labels": self.labels}
+        with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
+            json.dump({"format": FORMAT, **parts, "identifier": self.identifier}, stream, indent=1, ensure_ascii=False)
+
+    def predict(
+        self,
+        table: pd.DataFrame | Matrix,
+        *,
+        objective: Objective | None = None,
+        by: Literal["pooled", "label"] = "pooled",
+    ) -> dict[str, pd.DataFrame]:
+        """What the model says of new samples.
+
+        Parameters
+        ----------
+        table : a frame with a column for each feature, by name, in any order and among others; or
+            (n_samples, n_features) numbers in the order of ``features``.
+        objective, by : what decisions are for; as of the models' ``predict``.
+
+        Returns
+        -------
+        dict of frames (n_samples, n_labels)
+            ``probability`` that a label would be observed in data as incomplete as those that the model learned from;
+            ``posterior``, that it is positive; ``decision``, 0 or 1. The first two are the same for a model that is not
+            corrected for missing labels.
+
+        Raises
+        ------
+        DataError
+            When a feature has no column, or a cell is no finite number.
+        ModelError
+            When there is an objective, and the model has no calibrated probabilities.
+        """
+        index = table.index if isinstance(table, pd.DataFrame) else None
+        X = self._numbers(table) if isinstance(table, pd.DataFrame) else table
+        posterior = np.asarray(self.model.predict_proba(X))
+        knows_observed = getattr(self.model, "predict_observed_proba", None)
+        found = {
+            "probability": posterior if knows_observed is None else np.asarray(knows_observed(X)),
+            "posterior": posterior,
+            "decision": np.asarray(self.model.predict(X, objective=objective, by=by)),
+        }
+        return {kind: pd.DataFrame(values, index=index, columns=list(self.labels)) for kind, values in found.items()}
+
+    def check_columns(self, columns: Sequence[str], source: str) -> None:
+        """Raise for features that have no column."""
+        missing = [name for name in self.features if name not in set(columns)]
+        if missing:
+            raise DataError(
+                f"{source} lacks {len(missing)} of the {len(self.features)} features that {self.name} was fitted on "
+                f"({shortened(missing, 5)}); columns are matched by name: add or rename them."
+            )
+
+    def _numbers(self, table: pd.DataFrame) -> np.ndarray:
+        self.check_columns([str(name) for name in table.columns], "the table")
+        try:
+            X = table.loc[:, list(self.features)].to_numpy(dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
+        wrong = np.argwhere(~np.isfinite(X))
+        if len(wrong):
+            row, column = wrong[0]
+            raise DataError(
+                f"the table, row {row + 1}, column {self.features[column]!r}: found {X[row, column]}, but features "
+                f"must be finite numbers ({len(wrong)} cells are not); fill them in or leave the rows out."
+            )
+        return X
+
+
+def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:
+    """The model of this name, fitted on all rows.
+
+    Parameters
+    ----------
+    data : of several labels.
+    name : of a model.
+    settings : of :func:`~fairfold.models.registry.make_model`.
+    seed : of the study.
+    n_jobs : threads.
+    """
+    random_state = seed_for(seed, "final", data.id)
+    model = make_model(name, **settings, n_jobs=n_jobs, random_state=random_state).fit(data.X, data.Y)
+    identifier = next(iter(data.left_out.get("id", ())), None)
+    return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier)
+
+
+def load_final(folder: str | Path) -> FinalModel:
+    """A model to take home, as the study's target ``final`` made it.
+
+    Raises
+    ------
+    ModelError
+        When a file is missing or damaged, or was written by another version.
+    """
+    path = Path(folder) / COLUMNS
+    try:
+        parts = json.loads(path.read_text(encoding="utf-8"))
+        if parts["format"] != FORMAT:
+            raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; fit the model again.")
+        features, labels = tuple(map(str, parts["features"])), tuple(map(str, parts["labels"]))
+        dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
+    except OSError as error:
+        raise ModelError(
+            f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `snakemake final` makes one under "
+            "results/final/."
+        ) from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"{path} is damaged ({error!r}); fit the model again.") from None
+    model = load_model(Path(folder) / MODEL)
+    if len(labels) != len(model.classes_):
+        raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
+    return FinalModel(dataset, name, model, features, labels, identifier)

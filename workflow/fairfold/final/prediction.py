@@ -1,0 +1,94 @@
+"""Predictions for a file, part by part, so that it may be larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from fairfold.datasets.formats import Table, read_csv_parts
+from fairfold.errors import DataError
+from fairfold.evaluation.thresholds import Objective
+from fairfold.files import atomic_open
+from fairfold.final.model import KINDS, FinalModel
+
+ROWS = 10_000  # at once
+
+
+def predict_file(
+    final: FinalModel,
+    source: str | Path,
+    target: str | Path,
+    *,
+    top: int | None = None,
+    objective: Objective | None = None,
+    by: Literal["pooled", "label"] = "pooled",
+    rows_at_once: int = ROWS,
+) -> int:
+    """Write what a model says of the rows of a CSV file; whole, or not at all.
+
+    Parameters
+    ----------
+    final : the model.
+    source : a CSV with a column for each feature, by name, in any order and among others. Its identifier, if the model
+        has one and it is there, is copied; else rows are numbered from 1.
+    target : the CSV to write. A row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>``, then
+        ``decision_<label>``, see :meth:`~fairfold.final.model.FinalModel.predict`.
+    top : write so many labels of each sample in place of all, a row each, with the columns ``rank, label, probability,
+        posterior, decision``, the likeliest first.
+    objective, by : what decisions are for.
+    rows_at_once : of the file; any number gives the same.
+
+    Returns
+    -------
+    Number of samples.
+
+    Raises
+    ------
+    DataError
+        When the file is no CSV, lacks a feature, or holds a cell that is no finite number; nothing is written then.
+    """
+    if top is not None and top < 1:
+        raise DataError(f"top is {top}; it must be at least 1.")
+    n_samples = 0
+    with atomic_open(target, "w", newline="", encoding="utf-8") as stream:
+        for part, table in enumerate(_tables(final, Path(source), rows_at_once)):
+            ids = _identifiers(final, table, n_samples)
+            found = final.predict(table.values, objective=objective, by=by)
+            rows = _wide(ids, found) if top is None else _likeliest(ids, found, top)
+            rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
+            n_samples += len(ids)
+    return n_samples
+
+
+def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
+    """Parts of the file that hold the features in the model's order, and the identifier where it is there."""
+
+    def choose(header: list[str]) -> tuple[list[str], list[str]]:
+        final.check_columns(header, str(source))
+        return list(final.features), [final.identifier] if final.identifier in header else []
+
+    return read_csv_parts(source, choose, rows=rows_at_once)
+
+
+def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
+    if final.identifier in table.text:
+        return pd.Series(table.text[final.identifier], name=final.identifier)
+    return pd.Series(np.arange(before + 1, before + len(table.values) + 1), name="row")
+
+
+def _wide(ids: pd.Series, found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([ids, *(found[kind].add_prefix(f"{kind}_") for kind in KINDS)], axis=1)
+
+
+def _likeliest(ids: pd.Series, found: dict[str, pd.DataFrame], top: int) -> pd.DataFrame:
+    """Rows ``id, rank, label, probability, posterior, decision``; of equals the first label."""
+    order = np.argsort(-found["posterior"].to_numpy(), axis=1, kind="stable")[:, :top]
+    labels = np.asarray(found["posterior"].columns)
+    columns = {ids.name: np.repeat(ids.to_numpy(), order.shape[1])}
+    columns |= {"rank": np.tile(np.arange(1, order.shape[1] + 1), len(ids)), "label": labels[order].ravel()}
+    columns |= {kind: np.take_along_axis(found[kind].to_numpy(), order, axis=1).ravel() for kind in KINDS}
+    return pd.DataFrame(columns)

@@ -1,0 +1,36 @@
+# The model to take home: the recommended one, or the one that is named, fitted on all rows
+
+FINAL = config["final"]
+FINAL_DATASETS = FINAL["datasets"] or WEAK_LABELS["datasets"]
+FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
+
+
+def scores_of_final(wildcards):
+    """The study's scores of the model; nothing where it is not in the study."""
+    is_scored = wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {
+        *WEAK_LABELS["models"]
+    }
+    return ["results/tables/weak_label_scores.csv"] * is_scored
+
+
+rule fit_final_model:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        recommendation=["results/tables/recommendation.csv"] * (FINAL["model"] is None),
+        scores=scores_of_final,
+    output:
+        model="results/final/{dataset}/model.fairfold",
+        columns="results/final/{dataset}/columns.json",
+        card="results/final/{dataset}/README.md",
+    log:
+        "results/logs/fit_final_model/{dataset}.log",
+    benchmark:
+        "results/benchmarks/fit_final_model/{dataset}.tsv"
+    threads: 8
+    params:
+        seed=config["seed"],
+        model=FINAL["model"],
+        settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
+        code=code_of_models("fit_final_model", FINAL_MODELS),
+    script:
+        "../scripts/fit_final_model.py"

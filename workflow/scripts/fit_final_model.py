@@ -1,0 +1,25 @@
+"""Fit the recommended model, or the one that is named, to all rows of a dataset, and write what it takes to use it."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.files import atomic_open
+from fairfold.final.card import model_card, recommended_model
+from fairfold.final.model import fit_final
+from fairfold.models.registry import register_own
+
+with logged(snakemake.log):
+    params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
+    register_own(snakemake.config["models"])
+    paths = {name: path for name in ("recommendation", "scores") for path in snakemake.input[name]}
+    tables = {name: pd.read_csv(path) for name, path in paths.items()}
+    name = params.model or recommended_model(tables["recommendation"], data.id)
+    settings = params.settings[name]
+    final = fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
+    final.save(Path(snakemake.output.model).parent)
+    card = model_card(data, name, settings=settings, seed=params.seed, scores=tables.get("scores"))
+    with atomic_open(snakemake.output.card, "w", encoding="utf-8") as stream:
+        stream.write(card)
