@@ -10,7 +10,6 @@ file, the column and the row. Rows count from 1, without the header; lines are t
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
 import faulthandler
 import functools
@@ -33,14 +32,18 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.datasets.columns import ignored_columns
-from fairfold.datasets.recognition import other_format, other_separator
+from fairfold.datasets.recognition import other_format
+from fairfold.datasets.rows import rows_of
 from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
-_HEAD = 1 << 16  # bytes that tell what a long file is
 
 GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
 """What files write, in any case, where a number is missing."""
+
+
+_TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +83,9 @@ def read_csv(
     text_columns: Collection[str | int] = (),
     ignored: Collection[str] = (),
 ) -> Table:
-    """Read a table of numbers separated by commas: UTF-8, one row per line, blank lines skipped, quotes as in RFC 4180.
+    """Read a table of numbers from any file that :mod:`fairfold.datasets.rows` reads, with quotes as in RFC 4180.
+
+    Blank lines are skipped; TRUE and FALSE, yes and no are 1 and 0.
 
     Parameters
     ----------
@@ -99,13 +104,13 @@ def read_csv(
     Raises
     ------
     DataError
-        When the file is not a CSV in UTF-8 or has no data row, its cells are not separated by commas, a column name is
-        absent or repeated, a row is too short or too long, or a cell is missing, infinite or not a number.
+        When the file is no table or has no data row, a column name is absent or repeated, a row is too short or too
+        long, or a cell is missing, infinite or not a number.
     """
     # The csv module and float() are used, not pandas: exact to the last digit, with the place of every fault at hand,
     # and for tables of a few million cells done before pandas is imported.
     path = Path(path)
-    rows = _csv_rows(path)
+    rows = rows_of(path)
     line, first = next(rows, (0, []))
     if not first:
         raise DataError(f"{path} holds blank lines only; it needs rows of numbers.")
@@ -158,32 +163,25 @@ def read_csv_parts(
         As :func:`read_csv`, at the part where the fault is; columns that are not chosen may hold anything.
     """
     path = Path(path)
-    with opened(path, "a text file") as file:
-        head = file.read(_HEAD)
-        if (known := other_format(head)) or not head.strip():
-            raise DataError(f"{path} {known or 'is empty.'}")
-        if separator := other_separator(head.decode("utf-8", "ignore").rpartition("\n")[0]):
-            raise DataError(f"{path} {separator}")
-        file.seek(0)
-        lines = _csv_rows_of(io.TextIOWrapper(file, "utf-8-sig", newline=""), path)
-        line, first = next(lines, (0, []))
-        header = _csv_header(first, path, line)
-        numeric, text = choose(header)
-        at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, text))
-        number, part = 0, []
-        for number, (line, cells) in enumerate(lines, start=1):
-            place = f"{path}, data row {number} (line {line})"
-            if len(cells) != len(header):
-                raise DataError(f"{place}: found {len(cells)} cells for {len(header)} columns; mend this row.")
-            texts = [_text(cells[one], header[one], place, None) for one in text_at]
-            part.append((_numbers([cells[one] for one in at], numeric, place), texts))
-            if len(part) == rows:
-                yield _table_of(part, numeric, text, path)
-                part = []
-        if number == 0:
-            raise DataError(f"{path} has a header but no data row.")
-        if part:
+    lines = rows_of(path)
+    line, first = next(lines, (0, []))
+    header = _csv_header(first, path, line)
+    numeric, text = choose(header)
+    at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, text))
+    number, part = 0, []
+    for number, (line, cells) in enumerate(lines, start=1):
+        place = f"{path}, data row {number} (line {line})"
+        if len(cells) != len(header):
+            raise DataError(f"{place}: found {len(cells)} cells for {len(header)} columns; mend this row.")
+        texts = [_text(cells[one], header[one], place, None) for one in text_at]
+        part.append((_numbers([cells[one] for one in at], numeric, place), texts))
+        if len(part) == rows:
             yield _table_of(part, numeric, text, path)
+            part = []
+    if number == 0:
+        raise DataError(f"{path} has a header but no data row.")
+    if part:
+        yield _table_of(part, numeric, text, path)
 
 
 def _table_of(
@@ -192,24 +190,6 @@ def _table_of(
     values = np.array([numbers for numbers, _ in rows]).reshape(len(rows), len(numeric))
     texts = {name: np.array([cells[one] for _, cells in rows]) for one, name in enumerate(text)}
     return Table(columns=tuple(numeric), values=values, source=path.name, text=texts)
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each row that is not blank."""
-    text = _read_text(path)
-    if separator := other_separator(text):
-        raise DataError(f"{path} {separator}")
-    return _csv_rows_of(io.StringIO(text, newline=""), path)
-
-
-def _csv_rows_of(stream: Iterable[str], path: Path) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(stream, skipinitialspace=True, strict=True)
-    try:
-        for cells in reader:
-            if cells not in ([], [""]):
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: not a CSV ({error}); check quotes and commas.") from None
 
 
 def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
@@ -252,6 +232,8 @@ def _number(cell: str, column: str, position: str, missing: str | None) -> float
     cell = cell.strip()
     if cell == missing:
         return math.nan
+    if cell.casefold() in _TRUTHS:
+        return _TRUTHS[cell.casefold()]
     try:
         number = float(cell)
     except ValueError:
@@ -262,6 +244,8 @@ def _number(cell: str, column: str, position: str, missing: str | None) -> float
         fault = " where a number is missing; fill it in or remove the row, or leave the column out (ignore)."
     elif math.isinf(number):
         fault = ", but numbers must be finite; replace it or remove the row."
+    elif _DATE.fullmatch(cell):
+        fault = ", a date: write the days since some day, or year, month and day apart, or leave it out (ignore)."
     else:
         fault = ", which is not a number; encode the column as numbers."
     raise DataError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")

@@ -27,7 +27,7 @@ _SIGNATURES: Sequence[tuple[bytes, str]] = (
 _WORKBOOK = "is {}; save its sheet as CSV in UTF-8."
 # Of zip files: beginning of a name that is in it -> what it is.
 _ZIPPED = {"xl/": _WORKBOOK.format("an Excel workbook"), "content.xml": _WORKBOOK.format("an OpenDocument workbook")}
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _LINES = 20  # looked at for separators
 
 
@@ -59,29 +59,19 @@ def _zipped(data: bytes) -> str:
 
 
 def other_separator(text: str) -> str | None:
-    """What separates the cells in place of commas, and what to do about it; None where commas do or nothing is clear.
+    """What separates the cells in place of commas; None where commas do or nothing is clear.
 
     Another separator is told where it parts all of the first lines into the same number of cells, two or more, and
     commas do not: they leave the first line whole, or part the lines into different numbers of cells.
-
-    Returns
-    -------
-    str or None
-        The rest of a sentence that begins with the name of the file.
     """
     lines = list(itertools.islice((line for line in io.StringIO(text, newline=None) if line.strip()), _LINES))
     by_comma = _widths(lines, ",")
     if len(by_comma) < 2 or (len(set(by_comma)) == 1 and by_comma[0] > 1):
         return None
-    for separator, called in _SEPARATORS.items():
+    for separator in SEPARATORS:
         widths = _widths(lines, separator)
         if len(set(widths)) == 1 and widths[0] > 1:
-            decimal = " and a point in decimals" if separator == ";" else ""
-            arguments = f"sep={separator!r}" + (", decimal=','" if separator == ";" else "")
-            return (
-                f"is separated by {called}; write it with commas between cells{decimal} (in pandas: "
-                f"read_csv with {arguments}, then to_csv with index=False)."
-            )
+            return separator
     return None
 
 

@@ -1,0 +1,149 @@
+"""The same table comes out of every kind of file, and what was recognised is told."""
+
+import bz2
+import csv
+import gzip
+import io
+import logging
+import lzma
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import zstandard
+
+from fairfold.datasets import formats
+from fairfold.datasets.rows import rows_of
+from fairfold.errors import DataError
+
+COLUMNS = ["größe", "shade, 0/1", "soil"]
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(7, 3)), columns=COLUMNS)
+    return frame.assign(soil=["loam", "sand", "1,5", "a;b", "loam", "ü", "x y"])
+
+
+def text(table, **options):
+    return table.to_csv(index=False, **options)
+
+
+def zipped(content, *names):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def written(table, method, **options):
+    stream = io.BytesIO()
+    getattr(table, method)(stream, **options)
+    return stream.getvalue()
+
+
+KINDS = {
+    "commas": (lambda t: text(t).encode(), None),
+    "byte-order mark": (lambda t: text(t).encode("utf-8-sig"), None),
+    "semicolons": (lambda t: text(t, sep=";").encode(), "cells between semicolons"),
+    "decimal commas": (lambda t: text(t, sep=";", decimal=",").encode(), "cells between semicolons"),
+    "tabs": (lambda t: text(t, sep="\t", decimal=",").encode(), "cells between tabs"),
+    "vertical bars": (lambda t: text(t, sep="|").encode(), "cells between vertical bars"),
+    "Windows": (lambda t: text(t, lineterminator="\r\n").encode("cp1252"), "text in Windows-1252 (if names look wrong"),
+    "UTF-16": (lambda t: text(t, sep="\t").encode("utf-16"), "text in UTF-16, cells between tabs"),
+    "gzip": (lambda t: gzip.compress(text(t).encode()), "gzip-compressed text"),
+    "bzip2": (lambda t: bz2.compress(text(t).encode()), "bzip2-compressed text"),
+    "xz": (lambda t: lzma.compress(text(t, sep=";").encode()), "xz-compressed text, cells between semicolons"),
+    "Zstandard": (lambda t: zstandard.compress(text(t).encode()), "Zstandard-compressed text"),
+    "zip": (lambda t: zipped(text(t), "folder/table.csv"), "zip-compressed text"),
+    "Parquet": (lambda t: written(t, "to_parquet"), "Parquet, 7 rows and 3 columns"),
+    "Feather": (lambda t: written(t, "to_feather"), "Feather, 7 rows and 3 columns"),
+    "Excel": (lambda t: written(t, "to_excel", index=False), "Excel, 7 rows and 3 columns"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_gives_the_same_table(table, kind, tmp_path, caplog):
+    write, told = KINDS[kind]
+    path = tmp_path / "plants"  # the name says nothing
+    path.write_bytes(write(table))
+    with caplog.at_level(logging.INFO):
+        found = formats.read_csv(path, text_columns=["soil"])
+    assert list(found.header) == COLUMNS
+    if kind == "Excel":  # which keeps 16 digits
+        np.testing.assert_allclose(found.values, table[COLUMNS[:2]], rtol=1e-14)
+    else:
+        assert found.values.tobytes() == table[COLUMNS[:2]].to_numpy().tobytes()
+    decimal = kind in ("decimal commas", "semicolons", "tabs", "UTF-16", "vertical bars", "xz")
+    assert found.text["soil"].tolist() == [cell.replace(",", ".") if decimal else cell for cell in table["soil"]]
+    assert caplog.messages == ([] if told is None else [message for message in caplog.messages if told in message])
+    assert len(caplog.messages) == (told is not None)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("length", [65_530, 65_536, 65_537, 200_000])
+def test_long_files_are_read_as_the_csv_module_reads_the_whole(tmp_path, end, length):
+    """The first part, which tells the separator, may end anywhere: between cells, lines, or within quotes."""
+    rows = ["a;b", *["1;2"] * 20]
+    while len(end.join(rows)) < length:
+        rows += [f"{len(rows)};0{'0' * (len(rows) % 7)}", f'"one{end}two";"x"']
+    (tmp_path / "long").write_bytes(end.join(rows).encode())
+    expected = csv.reader(io.StringIO(end.join(rows), newline=""), delimiter=";")
+    assert [cells for _, cells in rows_of(tmp_path / "long")] == list(expected)
+
+
+def test_truths_are_numbers_and_dates_are_refused_with_advice(tmp_path):
+    path = tmp_path / "plants.csv"
+    path.write_text("a,b,c\nTRUE,yes,1\nfalse,No,0\n")
+    assert formats.read_csv(path).values.tolist() == [[1, 1, 1], [0, 0, 0]]
+    frame = pd.DataFrame({"a": [True, False], "b": [1, None], "c": pd.Categorical(["1", "2"])})
+    frame.to_parquet(path)
+    assert formats.read_csv(path, missing="").values.tolist()[0] == [1, 1, 1]
+    with pytest.raises(DataError, match=r"data row 2 \(line 3\), column 'b': found '' where a number is missing"):
+        formats.read_csv(path)
+    for date in ("2024-01-31", "31.1.2024", "1/31/24", "2024-01-31 12:00:00"):
+        path.write_text(f"a,b\n1,{date}\n")
+        with pytest.raises(DataError, match=r"column 'b': found '.*', a date: write the days since some day"):
+            formats.read_csv(path)
+
+
+DAMAGED = {
+    "cut gzip": (lambda t: gzip.compress(text(t).encode())[:-9], "cannot be read as a table: "),
+    "cut zip": (lambda t: zipped(text(t), "table.csv")[:40], "cannot be read as a table: "),
+    "damaged Parquet": (lambda t: b"PAR1\x15\x04" + bytes(40) + b"PAR1", "cannot be read as a table: "),
+    "cut Parquet": (lambda t: written(t, "to_parquet")[:-9], "is a Parquet file"),
+    "two files": (lambda t: zipped(text(t), "a.csv", "b.csv"), "is a zip archive of 2 files; unpack it"),
+    "7z": (lambda t: b"7z\xbc\xaf\x27\x1c" + bytes(40), "is a 7z archive; unpack it first"),
+    "old Excel": (lambda t: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook of the old kind"),
+    "OpenDocument": (lambda t: zipped("", "content.xml"), "is an OpenDocument workbook; save its sheet as CSV"),
+    "numbers": (lambda t: t.iloc[:, :2].to_numpy().tobytes(), "is not text: found byte 0x"),
+    "nothing": (lambda t: b"\n \n", "is empty"),
+    "nothing, packed": (lambda t: gzip.compress(b""), "is empty"),
+    "cut character": (lambda t: b"a,b\n1,2\xc3", "found '2Ã', which is not a number"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_what_is_no_table_is_one_sentence(table, kind, tmp_path):
+    write, sentence = DAMAGED[kind]
+    (tmp_path / "plants.csv").write_bytes(write(table))
+    with pytest.raises(DataError) as caught:
+        formats.read_csv(tmp_path / "plants.csv")
+    assert str(caught.value).startswith(str(tmp_path / "plants.csv")) and sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_workbook_of_several_sheets_is_refused(table, tmp_path):
+    with pd.ExcelWriter(tmp_path / "plants.xlsx") as book:
+        for name in ("one", "two"):
+            table.to_excel(book, sheet_name=name, index=False)
+    with pytest.raises(DataError, match=r"has 2 sheets \(one, two\); keep the one to read"):
+        formats.read_csv(tmp_path / "plants.xlsx")
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    with pytest.raises(DataError, match="cannot be read as a table: No such file or directory"):
+        formats.read_csv(tmp_path / "plants.csv")
