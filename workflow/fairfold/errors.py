@@ -7,7 +7,7 @@ Anything else that is raised is a bug of ours.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class StudyError(Exception):
@@ -35,6 +35,9 @@ def first_sentence(error: Exception) -> str:
     return str(error).strip().split("\n")[0].rstrip(".:")
 
 
+MOST_NAMES = 10  # in a sentence, a line of the log or a cell of a table
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Sentence for a misspelt name: the nearest known ones, or all of them when none is near.
 
@@ -52,3 +55,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     if near:
         return f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?"
     return f"unknown {kind} {name!r}: known are {', '.join(names)}."
+
+
+def shortened(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """Names joined by commas; of many only the first, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -90,7 +90,7 @@ def test_the_likeliest_labels_stand_in_order(final, table, tmp_path):
 BAD = {
     "a column is missing": (
         lambda t: t.drop(columns="c"),
-        r"lacks 1 of the 4 features that gcForest\+ was fitted on \(c\)",
+        r"lacks 1 of the 4 columns that gcForest\+ was fitted on \(c\)",
     ),
     "a word": (
         lambda t: t.assign(a=["x", *t["a"][1:]]),
@@ -136,7 +136,7 @@ def test_other_files_are_refused_in_one_sentence(final, tmp_path, content, sente
 
 
 def test_tables_in_memory_are_checked_as_files_are(final, table):
-    with pytest.raises(DataError, match=r"the table lacks 2 of the 4 features .* \(a, b\)"):
+    with pytest.raises(DataError, match=r"the table lacks 2 of the 4 columns .* \(a, b\)"):
         final.predict(table.drop(columns=["a", "b"]))
     with pytest.raises(DataError, match=r"the table, row 3, column 'c': found nan, but features must be finite"):
         final.predict(table.assign(c=table["c"].where(np.arange(23) != 2)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairfold import config
+from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import Task
 from fairfold.datasets.fetch import DataFile
 from fairfold.errors import ConfigError, unknown_name
@@ -47,6 +48,7 @@ class Entry:
     path: Path | None = None
     id_column: str | None = None
     ignore: tuple[str, ...] = ()
+    categorical: Encoding | None = None
     labels_are: LabelsAre = "complete"
     citation: str = ""
     licence: str = ""
@@ -91,7 +93,7 @@ class Entry:
         digests = [file.sha256 or file.git_blob or file.lfs_sha256 or file.name for file in self.files]
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
-        reading += (dict(self.samples), self.id_column, self.ignore)
+        reading += (dict(self.samples), self.id_column, self.ignore, self.categorical)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -132,6 +134,10 @@ class Catalog(Mapping[str, Entry]):
                 raise ConfigError(
                     f"config.data.own.{dataset}: id and ignore are for csv and arff; a {entry.format} file has no such "
                     "columns."
+                )
+            if entry.categorical and (entry.format not in ("csv", "arff") or entry.task != "multilabel"):
+                raise ConfigError(
+                    f"config.data.own.{dataset}: categorical is for csv and arff with several labels; leave it out."
                 )
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say

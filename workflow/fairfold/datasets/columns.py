@@ -9,9 +9,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
-from fairfold.errors import DataError, unknown_name
-
-_MOST_NAMES = 10  # in a line of the log, and in a cell of a table
+from fairfold.errors import DataError, shortened, unknown_name
 
 
 def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:
@@ -84,9 +82,3 @@ def account_line(data: Dataset) -> str:
         for row in table[:2].itertuples()
     ]
     return ", ".join([*numbers, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])
-
-
-def shortened(names: Sequence[str], most: int = _MOST_NAMES) -> str:
-    """Names joined by commas; of many only the first, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix
+from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
 
@@ -38,6 +39,7 @@ class Dataset:
     label_names : n_labels names; for multiclass and binary tasks the class of each code.
     left_out : columns of the file that are neither features nor labels, by kind (those of ``LEFT_OUT``).
     sample_ids : (n_samples,) str, all different, from the column ``left_out["id"]``; None without one.
+    categories : what columns of text became features, the last ones; None without any.
     """
 
     id: str
@@ -48,6 +50,7 @@ class Dataset:
     label_names: tuple[str, ...]
     left_out: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     sample_ids: np.ndarray | None = None
+    categories: Categories | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -78,6 +81,7 @@ class Dataset:
             **_pack("Y", self.Y),
             **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
             **({} if self.sample_ids is None else {"sample_ids": self.sample_ids}),
+            **_pack_categories(self.categories),
         )
 
     @classmethod
@@ -97,7 +101,8 @@ class Dataset:
                 kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays
             }
             ids = arrays.get("sample_ids")
-            data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, left_out=left_out, sample_ids=ids)
+            parts = {"left_out": left_out, "sample_ids": ids, "categories": _unpack_categories(arrays)}
+            data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)
         except Exception as error:  # arrays of somebody else may be of any type and shape
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
@@ -128,6 +133,21 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     return matrix
 
 
+def _pack_categories(categories: Categories | None) -> dict[str, np.ndarray]:
+    if categories is None:
+        return {}
+    values = {f"category_{n}": np.array(each, dtype=str) for n, each in enumerate(categories.values.values())}
+    return {"encoding": np.array(categories.encoding), "categorical": np.array(list(categories.values)), **values}
+
+
+def _unpack_categories(arrays: Mapping[str, np.ndarray]) -> Categories | None:
+    if "encoding" not in arrays:
+        return None
+    names = map(str, arrays["categorical"])
+    values = {name: tuple(map(str, arrays[f"category_{n}"])) for n, name in enumerate(names)}
+    return Categories(str(arrays["encoding"]), values)
+
+
 def _check_parts(data: Dataset) -> None:
     """Raise ``ValueError`` when the parts of a dataset are not what :class:`Dataset` says, or do not fit together."""
     n_samples, n_features, n_labels = data.shape
@@ -142,5 +162,8 @@ def _check_parts(data: Dataset) -> None:
         raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
     if data.sample_ids is not None and (data.sample_ids.dtype.kind != "U" or data.sample_ids.shape != (n_samples,)):
         raise ValueError(f"sample ids are {data.sample_ids.dtype} of {data.sample_ids.shape}, for {n_samples} samples")
+    categories = data.categories.features if data.categories is not None else ()
+    if categories and data.feature_names[-len(categories) :] != categories:
+        raise ValueError("the last features are not those of the categories")
     if codes.size and not 0 <= codes.min() <= codes.max() <= most:
         raise ValueError(f"labels are not all from 0 to {most}")

@@ -146,6 +146,42 @@ def read_csv(
     )
 
 
+def text_columns_of(
+    path: PathLike, *, header: bool = True, apart: Collection[str] = (), ignored: Collection[str] = ()
+) -> list[str]:
+    """Columns that hold anything but numbers, truths and gaps, in the order of the file, but for those ``apart``.
+
+    Raises
+    ------
+    DataError
+        When the file is no table, or the first text of a column is a date.
+    """
+    path, found = Path(path), set()
+    rows = rows_of(path)
+    line, first = next(rows, (0, []))
+    columns = _csv_header(first, path, line) if header else [f"column_{at}" for at in range(1, len(first) + 1)]
+    if not header:
+        rows = itertools.chain([(line, first)], rows)
+    apart = {*apart, *ignored_columns(ignored, columns, path)}
+    left = {at: name for at, name in enumerate(columns) if name not in apart}
+    for number, (line, cells) in enumerate(rows, start=1):
+        for at, name in list(left.items()):
+            if at < len(cells) and _is_text(cells[at].strip()):
+                if _DATE.fullmatch(cells[at].strip()):
+                    _number(cells[at], name, f"{path}, data row {number} (line {line})", None)
+                found.add(left.pop(at))
+    return [name for name in columns if name in found]
+
+
+def _is_text(cell: str) -> bool:
+    if cell.casefold() in GAPS or cell.casefold() in _TRUTHS:
+        return False
+    with contextlib.suppress(ValueError):
+        float(cell)
+        return "_" in cell
+    return True
+
+
 def read_csv_parts(
     path: PathLike, choose: Callable[[list[str]], tuple[Sequence[str], Sequence[str]]], *, rows: int
 ) -> Iterator[Table]:
@@ -287,6 +323,23 @@ _ATTRIBUTE = re.compile(
 )
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*\"""", re.X)
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
+
+
+def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored: Collection[str] = ()) -> list[str]:
+    """Names of the attributes that are nominal with other values than numbers, or text, but for those ``apart``."""
+    path = Path(path)
+    declared, _ = _arff_header(list(io.StringIO(_read_text(path), newline=None)), path)
+    apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in declared], path)}
+    found = []
+    for attribute in declared:
+        if attribute.name in apart:
+            continue
+        try:
+            _arff_attribute(attribute)
+        except DataError:
+            if attribute.kind.startswith("{") or attribute.kind.casefold() == "string":
+                found.append(attribute.name)
+    return found
 
 
 def read_arff(path: PathLike, *, text_columns: Collection[str] = (), ignored: Collection[str] = ()) -> Table:

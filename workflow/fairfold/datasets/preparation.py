@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, append_columns
 from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
-from fairfold.datasets.columns import account_line, check_roles, shortened
+from fairfold.datasets.categories import Categories
+from fairfold.datasets.columns import account_line, check_roles
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
-from fairfold.errors import ConfigError, DataError
+from fairfold.errors import ConfigError, DataError, shortened
 
 logger = logging.getLogger(__name__)
 
@@ -99,15 +100,18 @@ def _generate(entry: Entry) -> Dataset:
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     wanted, path = entry.labels.get("column"), _only(entry, paths)
+    known = [column for column in (wanted, entry.id_column) if column is not None]
+    apart = {"apart": known, "ignored": entry.ignore}
+    categorical = formats.text_columns_of(path, header=entry.header, **apart) if entry.categorical else []
     table = formats.read_csv(
         path,
         header=entry.header,
         missing=entry.missing_value,
-        text_columns=[column for column in (wanted, entry.id_column) if column is not None],
+        text_columns=[*known, *categorical],
         ignored=entry.ignore,
     )
     if wanted is None:
-        return _split_labels(entry, table, paths)
+        return _split_labels(entry, table, paths, categorical)
     label = table.header[formats.position_of(table.header, wanted, path)]
     parts = _parts_beside(entry, table, [label])
     return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
@@ -115,7 +119,10 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    text_columns = [] if entry.id_column is None else [entry.id_column]
+    known = [] if entry.id_column is None else [entry.id_column]
+    apart = {"apart": known, "ignored": entry.ignore}
+    categorical = formats.arff_text_columns_of(parts[0], **apart) if entry.categorical else []
+    text_columns = [*known, *categorical]
     tables = [formats.read_arff(path, text_columns=text_columns, ignored=entry.ignore) for path in parts]
     for path, table in zip(parts, tables, strict=True):
         if table.header != tables[0].header:
@@ -123,7 +130,7 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
     text = {name: np.concatenate([table.text[name] for table in tables]) for name in text_columns}
-    return _split_labels(entry, dataclasses.replace(tables[0], values=values, text=text), paths)
+    return _split_labels(entry, dataclasses.replace(tables[0], values=values, text=text), paths, categorical)
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -208,16 +215,27 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
-def _split_labels(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> Dataset:
+def _split_labels(
+    entry: Entry, table: formats.Table, paths: Sequence[Path], categorical: Sequence[str] = ()
+) -> Dataset:
     """Part the label columns from the feature columns and check that labels are 0/1."""
     labels = _label_columns(entry, table, paths)
+    if text_labels := [name for name in labels if name in categorical]:
+        found = table.text[text_labels[0]][0]
+        raise DataError(
+            f"{table.source}: label {text_labels[0]!r} holds text, such as {str(found)!r}, but labels must be 0 or 1."
+        )
     left_out = _parts_beside(entry, table, labels)
     is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
     names = np.array(table.columns)
     _check_binary(Y, names[is_label], table.source)
-    X = table.values[:, np.flatnonzero(~is_label)]
-    return dataclasses.replace(_dataset(entry, X, Y, names[~is_label], names[is_label]), **left_out)
+    X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
+    if categorical:
+        categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
+        X = append_columns(X, categories.encode(table.text, table.source))
+        features, left_out = [*features, *categories.features], {**left_out, "categories": categories}
+    return dataclasses.replace(_dataset(entry, X, Y, features, names[is_label]), **left_out)
 
 
 def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,8 +14,8 @@ from sklearn.base import ClassifierMixin
 
 from fairfold.arrays import Matrix
 from fairfold.datasets import Dataset
-from fairfold.datasets.columns import shortened
-from fairfold.errors import DataError, ModelError
+from fairfold.datasets.categories import Categories
+from fairfold.errors import DataError, ModelError, shortened
 from fairfold.evaluation.thresholds import Objective
 from fairfold.files import atomic_open
 from fairfold.models import load_model, make_model
@@ -36,6 +36,7 @@ class FinalModel:
     model : fitted.
     features, labels : names, in the order of its columns.
     identifier : name of the column that tells samples apart, or None.
+    categories : what columns of text became features, the last ones, or None.
     """
 
     dataset: str
@@ -44,13 +45,25 @@ class FinalModel:
     features: tuple[str, ...]
     labels: tuple[str, ...]
     identifier: str | None = None
+    categories: Categories | None = None
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Columns of numbers that the model needs, in the order of its features."""
+        return self.features[: len(self.features) - len(self.categories.features)] if self.categories else self.features
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """Columns of text that the model needs."""
+        return tuple(self.categories.values) if self.categories else ()
 
     def save(self, folder: str | Path) -> None:
         """Write ``model.fairfold`` and ``columns.json`` into a folder."""
         self.model.save(Path(folder) / MODEL)
         parts = {"dataset": self.dataset, "name": self.name, "features": self.features, "labels": self.labels}
         with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
-            json.dump({"format": FORMAT, **parts, "identifier": self.identifier}, stream, indent=1, ensure_ascii=False)
+            parts |= {"identifier": self.identifier, "categories": self.categories and asdict(self.categories)}
+            json.dump({"format": FORMAT, **parts}, stream, indent=1, ensure_ascii=False)
 
     def predict(
         self,
@@ -94,27 +107,31 @@ class FinalModel:
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
         """Raise for features that have no column."""
-        missing = [name for name in self.features if name not in set(columns)]
+        wanted, known = [*self.numeric, *self.text], set(columns)
+        missing = [name for name in wanted if name not in known]
         if missing:
             raise DataError(
-                f"{source} lacks {len(missing)} of the {len(self.features)} features that {self.name} was fitted on "
+                f"{source} lacks {len(missing)} of the {len(wanted)} columns that {self.name} was fitted on "
                 f"({shortened(missing, 5)}); columns are matched by name: add or rename them."
             )
 
     def _numbers(self, table: pd.DataFrame) -> np.ndarray:
         self.check_columns([str(name) for name in table.columns], "the table")
         try:
-            X = table.loc[:, list(self.features)].to_numpy(dtype=np.float64)
+            X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
         wrong = np.argwhere(~np.isfinite(X))
         if len(wrong):
             row, column = wrong[0]
             raise DataError(
-                f"the table, row {row + 1}, column {self.features[column]!r}: found {X[row, column]}, but features "
+                f"the table, row {row + 1}, column {self.numeric[column]!r}: found {X[row, column]}, but features "
                 f"must be finite numbers ({len(wrong)} cells are not); fill them in or leave the rows out."
             )
-        return X
+        if self.categories is None:
+            return X
+        text = {name: table[name].astype(str).str.strip().to_numpy() for name in self.text}
+        return np.hstack([X, self.categories.encode(text, "the table")])
 
 
 def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:
@@ -131,7 +148,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     random_state = seed_for(seed, "final", data.id)
     model = make_model(name, **settings, n_jobs=n_jobs, random_state=random_state).fit(data.X, data.Y)
     identifier = next(iter(data.left_out.get("id", ())), None)
-    return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier)
+    return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier, data.categories)
 
 
 def load_final(folder: str | Path) -> FinalModel:
@@ -149,6 +166,7 @@ def load_final(folder: str | Path) -> FinalModel:
             raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; fit the model again.")
         features, labels = tuple(map(str, parts["features"])), tuple(map(str, parts["labels"]))
         dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
+        categories = _categories(parts["categories"])
     except OSError as error:
         raise ModelError(
             f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `snakemake final` makes one under "
@@ -159,4 +177,11 @@ def load_final(folder: str | Path) -> FinalModel:
     model = load_model(Path(folder) / MODEL)
     if len(labels) != len(model.classes_):
         raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
-    return FinalModel(dataset, name, model, features, labels, identifier)
+    return FinalModel(dataset, name, model, features, labels, identifier, categories)
+
+
+def _categories(stored: dict[str, Any] | None) -> Categories | None:
+    if stored is None:
+        return None
+    values = {str(column): tuple(map(str, values)) for column, values in stored["values"].items()}
+    return Categories(stored["encoding"], values)

@@ -57,7 +57,10 @@ def predict_file(
     with atomic_open(target, "w", newline="", encoding="utf-8") as stream:
         for part, table in enumerate(_tables(final, Path(source), rows_at_once)):
             ids = _identifiers(final, table, n_samples)
-            found = final.predict(table.values, objective=objective, by=by)
+            X = table.values
+            if final.categories is not None:
+                X = np.hstack([X, final.categories.encode(table.text, str(source), before=n_samples)])
+            found = final.predict(X, objective=objective, by=by)
             rows = _wide(ids, found) if top is None else _likeliest(ids, found, top)
             rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
@@ -65,11 +68,12 @@ def predict_file(
 
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
-    """Parts of the file that hold the features in the model's order, and the identifier where it is there."""
+    """Parts of the file: numbers in the model's order, and text, the identifier where it is there."""
 
     def choose(header: list[str]) -> tuple[list[str], list[str]]:
         final.check_columns(header, str(source))
-        return list(final.features), [final.identifier] if final.identifier in header else []
+        identifier = [final.identifier] if final.identifier in header else []
+        return list(final.numeric), [*identifier, *final.text]
 
     return read_csv_parts(source, choose, rows=rows_at_once)
 

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, append_columns
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import Objective, thresholds_of
-from fairfold.forests.levels import FORESTS, Level, append_features, mean_proba
+from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.validation import check_dense_binary
@@ -106,7 +106,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         for level in self.levels_:
             inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
             new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
-            yield mean_proba(level.predictors, append_features(X, *new))
+            yield mean_proba(level.predictors, append_columns(X, *new))
 
     def predict_proba(self, X: Matrix) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
@@ -166,8 +166,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
         """What each encoder sees: the features and, of the new features of the level below, all or the others'."""
         if not new or not self.crossing_over:
-            return [append_features(X, *new)] * len(FORESTS)
-        return [append_features(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
+            return [append_columns(X, *new)] * len(FORESTS)
+        return [append_columns(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
 
     def _check_parameters(self, choices: dict[str, tuple]) -> None:
         """Check numbers by name, and that the others are among their choices."""

@@ -17,12 +17,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, append_columns
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
-from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level, append_features
+from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.seeds import seed_for
 from fairfold.ties import ROUNDING, first_best
 from fairfold.weak_labels import tice
@@ -118,11 +118,11 @@ class CascadeForest(BaseCascade):
             encoders = self._grow_encoders(grow, level, X, labels, new)
             new = [encoder.training_features(out_of_bag=self.output_features == "out-of-bag") for encoder in encoders]
             if self.imputation is not None:
-                features = np.hstack(new) if self.imputer_features == "new" else append_features(X, *new)
+                features = np.hstack(new) if self.imputer_features == "new" else append_columns(X, *new)
                 imputer = imputer or self._make_imputer(features, observed, seed)
                 labels = imputer.impute(level, self._unseen_proba(grow, level, features, imputer))
             self._keep(
-                Level(encoders, grow.pair(append_features(X, *new), labels, level, "predictor")), labels, observed
+                Level(encoders, grow.pair(append_columns(X, *new), labels, level, "predictor")), labels, observed
             )
             if self._is_long_enough(imputer):
                 break

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import KFold
 
 from fairfold.arrays import Matrix
@@ -134,13 +133,6 @@ class Grower:
 
     def _seed_for(self, *names: object) -> int:
         return seed_for(self._seed, *(() if self._shared_seed else names))
-
-
-def append_features(X: Matrix, *new: np.ndarray) -> Matrix:
-    """The features and new ones, sparse where the features are."""
-    if not new:
-        return X
-    return sparse.hstack([X, *new], format="csr") if sparse.issparse(X) else np.hstack([X, *new])
 
 
 def mean_proba(forests: list[MultilabelForest], X: Matrix) -> np.ndarray:

@@ -16,14 +16,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, append_columns
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.imputers import PosteriorImputer
-from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level, append_features
+from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.trees import MultilabelForest
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import first_best
@@ -106,7 +106,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             if level == 0:
                 predictors = first_level.predictors
             else:
-                predictors = grow.pair(append_features(X, *new), observed, level, "predictor")
+                predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
             proba = self._calibrate_level(observed, predictors, seen_proba)
@@ -160,7 +160,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         forests = self.levels_[-1].predictors
         # The predictors of the level below would see the same features and, without imputation, the same labels.
         if self.imputation is not None or (level > 1 and self.crossing_over):
-            inputs = self._encoder_inputs(X, new) if self.crossing_over else append_features(X, *new)
+            inputs = self._encoder_inputs(X, new) if self.crossing_over else append_columns(X, *new)
             forests = grow.pair(inputs, labels, level, "encoder")
         return [Encoder.of(forest, self.features, "text") for forest in forests]
 

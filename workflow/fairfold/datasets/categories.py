@@ -1,0 +1,92 @@
+"""Columns of text as features: a column of 0/1 for each value, or the values' numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
+
+import numpy as np
+
+from fairfold.errors import DataError, shortened
+
+Encoding = Literal["one-hot", "ordinal"]
+ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
+MOST_VALUES = 100  # of a column; with more, it is a name or a note
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Which values each column of text has, and how they become numbers.
+
+    Attributes
+    ----------
+    encoding : ``"one-hot"``, a feature ``column=value`` of 0/1 for each value; ``"ordinal"``, one feature, the place of
+        the value among the column's sorted ones, from 0.
+    values : column -> its values, sorted: numbers by size, text by the alphabet.
+    """
+
+    encoding: Encoding
+    values: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, encoding: Encoding, text: Mapping[str, np.ndarray], source: str) -> Self:
+        """Those of columns of text.
+
+        Raises
+        ------
+        DataError
+            When a column has more than ``MOST_VALUES`` values.
+        """
+        values = {column: tuple(map(str, _sorted(np.unique(cells)))) for column, cells in text.items()}
+        for column, found in values.items():
+            if len(found) > MOST_VALUES:
+                raise DataError(
+                    f"{source}: column {column!r} holds {len(found)} texts ({shortened(found, 3)}), but a category has "
+                    f"{MOST_VALUES} at most: leave the column out (ignore), or make it the id."
+                )
+        return cls(encoding, values)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features that the columns become."""
+        if self.encoding == "ordinal":
+            return tuple(self.values)
+        return tuple(f"{column}={value}" for column, values in self.values.items() for value in values)
+
+    def encode(self, text: Mapping[str, Sequence[str]], source: str, *, before: int = 0) -> np.ndarray:
+        """(n_samples, n_features) numbers of the columns' cells.
+
+        Parameters
+        ----------
+        text : column -> its cells; others may be there.
+        source : where they are from, for messages.
+        before : rows that stand before these.
+
+        Raises
+        ------
+        DataError
+            When a cell holds another value.
+        """
+        parts = []
+        for column, values in self.values.items():
+            cells = np.asarray(text[column], dtype=str)
+            is_value = cells[:, np.newaxis] == np.array(values)
+            unknown = np.flatnonzero(~is_value.any(axis=1))
+            if unknown.size:
+                first = unknown[0]
+                raise DataError(
+                    f"{source}, data row {before + first + 1}, column {column!r}: found {str(cells[first])!r}, "
+                    f"but known are {shortened(values, 10)}; correct it, or leave the row out."
+                )
+            parts.append(is_value if self.encoding == "one-hot" else is_value.argmax(axis=1)[:, np.newaxis])
+        n_samples = len(next(iter(text.values()), ()))
+        return np.hstack(parts).astype(np.float64) if parts else np.empty((n_samples, 0))
+
+
+def _sorted(values: np.ndarray) -> np.ndarray:
+    """Numbers by size, so that 2 comes before 10; otherwise as text."""
+    try:
+        return values[np.argsort(values.astype(float), kind="stable")]
+    except ValueError:
+        return values
