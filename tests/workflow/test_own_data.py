@@ -57,6 +57,15 @@ def test_the_worked_example(root, study):
     assert (home / "README.md").read_text().startswith(f"# {best['average_precision']}, fitted on my-plants\n")
     table[:7].drop(columns="label_shade").to_csv(mine.folder / "new.csv", index=False)
     assert main(["predict", str(home), str(mine.folder / "new.csv"), "-o", str(mine.folder / "found.csv")]) == 0
+    scores = pd.read_csv(mine.folder / "results/tables/label_scores.csv")
+    assert set(scores["label"]) == {"label_shade", "label_drought"} and set(scores["model"]) == {
+        best["average_precision"]
+    }
+    suspects = pd.read_csv(mine.folder / "results/tables/suspect_labels.csv")
+    for row in suspects[suspects["kind"] == "missing"][:5].itertuples():
+        assert table.loc[row.sample - 1, row.label] == 0  # rows count from 1
+    precision = pd.read_csv(mine.folder / "results/tables/suspect_precision.csv")
+    assert (precision["precision"] > precision["chance"]).all()
     found = pd.read_csv(mine.folder / "found.csv")
     expected = load_final(home).predict(table[:7])["posterior"]
     np.testing.assert_array_equal(found[["posterior_label_shade", "posterior_label_drought"]], expected)

@@ -1,8 +1,21 @@
-# The model to take home: the recommended one, or the one that is named, fitted on all rows
+# The model to take home: the recommended one, or the one that is named, fitted on all rows; and what it says of the labels
 
 FINAL = config["final"]
 FINAL_DATASETS = FINAL["datasets"] or WEAK_LABELS["datasets"]
 FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
+# What is said of the labels: kind -> file of each dataset, and table of all
+SAID_OF_LABELS = {
+    "label_scores": "scores",
+    "suspect_labels": "suspects",
+    "suspect_precision": "precision",
+}
+GATHERED |= {
+    table: (
+        expand(f"results/final/{{dataset}}/{table}.csv", dataset=FINAL_DATASETS),
+        f"results/tables/{table}.csv",
+    )
+    for table in SAID_OF_LABELS
+}
 
 
 def scores_of_final(wildcards):
@@ -34,3 +47,27 @@ rule fit_final_model:
         code=code_of_models("fit_final_model", FINAL_MODELS),
     script:
         "../scripts/fit_final_model.py"
+
+
+rule examine_labels:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=FOLDS,
+        columns=rules.fit_final_model.output.columns,
+    output:
+        **{
+            kind: f"results/final/{{dataset}}/{table}.csv"
+            for table, kind in SAID_OF_LABELS.items()
+        },
+    log:
+        "results/logs/examine_labels/{dataset}.log",
+    benchmark:
+        "results/benchmarks/examine_labels/{dataset}.tsv"
+    threads: 8
+    params:
+        seed=config["seed"],
+        hidden=30,
+        settings=rules.fit_final_model.params.settings,
+        code=code_of_models("examine_labels", FINAL_MODELS),
+    script:
+        "../scripts/examine_labels.py"

@@ -1,0 +1,103 @@
+"""Scores of labels, and the list of suspects, beside plain counterparts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_score
+
+from fairfold.final.labels import label_scores, left_out_posteriors, precision_at, suspect_cells, weighted_scores
+from fairfold.models import make_model
+
+
+@pytest.fixture(scope="module")
+def predictions():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((120, 4)) < [0.5, 0.2, 0.05, 0.0]).astype(np.int8)
+    P = np.clip(0.4 * Y + 0.5 * rng.random(Y.shape), 0, 1).round(1)  # with ties
+    return Y, P
+
+
+def test_weighted_scores_are_those_of_repeated_samples(predictions):
+    Y, P = predictions
+    rng = np.random.default_rng(1)
+    weights = rng.multinomial(120, np.full(120, 1 / 120), size=70).astype(float)
+    for label in range(3):
+        found = weighted_scores(Y[:, label], P[:, label], weights)
+        for number in range(0, 70, 7):
+            drawn = np.repeat(np.arange(120), weights[number].astype(int))
+            y, p = Y[drawn, label], P[drawn, label]
+            if not 0 < y.sum() < len(y):
+                assert all(np.isnan(found[score][number]) for score in found)
+                continue
+            assert found["average_precision"][number] == pytest.approx(average_precision_score(y, p), abs=1e-12)
+            assert found["roc_auc"][number] == pytest.approx(roc_auc_score(y, p), abs=1e-12)
+            assert found["mcc"][number] == pytest.approx(matthews_corrcoef(y, p > 0.5), abs=1e-12)
+
+
+def test_labels_stand_worst_first_with_intervals_around_their_scores(predictions):
+    Y, P = predictions
+    table = label_scores(Y, P, ["a", "b", "c", "d"], seed=3)
+    assert table["label"].iloc[-1] == "d" and table.iloc[-1][["roc_auc", "mcc_low"]].isna().all()
+    known = table[:-1]
+    assert known["roc_auc"].is_monotonic_increasing
+    for row in known.itertuples():
+        label = "abcd".index(row.label)
+        assert (row.n_positives, row.n_expected) == (Y[:, label].sum(), pytest.approx(P[:, label].sum()))
+        assert row.average_precision == pytest.approx(average_precision_score(Y[:, label], P[:, label]), abs=1e-12)
+        for score in ("average_precision", "roc_auc", "mcc"):
+            low, value, high = (getattr(row, f"{score}{end}") for end in ("_low", "", "_high"))
+            assert low <= value <= high and low < high
+    pd.testing.assert_frame_equal(table, label_scores(Y, P, ["a", "b", "c", "d"], seed=3))
+
+
+def test_intervals_hold_what_they_say():
+    """In 200 draws of a known population, the AUROC of all lies in 90 % of 90 % intervals, within 3 standard errors."""
+    rng = np.random.default_rng(5)
+    y = (rng.random(20_000) < 0.3).astype(np.int8)
+    p = 0.5 * rng.random(20_000) + 0.2 * y
+    true, inside = roc_auc_score(y, p), 0
+    for draw in range(200):
+        drawn = rng.choice(20_000, 150, replace=False)
+        row = label_scores(y[drawn, None], p[drawn, None], ["a"], seed=draw, level=0.9).iloc[0]
+        inside += row["roc_auc_low"] <= true <= row["roc_auc_high"]
+    assert abs(inside / 200 - 0.9) < 3 * np.sqrt(0.9 * 0.1 / 200), inside
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array])
+def test_suspects_are_the_cells_that_the_posterior_speaks_against(predictions, to):
+    Y, P = predictions
+    X = np.arange(120.0)[:, None] * [1, 2] + [0, 1]
+    names = [f"s{i}" for i in range(120)]
+    table = suspect_cells(to(X), Y, P, ["a", "b", "c", "d"], names, most=15)
+    for kind, value in (("missing", 0), ("wrong", 1)):
+        rows = table[table["kind"] == kind]
+        cells = sorted(((P[i, j], i, j) for i in range(120) for j in range(4) if Y[i, j] == value), key=lambda c: c[0])
+        worst = [p for p, *_ in (cells[::-1] if value == 0 else cells)[:15]]
+        assert rows["posterior"].tolist() == worst and rows["rank"].tolist() == list(range(1, 16))
+        for row in rows.itertuples():
+            i, j = names.index(row.sample), "abcd".index(row.label)
+            near = sorted(range(120), key=lambda other: abs(other - i))[1:11]
+            if 5 < i < 114:  # else neighbours are as near as others
+                assert row.share_of_neighbours == np.mean([Y[other, j] for other in near])
+                assert set(filter(None, row.neighbours.split(", "))) <= {names[k] for k in near if Y[k, j]}
+
+
+def test_every_sample_is_predicted_by_a_model_that_did_not_see_it():
+    X, Y, fold_of = np.zeros((9, 1)), np.eye(9, dtype=np.int8), np.arange(9) % 3
+    P = left_out_posteriors(lambda fold: make_model("dummy"), X, Y, fold_of)
+    np.testing.assert_array_equal(P[np.eye(9, dtype=bool)], 0)
+    assert set(np.unique(P.round(12))) == {0, round(1 / 6, 12)}
+
+
+def test_precision_counts_what_was_hidden(predictions):
+    rng = np.random.default_rng(2)
+    Y = (rng.random((60, 3)) < 0.4).astype(np.int8)
+    observed = Y * (rng.random(Y.shape) < 0.7)
+    hidden = (Y == 1) & (observed == 0)
+    table = precision_at(Y, observed, hidden + 0.1 * rng.random(Y.shape), depths=(10, 20, 1000))
+    assert table["depth"].tolist() == [10, 20]
+    assert table["n_found"].tolist() == [10, min(20, hidden.sum())]
+    assert table["precision"].iloc[0] == 1 and table["chance"].iloc[0] == hidden.sum() / (observed == 0).sum()
+    worst = precision_at(Y, observed, -hidden.astype(float), depths=(10,))
+    assert worst["n_found"].tolist() == [0]

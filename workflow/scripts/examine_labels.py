@@ -1,0 +1,40 @@
+"""Which labels of a dataset can be learned, and which cells look wrong, by the model to take home."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.files import write_table
+from fairfold.final.labels import label_scores, left_out_posteriors, precision_at, suspect_cells
+from fairfold.models import make_model
+from fairfold.models.registry import register_own
+from fairfold.seeds import seed_for
+from fairfold.weak_labels import mask_positives
+
+with logged(snakemake.log):
+    params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
+    register_own(snakemake.config["models"])
+    name = json.loads(Path(snakemake.input.columns).read_text(encoding="utf-8"))["name"]
+    fold_of = np.load(snakemake.input.folds)["fold_of"][0]
+    Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
+    samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids
+
+    seed = partial(seed_for, params.seed, "labels", data.id)
+    settings = {**params.settings[name], "n_jobs": snakemake.threads}
+    posteriors = partial(
+        left_out_posteriors, lambda fold: make_model(name, **settings, random_state=seed(fold)), data.X, fold_of=fold_of
+    )
+    P, observed = posteriors(Y), mask_positives(Y, params.hidden / 100, random_state=seed("hidden"))
+    tables = {
+        "scores": label_scores(Y, P, data.label_names, seed=seed("resampling")),
+        "suspects": suspect_cells(data.X, Y, P, data.label_names, samples),
+        "precision": precision_at(Y, observed, posteriors(observed)).assign(hidden_rate=params.hidden),
+    }
+    for kind, table in tables.items():
+        columns = ["dataset", "model", *table]
+        write_table(table.assign(dataset=data.id, model=name)[columns], snakemake.output[kind])
