@@ -1,8 +1,8 @@
 """Rows of cells of a user's table, whatever kind of file it is; what was recognised is logged.
 
 Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file), in UTF-8, UTF-16 or Windows-1252,
-with commas, semicolons, tabs or vertical bars between cells, and with decimal commas where cells are not parted by
-them.
+with commas, semicolons, tabs or vertical bars between cells. Where no commas stand between cells, numbers have decimal
+commas if cells of the first part do, and none of these has a decimal point, beside which commas would part thousands.
 Parquet, Feather and Excel files are read by pandas. The name of the file says nothing.
 """
 
@@ -36,6 +36,7 @@ _HEAD = 1 << 16  # characters that tell what separates cells
 _CHUNK = 1 << 20  # bytes
 _SIGNATURE = 16
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*")
+_DECIMAL_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 _ZIP = b"PK\x03\x04"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # in Windows-1252
@@ -95,15 +96,17 @@ def _rows_of_text(path: Path, stream: IO[bytes], encoding: str, compression: _Co
     if not start.strip():
         raise DataError(f"{path} is empty.")
     is_whole = len(start) < _HEAD
-    separator = other_separator(start if is_whole else start.rpartition("\n")[0]) or ","
+    whole_lines = start if is_whole else start.rpartition("\n")[0]
+    separator = other_separator(whole_lines) or ","
+    has_commas = separator != "," and _has_decimal_commas(whole_lines, separator)
     lines = _lines_of(start, text)
-    if recognised := _recognised(compression, encoding, separator):
+    if recognised := _recognised(compression, encoding, separator, has_commas=has_commas):
         logger.info("%s: read as %s.", path, recognised)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
             if cells not in ([], [""]):
-                yield reader.line_num, cells if separator == "," else _with_points(cells)
+                yield reader.line_num, _with_points(cells) if has_commas else cells
     except csv.Error as error:
         raise DataError(
             f"{path}, line {reader.line_num}: not a CSV ({error}); check quotes and {SEPARATORS[separator]}."
@@ -118,6 +121,11 @@ def _lines_of(start: str, rest: Iterable[str]) -> Iterator[str]:
     # the head may end within a line, or between a carriage return and its line feed
     yield from io.StringIO(lines[-1] + next(rest, ""), newline="")
     yield from rest
+
+
+def _has_decimal_commas(text: str, separator: str) -> bool:
+    cells = [cell for line in text.splitlines() for cell in line.split(separator)]
+    return any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(map(_DECIMAL_POINT.fullmatch, cells))
 
 
 def _with_points(cells: list[str]) -> list[str]:
@@ -153,12 +161,13 @@ def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
     )
 
 
-def _recognised(compression: _Compression | None, encoding: str, separator: str) -> str:
+def _recognised(compression: _Compression | None, encoding: str, separator: str, *, has_commas: bool) -> str:
     parts = [
         f"{compression.name}-compressed text" if compression else "",
         "text in Windows-1252 (if names look wrong, save it as UTF-8)" if encoding == "cp1252" else "",
         "text in UTF-16" if encoding == "utf-16" else "",
         f"cells between {SEPARATORS[separator]}" if separator != "," else "",
+        "with decimal commas" if has_commas else "",
     ]
     return ", ".join(filter(None, parts))
 
