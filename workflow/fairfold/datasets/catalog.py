@@ -74,7 +74,7 @@ class Entry:
         """The user's files that the dataset is read from; none for a dataset of the catalog."""
         if self.path is None:
             return []
-        companions = (self.labels.get("xml"), self.samples.get("table"))
+        companions = (self.labels.get("xml"), self.labels.get("table"), self.samples.get("table"))
         return [self.path, *(Path(path) for path in companions if path is not None)]
 
     def require(self, task: Task) -> None:

@@ -110,8 +110,11 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
         text_columns=[*known, *categorical],
         ignored=entry.ignore,
     )
+    if "table" in entry.labels:
+        table, labels = _with_label_table(entry, table)
+        return _split_labels(entry, table, labels, categorical)
     if wanted is None:
-        return _split_labels(entry, table, paths, categorical)
+        return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
     label = table.header[formats.position_of(table.header, wanted, path)]
     parts = _parts_beside(entry, table, [label])
     return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
@@ -130,14 +133,16 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
     text = {name: np.concatenate([table.text[name] for table in tables]) for name in text_columns}
-    return _split_labels(entry, dataclasses.replace(tables[0], values=values, text=text), paths, categorical)
+    table = dataclasses.replace(tables[0], values=values, text=text)
+    return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     Y = formats.read_npz(path)
     columns = tuple(f"label_{j}" for j in range(Y.shape[1]))
-    return _split_labels(entry, formats.Table(columns=columns, values=Y, source=path.name), paths)
+    table = formats.Table(columns=columns, values=Y, source=path.name)
+    return _split_labels(entry, table, _label_columns(entry, table, paths))
 
 
 def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -215,11 +220,30 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
+def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table, list[str]]:
+    """The table joined by ids with the entry's table of labels, and the names of the latter's columns."""
+    if entry.id_column is None:
+        raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
+    given = formats.read_csv(entry.labels["table"], text_columns=[entry.id_column])
+    ids, label_ids = _identifiers(entry, table), _identifiers(entry, given)
+    for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
+        missing = wanted[~np.isin(wanted, known)]
+        if missing.size:
+            raise DataError(
+                f"{one.source} lacks {missing.size} of the {wanted.size} ids of {other.source} "
+                f"({shortened(list(map(str, missing)), 5)}); both need the same ones: add or remove rows."
+            )
+    formats.check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
+    place = {name: row for row, name in enumerate(label_ids)}
+    values = np.hstack([table.values, given.values[[place[name] for name in ids]]])
+    header, columns = (*table.header, *given.columns), (*table.columns, *given.columns)
+    return dataclasses.replace(table, columns=columns, values=values, header=header), list(given.columns)
+
+
 def _split_labels(
-    entry: Entry, table: formats.Table, paths: Sequence[Path], categorical: Sequence[str] = ()
+    entry: Entry, table: formats.Table, labels: Sequence[str], categorical: Sequence[str] = ()
 ) -> Dataset:
     """Part the label columns from the feature columns and check that labels are 0/1."""
-    labels = _label_columns(entry, table, paths)
     if text_labels := [name for name in labels if name in categorical]:
         found = table.text[text_labels[0]][0]
         raise DataError(
@@ -269,6 +293,11 @@ def _parts_beside(entry: Entry, table: formats.Table, labels: Sequence[str]) -> 
     left_out = {"ignored": table.ignored} if table.ignored else {}
     if entry.id_column is None:
         return {"left_out": left_out}
+    return {"left_out": {"id": (entry.id_column,), **left_out}, "sample_ids": _identifiers(entry, table)}
+
+
+def _identifiers(entry: Entry, table: formats.Table) -> np.ndarray:
+    """Ids of the rows, which must differ."""
     ids = table.text[entry.id_column]
     values, first, counts = np.unique(ids, return_index=True, return_counts=True)
     if (counts > 1).any():
@@ -279,7 +308,7 @@ def _parts_beside(entry: Entry, table: formats.Table, labels: Sequence[str]) -> 
             f"{rows[0]} and {rows[1]} ({int((counts > 1).sum())} ids are repeated); ids must differ: mend the file, "
             "or leave the column out (ignore)."
         )
-    return {"left_out": {"id": (entry.id_column,), **left_out}, "sample_ids": ids}
+    return ids
 
 
 def _beside(name: str, paths: Sequence[Path]) -> Path:

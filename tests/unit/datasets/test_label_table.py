@@ -1,0 +1,68 @@
+"""Features and labels in two files, whose rows are joined by their ids."""
+
+import pytest
+
+from fairfold.datasets import prepare
+from fairfold.datasets.catalog import load_catalog
+from fairfold.errors import ConfigError, DataError
+
+FEATURES = "plant,height,soil\np1,0.5,loam\np2,1.5,sand\np3,2.5,loam\n"
+LABELS = "label_b;label_a;plant\n1;0;p3\nyes;1;p1\n0;0;p2\n"
+
+
+@pytest.fixture
+def own(tmp_path):
+    def make(features=FEATURES, table=LABELS, **keys):
+        (tmp_path / "features.csv").write_text(features)
+        (tmp_path / "labels.txt").write_text(table)
+        stanza = {"path": str(tmp_path / "features.csv"), "format": "csv", "id": "plant", "categorical": "one-hot"}
+        stanza |= {"labels": {"table": str(tmp_path / "labels.txt")}, **keys}
+        stanza = {key: value for key, value in stanza.items() if value is not None}
+        return load_catalog().with_own({"plants": stanza})["plants"]
+
+    return make
+
+
+def test_rows_are_joined_by_their_ids_in_the_order_of_the_features(own, tmp_path):
+    entry = own()
+    data = prepare(entry)
+    assert data.feature_names == ("height", "soil=loam", "soil=sand") and data.label_names == ("label_b", "label_a")
+    assert data.sample_ids.tolist() == ["p1", "p2", "p3"]
+    assert data.X[:, 0].tolist() == [0.5, 1.5, 2.5] and data.Y.tolist() == [[1, 1], [0, 0], [1, 0]]
+    assert entry.own_files == [tmp_path / "features.csv", tmp_path / "labels.txt"]
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "sentence"),
+    [
+        (FEATURES, LABELS.replace("p2", "p9"), r"labels.txt lacks 1 of the 3 ids of features.csv \(p2\); both need"),
+        (FEATURES, LABELS + "1;1;p4\n", r"features.csv lacks 1 of the 4 ids of labels.txt \(p4\); both need"),
+        (
+            FEATURES,
+            LABELS + "1;1;p3\n",
+            "labels.txt: the id 'p3' in column 'plant' is given twice, in data rows 1 and 4",
+        ),
+        (FEATURES, LABELS.replace("plant", "name"), "unknown column 'plant'"),
+        (FEATURES, LABELS.replace("label_a", "height"), "column name 'height' is used twice"),
+        (FEATURES, LABELS.replace("yes", "2"), "label 'label_b': found 2, but labels must be 0 or 1"),
+        (
+            FEATURES,
+            LABELS.replace("yes", "often"),
+            r"data row 2 \(line 3\), column 'label_b': found 'often', which is not",
+        ),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused_in_one_sentence(own, features, labels, sentence):
+    with pytest.raises(DataError, match=sentence) as caught:
+        prepare(own(features, labels))
+    assert "\n" not in str(caught.value)
+
+
+def test_without_an_id_rows_cannot_be_joined(own):
+    with pytest.raises(ConfigError, match=r"labels\.table finds rows by their ids; name their column as id"):
+        prepare(own(id=None, ignore=["plant"]))
+
+
+def test_a_table_that_is_not_there_is_refused_before_the_first_job(own):
+    with pytest.raises(ConfigError, match=r"there is no file .*gone\.csv"):
+        own(labels={"table": "gone.csv"})
