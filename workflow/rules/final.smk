@@ -18,19 +18,16 @@ GATHERED |= {
 }
 
 
-def scores_of_final(wildcards):
-    """The study's scores of the model; nothing where it is not in the study."""
-    is_scored = wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {
-        *WEAK_LABELS["models"]
-    }
-    return ["results/tables/weak_label_scores.csv"] * is_scored
-
-
 rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",
         recommendation=["results/tables/recommendation.csv"] * (FINAL["model"] is None),
-        scores=scores_of_final,
+        # nothing where the model is not in the study
+        scores=lambda wildcards: ["results/tables/weak_label_scores.csv"]
+        * (
+            wildcards.dataset in WEAK_LABELS["datasets"]
+            and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}
+        ),
     output:
         model="results/final/{dataset}/model.fairfold",
         columns="results/final/{dataset}/columns.json",
