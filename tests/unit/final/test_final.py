@@ -1,6 +1,7 @@
 """A model goes home with its columns, and says of a file what it says of arrays, whatever the size of the parts."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,19 @@ def test_columns_are_matched_by_name_and_come_home_with_the_model(final, data, t
     assert all(list(frame.columns) == list(LABELS) and frame.index.equals(table.index) for frame in found.values())
     by_mcc = home.predict(table, objective="mcc")["decision"].to_numpy()
     np.testing.assert_array_equal(by_mcc, final.model.predict(X, objective="mcc"))
+
+
+@pytest.mark.parametrize("name", ["logistic+", "kernel-ridge+", "Stack+", "FLAForest+", "logistic", "gcForest"])
+def test_a_posterior_exceeds_the_probability_to_be_observed_where_labels_are_missing(data, table, name):
+    """For every model that is corrected; for others they are the same."""
+    hidden = replace(data, Y=data.Y * (np.random.default_rng(3).random(data.Y.shape) < 0.5))
+    settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "FLAForest+", "gcForest") else {}
+    found = fit_final(hidden, name, settings, seed=1).predict(table)
+    if not name.endswith("+"):
+        assert found["posterior"].equals(found["probability"])
+        return
+    assert (found["posterior"] >= found["probability"]).all(axis=None)
+    assert found["posterior"].mean().mean() > 1.2 * found["probability"].mean().mean()
 
 
 def test_the_same_seed_and_threads_or_more_give_the_same_model(final, data, table):

@@ -12,11 +12,12 @@ from fairfold.arrays import Matrix
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.registry import make_model
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
+from fairfold.samples import ForgetsSamples
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
 @dataclass(eq=False, repr=False)
-class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Probabilities that labels are positive, from those that they are observed.
 
     A classifier that learned from observed labels estimates P(observed | x). Where each positive is observed with
@@ -37,6 +38,7 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : fitted.
     label_frequency_ : c, 1 where nothing seems to be missing.
     coefficients_ : (n_labels, 2) of the calibration.
+    unseen_proba_ : (n_samples, n_labels) calibrated probabilities that labels of training samples are observed.
     thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     """
 
@@ -52,14 +54,18 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         self.coefficients_ = fit_calibration(Y, P)
         self.label_frequency_ = shared_label_frequency(Y, P)
-        self.thresholds_ = all_thresholds(posterior(calibrate(P, self.coefficients_), self.label_frequency_))
+        self.unseen_proba_ = calibrate(P, self.coefficients_)
+        self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
+    def predict_observed_proba(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_labels) probability that each label is observed."""
+        return calibrate(observed_probabilities(self.estimator_, X, len(self.coefficients_)), self.coefficients_)
+
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
-        P = observed_probabilities(self.estimator_, X, len(self.coefficients_))
-        return posterior(calibrate(P, self.coefficients_), self.label_frequency_)
+        return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
 def make_corrected(of: str, **settings: Any) -> CorrectedClassifier:
