@@ -36,12 +36,14 @@ def members():
     ]
 
 
-def test_weights_are_those_of_a_general_optimiser():
+@pytest.mark.parametrize(("order", "sure"), [([0, 1, 2], False), ([2, 1, 0], True)])
+def test_weights_are_those_of_a_general_optimiser_as_far_as_they_gain(order, sure):
+    """With the best member first, a pool gains less than one standard error; with the worst first, far more."""
     rng = np.random.default_rng(1)
     truth = rng.random((500, 3))
     observed = (rng.random((500, 3)) < truth).astype(int)
     logits = np.log(truth / (1 - truth))
-    noise = np.array([0.5, 1.0, 3.0])[:, None, None] * rng.normal(size=(3, 500, 3))
+    noise = np.array([0.2, 1.0, 3.0])[:, None, None] * rng.normal(size=(3, 500, 3))
     members = 1 / (1 + np.exp(-(logits + noise)))
 
     def loss(w):
@@ -51,9 +53,29 @@ def test_weights_are_those_of_a_general_optimiser():
 
     sums_to_one = {"type": "eq", "fun": lambda w: w.sum() - 1}
     found = minimize(loss, np.full(3, 1 / 3), bounds=[(1e-6, 1)] * 3, constraints=sums_to_one)
-    weights = pool_weights(observed, members)
-    np.testing.assert_allclose(weights, found.x, rtol=0, atol=2e-3)
-    assert weights.sum() == pytest.approx(1) and weights[0] > weights[1] > weights[2]
+    weights = pool_weights(observed, members[order])
+    gains = []  # log-likelihood of each sample, over that of the first member
+    for sample in range(500):
+        first, pooled = members[order][0, sample], found.x @ members[:, sample]
+        seen = observed[sample] == 1
+        gains.append(np.log(np.where(seen, pooled, 1 - pooled) / np.where(seen, first, 1 - first)).sum())
+    trust = min(1, max(0, sum(gains)) / np.sqrt(500 * np.var(gains)))
+    assert (trust == 1) == sure
+    expected = trust * found.x[order] + (1 - trust) * np.array([1, 0, 0])
+    np.testing.assert_allclose(weights, expected, rtol=0, atol=2e-3)
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_a_member_that_is_as_good_as_the_first_by_chance_alone_changes_little():
+    """Of the same truth with as much noise, and labels half of which are hidden, in 40 data."""
+    given = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        truth = rng.random((60, 2)) ** 3
+        observed = (rng.random((60, 2)) < truth / 2).astype(int)
+        first, second = np.clip(truth / 2 + 0.02 * rng.normal(size=(2, 60, 2)), 1e-3, 1 - 1e-3)
+        given.append(pool_weights(observed, np.stack([first, second]))[0])
+    assert np.mean(given) > 0.7, given
 
 
 def test_many_cells_are_thinned_out(monkeypatch):

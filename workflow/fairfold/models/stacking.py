@@ -2,8 +2,9 @@
 
 Each member's probabilities of the training samples come from models that did not see these, are calibrated, and are
 averaged with the weights under which the observed labels are likeliest: the linear opinion pool (Stone 1961), whose
-likelihood has one maximum. The weights are few and drawn towards equal ones, so that the pool is not worse than its
-best member by more than noise. The pool is calibrated once more and divided by one label frequency, as
+likelihood has one maximum. The pool leaves its first member, the one that is trusted most, only as far as the observed
+labels become likelier by more than chance: where many labels are hidden these hardly tell a good member from a bad one.
+It is calibrated once more and divided by one label frequency, as
 :class:`~fairfold.models.correction.CorrectedClassifier` does with a single classifier.
 """
 
@@ -38,10 +39,10 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 
     Parameters
     ----------
-    estimators : names and unfitted classifiers of several labels, with ``predict_proba``. Those that know
-        ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
+    estimators : names and unfitted classifiers of several labels, with ``predict_proba``, the most trusted first. Those
+        that know ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
     n_splits : folds of a cross-fitting.
-    weighted : whether members have weights by which observed labels are likeliest; otherwise all have the same.
+    weighted : whether members have the weights of :func:`pool_weights`; otherwise all have the same.
     calibrated : whether probabilities are calibrated, of each member and pooled.
     corrected : whether the pool is divided by the label frequency; otherwise it says how likely a label is observed.
     memory : keeps fitted members, for pools that differ in other settings alone; as of scikit-learn's pipelines.
@@ -116,7 +117,11 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 
 
 def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """Weights of a mean of probabilities under which the observed labels are likeliest, by expectation maximisation.
+    """Weights of a mean of probabilities by what was observed, drawn towards the first member.
+
+    The weights under which the observed labels are likeliest (expectation maximisation, a few votes for equal weights)
+    gain so much log-likelihood over the first member alone. Where the gain, a sum over samples, is below its standard
+    error, they are mixed with the first member's alone, by the ratio of the two.
 
     Parameters
     ----------
@@ -130,8 +135,17 @@ def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     """
     step = -(-observed.size // _MOST_CELLS)
     observed, probabilities = observed[::step], probabilities[:, ::step]
-    likelihood = np.where(observed == 1, probabilities, 1 - probabilities).reshape(len(probabilities), -1)
-    likelihood = np.maximum(likelihood, 1e-12)
+    likelihood = np.maximum(np.where(observed == 1, probabilities, 1 - probabilities), 1e-12)
+    likeliest = _likeliest_weights(likelihood.reshape(len(likelihood), -1))
+    pooled = np.tensordot(likeliest, likelihood, axes=1)
+    gains = np.log(pooled / likelihood[0]).sum(axis=1)  # of each sample, whose labels are not independent
+    gain, standard_error = max(gains.sum(), 0.0), gains.std() * np.sqrt(len(gains))
+    trust = min(gain / standard_error, 1.0) if standard_error > 0 else float(gain > 0)
+    return trust * likeliest + (1 - trust) * np.eye(len(likeliest))[0]
+
+
+def _likeliest_weights(likelihood: np.ndarray) -> np.ndarray:
+    """(n_members,) that maximise the likelihood of (n_members, n_cells)."""
     equal = np.full(len(likelihood), 1 / len(likelihood))
     weights, votes = equal, likelihood.shape[1] + _EQUAL_VOTES
     for _ in range(_STEPS):

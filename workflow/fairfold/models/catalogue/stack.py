@@ -39,10 +39,7 @@ def make(
     forests = {"n_trees": n_trees, "max_levels": max_levels, "shape": shape, "imputation": imputation}
     made = {
         "forests": [("forests", OutOfBagCascade(**forests))],
-        "boosting": [  # two kinds of trees, which err in different places
-            ("boosting of extra trees", MultilabelBoosting()),
-            ("boosting of trees", MultilabelBoosting(kind="random_forest", max_features="sqrt")),
-        ],
+        "boosting": [("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt"))],
         "kernel ridge": [("kernel ridge", KernelRidgeClassifier())],
     }
     return StackedClassifier([each for name in MEMBERS if name in members for each in made[name]], **options)
