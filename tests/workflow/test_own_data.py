@@ -154,14 +154,24 @@ def test_a_mistaken_column_ends_the_run_before_training(study):
     assert "(Rule: split_dataset)" not in output
 
 
-def test_missing_features_are_refused_when_they_are_prepared(study):
+def test_features_may_be_missing(study):
     table = plants(60).astype(object)
     table.iloc[[3, 7], 1] = "?"
-    table.iloc[3, 2] = "?"
-    output = told(study(own(missing_value="?")), table)
-    assert "DataError: mine.csv: 3 cells of 2 feature columns have no finite value (leaf_area, soil_ph)" in output
-    assert "fill them in, remove their rows, or leave the columns out (ignore)" in output
-    assert "(Rule: split_dataset)" not in output
+    table.iloc[3, 2] = ""
+    table.iloc[4, 2] = "-99"
+    mine = study(own(missing_value="-99"))
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run("weak_labels", "final")
+    assert code == 0, output
+    assert "4 of 180 cells of 2 features missing" in (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
+    assert "4 of 180 cells of 2 features missing" in (mine.folder / "results/final/mine/README.md").read_text()
+
+
+def test_labels_may_not_be_missing(study):
+    table = plants(60).astype(object)
+    table.iloc[3, 3] = "?"
+    output = told(study(own()), table)
+    assert "DataError: mine.csv, data row 4, label 'label_shade': found a gap, but labels must be 0 or 1." in output
 
 
 def test_too_few_samples_are_refused_before_training(study):

@@ -364,7 +364,7 @@ def test_what_may_be_otherwise_on_other_data_is_a_warning(folder):
     told = "my-net failed: RuntimeError: no such luck."
     assert try_out("my-net", entry("Whatever", parameters={"how": "raises"})) == told
     assert try_out("my-net", entry("Whatever")) == ""
-    assert type(make_estimator("my-net", entry("make_whatever"))).__name__ == "Whatever"
+    assert type(make_estimator("my-net", entry("make_whatever"))[-1]).__name__ == "Whatever"
 
 
 def study_of(**changes):

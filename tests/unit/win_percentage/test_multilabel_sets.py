@@ -266,7 +266,7 @@ def changed(data, **changes):
 @pytest.mark.parametrize(
     ("changes", "options", "error", "sentence"),
     [
-        ({"X": np.full((60, 6), np.nan)}, {}, DataError, r"X\[0, 0\] is nan"),
+        ({"X": np.full((60, 6), np.inf)}, {}, DataError, r"X\[0, 0\] is inf"),
         ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y has shape \(60, 3\).*some positive"),
         ({"Y": np.ones((59, 3))}, {}, DataError, r"Y has shape \(59, 3\), X has 60 samples"),
         ({"Y": np.full((60, 3), 2)}, {}, DataError, "but labels are 0 or 1"),

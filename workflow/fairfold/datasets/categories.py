@@ -38,7 +38,11 @@ class Categories:
         DataError
             When a column has more than ``MOST_VALUES`` values.
         """
-        values = {column: tuple(map(str, _sorted(np.unique(cells)))) for column, cells in text.items()}
+        keep_gaps = encoding == "one-hot"
+        values = {
+            column: tuple(map(str, _sorted(np.unique(cells if keep_gaps else cells[cells != ""]))))
+            for column, cells in text.items()
+        }
         for column, found in values.items():
             if len(found) > MOST_VALUES:
                 raise DataError(
@@ -52,10 +56,13 @@ class Categories:
         """Names of the features that the columns become."""
         if self.encoding == "ordinal":
             return tuple(self.values)
-        return tuple(f"{column}={value}" for column, values in self.values.items() for value in values)
+        return tuple(f"{column}={value or '?'}" for column, values in self.values.items() for value in values)
 
     def encode(self, text: Mapping[str, Sequence[str]], source: str, *, before: int = 0) -> np.ndarray:
         """(n_samples, n_features) numbers of the columns' cells.
+
+        An empty cell is a value of its own where the columns held one when they were first read, one-hot; otherwise its
+        numbers are missing, NaN.
 
         Parameters
         ----------
@@ -72,16 +79,19 @@ class Categories:
         for column, values in self.values.items():
             cells = np.asarray(text[column], dtype=str)
             is_value = cells[:, np.newaxis] == np.array(values)
-            unknown = np.flatnonzero(~is_value.any(axis=1))
+            gaps = (cells == "") & ~is_value.any(axis=1)
+            unknown = np.flatnonzero(~(is_value.any(axis=1) | gaps))
             if unknown.size:
                 first = unknown[0]
                 raise DataError(
                     f"{source}, data row {before + first + 1}, column {column!r}: found {str(cells[first])!r}, "
                     f"but known are {shortened(values, 10)}; correct it, or leave the row out."
                 )
-            parts.append(is_value if self.encoding == "one-hot" else is_value.argmax(axis=1)[:, np.newaxis])
+            numbers = (is_value if self.encoding == "one-hot" else is_value.argmax(axis=1)[:, np.newaxis]).astype(float)
+            numbers[gaps] = np.nan
+            parts.append(numbers)
         n_samples = len(next(iter(text.values()), ()))
-        return np.hstack(parts).astype(np.float64) if parts else np.empty((n_samples, 0))
+        return np.hstack(parts) if parts else np.empty((n_samples, 0))
 
 
 def _sorted(values: np.ndarray) -> np.ndarray:

@@ -6,7 +6,9 @@ import fnmatch
 import textwrap
 from collections.abc import Collection, Sequence
 
+import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.errors import DataError, shortened, unknown_name
@@ -75,10 +77,12 @@ def account_for_columns(data: Dataset) -> pd.DataFrame:
 
 
 def account_line(data: Dataset) -> str:
-    """The same in one line, such as ``58 features, 30 labels, ignored: sample_id``."""
+    """The same in one line, such as ``58 features, 30 labels, ignored: sample_id``, and how much of it is missing."""
     table = account_for_columns(data)
     numbers = [
         f"{row.n_columns} {row.kind.removesuffix('s') if row.n_columns == 1 else row.kind}"
         for row in table[:2].itertuples()
     ]
-    return ", ".join([*numbers, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])
+    gaps = np.zeros(0) if sparse.issparse(data.X) else np.isnan(data.X).sum(axis=0)
+    missing = [f"{gaps.sum()} of {data.X.size} cells of {np.count_nonzero(gaps)} features missing"] * bool(gaps.any())
+    return ", ".join([*numbers, *missing, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])

@@ -40,7 +40,7 @@ PathLike = str | os.PathLike[str]
 
 GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
 """What files write, in any case, where a number is missing."""
-
+_TEXT_GAPS = GAPS - {"-", "nil", "none"}  # which may well be the name of a category
 
 _TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
@@ -80,7 +80,9 @@ def read_csv(
     *,
     header: bool = True,
     missing: str | None = None,
+    gaps: bool = False,
     text_columns: Collection[str | int] = (),
+    categorical: Collection[str] = (),
     ignored: Collection[str] = (),
 ) -> Table:
     """Read a table of numbers from any file that :mod:`fairfold.datasets.rows` reads, with quotes as in RFC 4180.
@@ -92,7 +94,9 @@ def read_csv(
     path : the file.
     header : whether the first line names the columns; otherwise they are called ``column_1``, ``column_2``, ...
     missing : a cell of exactly this text becomes NaN; without it, a missing number is an error.
+    gaps : whether missing numbers, as ``GAPS`` lists them, become NaN.
     text_columns : names or positions (from 0; -1 is the last) of columns to hand back as text, such as a class.
+    categorical : names of columns to hand back as text, too, empty where it is missing, if ``gaps`` allow that.
     ignored : names and patterns of columns to leave out, whatever they hold; see
         :func:`~fairfold.datasets.columns.ignored_columns`.
 
@@ -119,7 +123,8 @@ def read_csv(
     else:
         columns = [f"column_{position}" for position in range(1, len(first) + 1)]
         rows = itertools.chain([(line, first)], rows)
-    text_at = sorted({position_of(columns, wanted, path) for wanted in text_columns})
+    text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
+    may_lack = {columns.index(name) for name in categorical if gaps}
     left_out = ignored_columns(ignored, columns, path)
     apart = sorted({*text_at, *map(columns.index, left_out)}, reverse=True)
     numeric = [columns[at] for at in sorted({*range(len(columns))}.difference(apart))]
@@ -132,8 +137,8 @@ def read_csv(
         for at in apart:
             cell = cells.pop(at)
             if at in texts:
-                texts[at].append(_text(cell, columns[at], place, missing))
-        numbers.extend(_numbers(cells, numeric, place, missing))
+                texts[at].append(_text(cell, columns[at], place, missing, gaps=at in may_lack))
+        numbers.extend(_numbers(cells, numeric, place, missing, gaps=gaps))
     if n_rows == 0:
         raise DataError(f"{path} has a header but no data row.")
     return Table(
@@ -183,15 +188,20 @@ def _is_text(cell: str) -> bool:
 
 
 def read_csv_parts(
-    path: PathLike, choose: Callable[[list[str]], tuple[Sequence[str], Sequence[str]]], *, rows: int
+    path: PathLike,
+    choose: Callable[[list[str]], tuple[Sequence[str], Sequence[str], Sequence[str]]],
+    *,
+    rows: int,
+    gaps: bool = False,
 ) -> Iterator[Table]:
     """Parts of a CSV as :func:`read_csv` reads it, so many rows at once, in memory for these alone.
 
     Parameters
     ----------
     path : the file, with a header.
-    choose : from all columns to those to read as numbers, in this order, and those to read as text.
+    choose : from all columns to those to read as numbers, in this order, those to read as text, and categorical ones.
     rows : of a part, at most.
+    gaps : as of :func:`read_csv`.
 
     Raises
     ------
@@ -202,22 +212,23 @@ def read_csv_parts(
     lines = rows_of(path)
     line, first = next(lines, (0, []))
     header = _csv_header(first, path, line)
-    numeric, text = choose(header)
-    at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, text))
+    numeric, text, categorical = choose(header)
+    at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
+    may_lack = {header.index(name) for name in categorical if gaps}
     number, part = 0, []
     for number, (line, cells) in enumerate(lines, start=1):
         place = f"{path}, data row {number} (line {line})"
         if len(cells) != len(header):
             raise DataError(f"{place}: found {len(cells)} cells for {len(header)} columns; mend this row.")
-        texts = [_text(cells[one], header[one], place, None) for one in text_at]
-        part.append((_numbers([cells[one] for one in at], numeric, place), texts))
+        texts = [_text(cells[one], header[one], place, None, gaps=one in may_lack) for one in text_at]
+        part.append((_numbers([cells[one] for one in at], numeric, place, gaps=gaps), texts))
         if len(part) == rows:
-            yield _table_of(part, numeric, text, path)
+            yield _table_of(part, numeric, [*text, *categorical], path)
             part = []
     if number == 0:
         raise DataError(f"{path} has a header but no data row.")
     if part:
-        yield _table_of(part, numeric, text, path)
+        yield _table_of(part, numeric, [*text, *categorical], path)
 
 
 def _table_of(
@@ -253,20 +264,23 @@ def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(cells: Sequence[str], columns: Iterable[str], position: str, missing: str | None = None) -> array[float]:
+def _numbers(
+    cells: Sequence[str], columns: Iterable[str], position: str, missing: str | None = None, *, gaps: bool = False
+) -> array[float]:
     """Numbers of one row; ``columns`` is only looked at to name the one at fault."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
         # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
         if missing is None and math.isfinite(sum(numbers)) and "_" not in "".join(cells):
             return numbers
-    return array("d", (_number(cell, name, position, missing) for cell, name in zip(cells, columns, strict=True)))
+    numbers = (_number(cell, name, position, missing, gaps=gaps) for cell, name in zip(cells, columns, strict=True))
+    return array("d", numbers)
 
 
-def _number(cell: str, column: str, position: str, missing: str | None) -> float:
-    """One cell as a number, checked with care; NaN when it is the token for a missing one."""
+def _number(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> float:
+    """One cell as a number, checked with care; NaN when it is the token for a missing one, or one of ``GAPS``."""
     cell = cell.strip()
-    if cell == missing:
+    if cell == missing or (gaps and cell.casefold() in GAPS):
         return math.nan
     if cell.casefold() in _TRUTHS:
         return _TRUTHS[cell.casefold()]
@@ -287,8 +301,10 @@ def _number(cell: str, column: str, position: str, missing: str | None) -> float
     raise DataError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
 
 
-def _text(cell: str, column: str, position: str, missing: str | None) -> str:
+def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> str:
     cell = cell.strip()
+    if gaps and (cell == missing or cell.casefold() in _TEXT_GAPS):
+        return ""
     # "NA" or "none" may well be the name of a class; these may not
     if cell in ("", "?", missing):
         raise DataError(
@@ -342,13 +358,21 @@ def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored
     return found
 
 
-def read_arff(path: PathLike, *, text_columns: Collection[str] = (), ignored: Collection[str] = ()) -> Table:
+def read_arff(
+    path: PathLike,
+    *,
+    gaps: bool = False,
+    text_columns: Collection[str] = (),
+    categorical: Collection[str] = (),
+    ignored: Collection[str] = (),
+) -> Table:
     """Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
 
     Parameters
     ----------
     path : the file, in UTF-8.
-    text_columns, ignored : as in :func:`read_csv`; these columns may be of any type.
+    gaps : whether numbers that are missing (``?``) in dense rows become NaN; in sparse rows none may.
+    text_columns, categorical, ignored : as in :func:`read_csv`; these columns may be of any type.
 
     Returns
     -------
@@ -367,7 +391,7 @@ def read_arff(path: PathLike, *, text_columns: Collection[str] = (), ignored: Co
     declared, outline = _arff_header(lines, path)
     header = tuple(attribute.name for attribute in declared)
     check_unique(header, path)
-    text_at = [position_of(header, wanted, path) for wanted in text_columns]
+    text_at = [position_of(header, wanted, path) for wanted in [*text_columns, *categorical]]
     left_out = ignored_columns(ignored, header, path)
     apart = {*text_at, *map(header.index, left_out)}
     numeric_at = [at for at in range(len(header)) if at not in apart]
@@ -385,8 +409,9 @@ def read_arff(path: PathLike, *, text_columns: Collection[str] = (), ignored: Co
     rows = _arff_rows(itertools.chain(outline, (text for _, text in numbered)), is_sparse, path)
     if is_sparse:
         _check_entries(rows, data_lines, path)
-    text = {header[at]: _arff_text(rows, at, data_lines, header, path) for at in text_at}
-    collect = _sparse_values if is_sparse else _dense_values
+    may_lack = {header.index(name) for name in categorical if gaps}
+    text = {header[at]: _arff_text(rows, at, data_lines, header, path, gaps=at in may_lack) for at in text_at}
+    collect = _sparse_values if is_sparse else functools.partial(_dense_values, gaps=gaps)
     values = collect(_at(numeric_at, rows, len(header)), data_lines, columns, path)
     _check_nominal(values, attributes, columns, path)
     return Table(columns, values, path.name, text, tuple(left_out), header)
@@ -486,23 +511,33 @@ def _at(positions: Sequence[int], rows: Sequence[Any], width: int) -> Sequence[A
 
 
 def _arff_text(
-    rows: Sequence[Any], at: int, data_lines: Sequence[tuple[int, str]], header: Sequence[str], path: Path
+    rows: Sequence[Any],
+    at: int,
+    data_lines: Sequence[tuple[int, str]],
+    header: Sequence[str],
+    path: Path,
+    *,
+    gaps: bool,
 ) -> np.ndarray:
     """The cells of an attribute as text; what a sparse row leaves out is 0."""
     cells = [entries.get(at, "0") if isinstance(entries, Mapping) else entries[at] for entries in rows]
     positions = (f"{path}, data row {n_row} (line {line})" for n_row, (line, _) in enumerate(data_lines, start=1))
-    return np.array(
-        [_text(cell or "?", header[at], position, None) for cell, position in zip(cells, positions, strict=True)]
-    )
+    placed = zip(cells, positions, strict=True)
+    return np.array([_text(cell or "?", header[at], position, None, gaps=gaps) for cell, position in placed])
 
 
 def _dense_values(
-    rows: Sequence[Sequence[str | None]], data_lines: Sequence[tuple[int, str]], columns: Sequence[str], path: Path
+    rows: Sequence[Sequence[str | None]],
+    data_lines: Sequence[tuple[int, str]],
+    columns: Sequence[str],
+    path: Path,
+    *,
+    gaps: bool,
 ) -> np.ndarray:
     numbers = array("d")
     for n_row, (cells, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
         position = f"{path}, data row {n_row} (line {line})"
-        numbers.extend(_numbers([cell or "?" for cell in cells], columns, position))
+        numbers.extend(_numbers([cell or "?" for cell in cells], columns, position, gaps=gaps))
     return np.array(numbers).reshape(len(rows), len(columns))
 
 
@@ -541,7 +576,7 @@ def _check_nominal(
                 "stands for every absent value; only 0 is allowed there: declare 0 first, or write dense rows."
             )
         block = values[:, positions]
-        wrong = _first(block, functools.partial(np.isin, test_elements=allowed, invert=True))
+        wrong = _first(block, lambda cells, known=allowed: ~(np.isin(cells, known) | np.isnan(cells)))
         if wrong:
             row, column = wrong
             raise DataError(

@@ -58,8 +58,8 @@ def prepare(
     ConfigError
         When the id is unknown, or the entry's way of finding labels does not fit its format.
     DataError
-        When a file is missing or damaged, does not hold what the entry says, or lacks values of features. Only in the
-        catalog's tables of several classes may these be missing: they are for learners that take NaN.
+        When a file is missing or damaged, does not hold what the entry says, or lacks values of features where these
+        may not be missing. They may, and are NaN, in tables of several labels and in the catalog's of several classes.
     """
     if isinstance(dataset, str):
         dataset = (catalog or load_catalog())[dataset]
@@ -74,7 +74,7 @@ def prepare(
         read = _READERS[entry.format](entry, paths)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
     _check_expectations(result, entry)
-    if entry.path is not None or result.task != "multiclass":
+    if result.task == "binary" or (result.task == "multiclass" and entry.path is not None):
         _check_complete(result, entry)
     logger.info("%s: %s", entry.id, account_line(result))
     return result
@@ -107,7 +107,9 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
         path,
         header=entry.header,
         missing=entry.missing_value,
-        text_columns=[*known, *categorical],
+        gaps=entry.task == "multilabel",
+        text_columns=known,
+        categorical=categorical,
         ignored=entry.ignore,
     )
     if "table" in entry.labels:
@@ -125,14 +127,14 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     known = [] if entry.id_column is None else [entry.id_column]
     apart = {"apart": known, "ignored": entry.ignore}
     categorical = formats.arff_text_columns_of(parts[0], **apart) if entry.categorical else []
-    text_columns = [*known, *categorical]
-    tables = [formats.read_arff(path, text_columns=text_columns, ignored=entry.ignore) for path in parts]
+    options = {"gaps": True, "text_columns": known, "categorical": categorical, "ignored": entry.ignore}
+    tables = [formats.read_arff(path, **options) for path in parts]
     for path, table in zip(parts, tables, strict=True):
         if table.header != tables[0].header:
             raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
-    text = {name: np.concatenate([table.text[name] for table in tables]) for name in text_columns}
+    text = {name: np.concatenate([table.text[name] for table in tables]) for name in (*known, *categorical)}
     table = dataclasses.replace(tables[0], values=values, text=text)
     return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
 
@@ -322,9 +324,9 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
     wrong = np.argwhere((values != 0) & (values != 1))
     if wrong.size:
         row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
+        found = "a gap" if np.isnan(Y[row, column]) else f"{Y[row, column]:g}"
         raise DataError(
-            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {Y[row, column]:g}, "
-            "but labels must be 0 or 1."
+            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {found}, but labels must be 0 or 1."
         )
 
 
@@ -391,7 +393,7 @@ def _check_expectations(data: Dataset, entry: Entry) -> None:
 
 
 def _check_complete(data: Dataset, entry: Entry) -> None:
-    """Raise for features with a value that is missing or infinite; the models take none."""
+    """Raise for features with a value that is missing: the candidates and learners of one label take none."""
     stored = data.X.tocoo() if sparse.issparse(data.X) else None
     wrong = ~np.isfinite(data.X if stored is None else stored.data)
     if not wrong.any():
@@ -400,6 +402,6 @@ def _check_complete(data: Dataset, entry: Entry) -> None:
     source = entry.path or f"dataset {entry.id}"
     raise DataError(
         f"{source}: {np.count_nonzero(wrong)} cells of {columns.size} feature columns have no finite value "
-        f"({shortened([data.feature_names[j] for j in columns], 5)}), and the models take none that is missing: fill "
-        "them in, remove their rows, or leave the columns out (ignore)."
+        f"({shortened([data.feature_names[j] for j in columns], 5)}), which only tables of several labels may "
+        "lack: fill them in, remove their rows, or leave the columns out (ignore)."
     )

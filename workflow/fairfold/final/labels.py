@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairfold.arrays import Matrix
 from fairfold.folds import parts_of
+from fairfold.gaps import GapFiller
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
@@ -152,7 +153,7 @@ def suspect_cells(
 
 def _neighbours(X: Matrix) -> np.ndarray:
     """(n_samples, N_NEIGHBOURS) nearest others, nearest first."""
-    Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
+    Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(GapFiller().fit_transform(X))
     n_neighbours = min(N_NEIGHBOURS, X.shape[0] - 1)
     return NearestNeighbors(n_neighbors=n_neighbours).fit(Z).kneighbors(return_distance=False)
 

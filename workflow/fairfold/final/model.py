@@ -90,7 +90,7 @@ class FinalModel:
         Raises
         ------
         DataError
-            When a feature has no column, or a cell is no finite number.
+            When a feature has no column, or a cell is infinite or no number; it may be missing.
         ModelError
             When there is an objective, and the model has no calibrated probabilities.
         """
@@ -121,16 +121,16 @@ class FinalModel:
             X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
-        wrong = np.argwhere(~np.isfinite(X))
+        wrong = np.argwhere(np.isinf(X))
         if len(wrong):
             row, column = wrong[0]
             raise DataError(
                 f"the table, row {row + 1}, column {self.numeric[column]!r}: found {X[row, column]}, but features "
-                f"must be finite numbers ({len(wrong)} cells are not); fill them in or leave the rows out."
+                f"must be finite or missing ({len(wrong)} cells are neither); correct them or leave the rows out."
             )
         if self.categories is None:
             return X
-        text = {name: table[name].astype(str).str.strip().to_numpy() for name in self.text}
+        text = {name: table[name].astype(object).fillna("").astype(str).str.strip().to_numpy() for name in self.text}
         return np.hstack([X, self.categories.encode(text, "the table")])
 
 

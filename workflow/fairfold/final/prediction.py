@@ -49,7 +49,8 @@ def predict_file(
     Raises
     ------
     DataError
-        When the file is no CSV, lacks a feature, or holds a cell that is no finite number; nothing is written then.
+        When the file is no CSV, lacks a feature, or holds a cell that is infinite or no number (it may be
+        missing); nothing is written then.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
@@ -70,12 +71,12 @@ def predict_file(
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
     """Parts of the file: numbers in the model's order, and text, the identifier where it is there."""
 
-    def choose(header: list[str]) -> tuple[list[str], list[str]]:
+    def choose(header: list[str]) -> tuple[list[str], list[str], list[str]]:
         final.check_columns(header, str(source))
         identifier = [final.identifier] if final.identifier in header else []
-        return list(final.numeric), [*identifier, *final.text]
+        return list(final.numeric), identifier, list(final.text)
 
-    return read_csv_parts(source, choose, rows=rows_at_once)
+    return read_csv_parts(source, choose, rows=rows_at_once, gaps=True)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -20,6 +21,7 @@ from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
+from fairfold.gaps import GapFiller
 from fairfold.validation import check_dense_binary
 
 # Parameter -> least whole number.
@@ -42,8 +44,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : (n_samples, n_features), dense or CSR, finite. The names of a frame's columns are kept, and asked for again
-            of each frame to predict.
+        X : (n_samples, n_features), dense, where NaN is a missing value, or CSR; not infinite. The names of a frame's
+            columns are kept, and asked for again of each frame to predict.
         Y : (n_samples, n_labels) of 0/1, dense or sparse, the observed labels. The names of a frame's columns are kept.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
             growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
@@ -98,7 +100,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ModelError
-            When ``X`` is not finite, or has another number or other names of features than the training data.
+            When ``X`` is infinite, or has another number or other names of features than the training data.
         """
         check_is_fitted(self, "levels_")
         X = self._check_features(X, reset=False)
@@ -134,7 +136,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
         tags.target_tags.one_d_labels = tags.target_tags.single_output = False
         tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
@@ -195,11 +197,15 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if not reset:
             check_same_names(names, getattr(self, "feature_names_in_", None))
         try:
-            return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+            finite = True if sparse.issparse(X) else "allow-nan"
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
         except ValueError as error:
             # scikit-learn's sentence comes first, its general advice after it
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
             raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
+        if reset:
+            self.gaps_ = GapFiller(for_trees=True).fit(X)
+        return self.gaps_.transform(X)
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, np.ndarray]:
         X = self._check_features(X, reset=True)

@@ -23,6 +23,7 @@ from joblib import effective_n_jobs
 from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import KFold
+from sklearn.utils import Tags
 
 from fairfold.arrays import Matrix
 from fairfold.compiled import njit
@@ -31,6 +32,7 @@ from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.lanes import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
+from fairfold.gaps import GapFiller
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
@@ -78,7 +80,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     random_state: int = 0
 
     def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features), dense or sparse, and (n_samples, n_labels) of 0/1.
+        """Fit on (n_samples, n_features), dense, where NaN is missing, or sparse, and (n_samples, n_labels) of 0/1.
 
         Raises
         ------
@@ -89,7 +91,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
-            X = BinnedMatrix.from_matrix(X)
+            self._gaps = GapFiller(for_trees=True).fit(X)
+            X = BinnedMatrix.from_matrix(self._gaps.transform(X))
         n_samples, n_features = X.shape
         if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
@@ -107,7 +110,13 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
+        X = self._gaps.transform(X) if hasattr(self, "_gaps") else X
         return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
 
     def _check_parameters(self) -> None:
         if self.kind not in KINDS:

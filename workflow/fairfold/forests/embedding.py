@@ -181,6 +181,8 @@ class TreeEmbedding(BaseEstimator):
             array = arrays[name]
             if array.dtype != np.float64 or array.shape != shape:
                 raise ModelError(f"saved embedding has {name} of {array.dtype} and shape {array.shape}, not {shape}.")
+        if not (embedding.explained_variance_ > 0).all():
+            raise ModelError("saved embedding has components without variance.")
         return embedding
 
     def _check_parameters(self) -> None:

@@ -135,7 +135,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         Raises
         ------
         ModelError
-            When ``X`` is not finite, or has another number or other names of features than the training data.
+            When ``X`` is infinite, or has another number or other names of features than the training data.
         """
         total: np.ndarray | float = 0.0
         for level, proba in enumerate(super().staged_predict_proba(X)):

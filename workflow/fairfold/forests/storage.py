@@ -17,10 +17,11 @@ from fairfold.files import read_arrays, write_arrays
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
 from fairfold.forests.trees import MultilabelForest
+from fairfold.gaps import GapFiller
 
 Cascade = TypeVar("Cascade")
 
-FORMAT = 4  # 1 had no names, 2 other variants, 3 no trees of one label and no thresholds
+FORMAT = 5  # 1 had no names, 2 other variants, 3 no trees of one label and no thresholds, 4 knew no gaps
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",
@@ -34,6 +35,7 @@ _PLAIN = (
     "thresholds_",
 )
 _NAMES = {"feature_names_in_": "n_features_in_", "label_names_": "n_labels_"}  # beside how many there are
+_GAPS = ("medians_", "gapped_", "below_", "above_")
 _STACKED = ("training_labels_", "calibrations_")  # lists of arrays of the same shape, one per level
 
 
@@ -58,6 +60,7 @@ def save_model(model: Cascade, path: str | Path) -> None:
         "n_levels": len(model.levels_),
     }
     arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if hasattr(model, name)}
+    arrays |= {f"gaps/{name}": getattr(model.gaps_, name) for name in _GAPS}
     below: list[MultilabelForest] = []
     for number, level in enumerate(model.levels_):
         arrays |= _level_arrays(level, below, f"level{number}")
@@ -89,7 +92,9 @@ def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
                 setattr(model, name, list(arrays[name]))
         model.levels_ = _read_levels(model, arrays, description["n_levels"])
         forest = model.levels_[0].predictors[0]
-        if (forest.n_features_in_, forest.value_.shape[1]) != (model.n_features_in_, model.n_labels_):
+        model.gaps_ = _read_gaps(_under(arrays, "gaps"), model.n_features_in_)
+        n_inputs = model.n_features_in_ + len(model.gaps_.gapped_)
+        if (forest.n_features_in_, forest.value_.shape[1]) != (n_inputs, model.n_labels_):
             raise ValueError("its forests are of other numbers of features or labels")
         _read_names(model, description["names"])
         model.set_output(**description["output"])
@@ -159,6 +164,18 @@ def _read_levels(model: Cascade, arrays: Mapping[str, np.ndarray], n_levels: int
         predictors = [MultilabelForest.from_arrays(_under(arrays, f"{prefix}/predictor/{kind}")) for kind in FORESTS]
         levels.append(Level(encoders, predictors))
     return levels
+
+
+def _read_gaps(arrays: Mapping[str, np.ndarray], n_features: int) -> GapFiller:
+    gaps = GapFiller(for_trees=True)
+    for name in _GAPS:
+        setattr(gaps, name, arrays[name])
+    gapped = gaps.gapped_
+    shapes = [getattr(gaps, name).shape for name in _GAPS]
+    if shapes != [(n_features,), *[gapped.shape] * 3] or not np.isin(gapped, np.arange(n_features)).all():
+        raise ValueError("it fills gaps of other features")
+    gaps.n_features_in_ = n_features
+    return gaps
 
 
 def _read_names(model: Cascade, names: Mapping[str, list[str]]) -> None:

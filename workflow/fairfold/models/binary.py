@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from fairfold.arrays import Matrix
+from fairfold.gaps import GapFiller, takes_gaps
 
 
 class Standardised(StandardScaler):
@@ -26,6 +27,13 @@ class Standardised(StandardScaler):
         """As of :class:`sklearn.preprocessing.StandardScaler`."""
         self.with_mean = not sparse.issparse(X)
         return super().fit(X, y, sample_weight)
+
+
+class Steps(Pipeline):
+    """A pipeline that leaves it to its classifier, which may be of the user's own, to know whether it is fitted."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 @dataclass(eq=False, repr=False)
@@ -127,19 +135,29 @@ def one_per_label(
     estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
     scale : whether features are standardised first.
     convert : what makes of the features, once for all labels, what it takes; :func:`as_dense` or :func:`as_csr_matrix`.
+
+    Where the estimator does not take features with gaps, these are filled first, by the training samples' medians.
     """
-    return prepared(MultiOutputClassifier(BinaryClassifier(estimator)), scale=scale, convert=convert)
+    whole = MultiOutputClassifier(BinaryClassifier(estimator))
+    return _behind_steps(whole, fills=not takes_gaps(estimator), scale=scale, convert=convert)
 
 
 def prepared(
     classifier: BaseEstimator, *, scale: bool = False, convert: Callable[[Matrix], Matrix] | None = None
 ) -> BaseEstimator:
     """The classifier behind the steps that its features need; see :func:`one_per_label`."""
+    return _behind_steps(classifier, fills=not takes_gaps(classifier), scale=scale, convert=convert)
+
+
+def _behind_steps(
+    classifier: BaseEstimator, *, fills: bool, scale: bool, convert: Callable[[Matrix], Matrix] | None
+) -> BaseEstimator:
     steps = [
-        *[FunctionTransformer(convert, accept_sparse=True)] * (convert is not None),
-        *[Standardised()] * scale,
+        *[("gaps", GapFiller())] * fills,
+        *[("convert", FunctionTransformer(convert, accept_sparse=True))] * (convert is not None),
+        *[("scale", Standardised())] * scale,
     ]
-    return make_pipeline(*steps, classifier) if steps else classifier
+    return Steps([*steps, ("classifier", classifier)]) if steps else classifier
 
 
 def as_dense(X: Matrix) -> np.ndarray:

@@ -17,12 +17,14 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
+from fairfold.gaps import GapFiller
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import check_dense_binary
 
@@ -48,6 +50,7 @@ class _Basis(NamedTuple):
 class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
     """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
 
+    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does.
     Features are scaled to unit variance. Time grows with n_samples³ up to ``max_exact`` samples, then with
     n_samples · n_landmarks²; memory with n_samples · 8 bytes times samples or landmarks, some three times at the most.
 
@@ -80,10 +83,12 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
         ModelError
             When a parameter is out of range, or labels are not 0/1 or of other samples.
         ValueError
-            When features are not finite numbers.
+            When features are infinite or no numbers.
         """
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = self._checked(X, reset=True)
+        self._gaps = GapFiller().fit(X)
+        X = self._gaps.transform(X)
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.size == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
@@ -113,10 +118,10 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            When features are not finite, or another number than in ``fit``.
+            When features are infinite, or another number than in ``fit``.
         """
         check_is_fitted(self, "penalty_")
-        Z = self._scaled(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+        Z = self._scaled(self._gaps.transform(self._checked(X, reset=False)))
         parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in _parts(Z.shape[0])]
         return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
 
@@ -128,6 +133,15 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
                 raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
+
+    def _checked(self, X: Matrix, *, reset: bool) -> Matrix:
+        finite = True if sparse.issparse(X) else "allow-nan"
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
 
     def _scaled(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):

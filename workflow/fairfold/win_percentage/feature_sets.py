@@ -206,17 +206,18 @@ def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
     return varying[np.abs(kurtosis) <= multiple * error]
 
 
-def finite_matrix(X: ArrayLike) -> NDArray[np.float64]:
-    """X as a float matrix without missing or infinite values.
+def finite_matrix(X: ArrayLike, *, gaps: bool = False) -> NDArray[np.float64]:
+    """X as a float matrix without infinite values and, unless gaps are allowed, missing ones.
 
     Parameters
     ----------
     X : (n_samples, n_features) features.
+    gaps : whether NaN is allowed.
 
     Raises
     ------
     DataError
-        X is not numeric, not a matrix, empty, or holds a value that is not finite.
+        X is not numeric, not a matrix, empty, or holds a value that is not allowed.
     """
     try:
         X = np.asarray(X, dtype=np.float64)
@@ -224,7 +225,7 @@ def finite_matrix(X: ArrayLike) -> NDArray[np.float64]:
         raise DataError("X holds something that is not a number: give a numeric matrix.") from error
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X has shape {X.shape}: give a matrix of samples by features, neither of them none.")
-    bad = ~np.isfinite(X)
+    bad = np.isinf(X) if gaps else ~np.isfinite(X)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise DataError(f"X[{row}, {column}] is {X[row, column]}: fill or drop it, every value must be finite.")

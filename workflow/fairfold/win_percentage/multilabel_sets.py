@@ -51,7 +51,7 @@ def evaluate_multilabel_sets(
     ----------
     models : two or more, by name; scikit-learn estimators with ``predict_proba`` -> (n, n_labels). One that has, once
         fitted, ``staged_predict_proba`` and ``best_levels_`` is judged by each metric on the level that it names.
-    X : (n_samples, n_features) features, dense or sparse, finite; held dense.
+    X : (n_samples, n_features) features, dense, where NaN is missing, or sparse; held dense.
     Y : (n_samples, n_labels) of 0/1, the truth.
     fold_of : (n_samples,) test fold of each sample, from 0 on.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
@@ -78,7 +78,7 @@ def evaluate_multilabel_sets(
     ModelError
         There are fewer than two models, or a metric is not among those.
     """
-    X, Y = finite_matrix(_dense(X)), _dense(Y)
+    X, Y = finite_matrix(_dense(X), gaps=True), _dense(Y)
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not Y.any():
         raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
@@ -135,7 +135,7 @@ def evaluate_numbered_sets(
     StudyError
         As :func:`evaluate_multilabel_sets`, and when a set is to have more features than there are.
     """
-    X, sets = finite_matrix(_dense(X)), list(sets)
+    X, sets = finite_matrix(_dense(X), gaps=True), list(sets)
     if set_size > X.shape[1]:
         raise DataError(
             f"dataset {dataset!r} has {X.shape[1]} features, but win_percentage.models.set_size is {set_size}: lower "
