@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
 
 from fairfold.__main__ import main
@@ -265,3 +266,65 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     code, output = both.run("recommendation")
     assert code == 1
     assert output.strip().splitlines()[-1].endswith("see the column 'reason' of results/tables/weak_label_scores.csv.")
+
+
+def copies():
+    """Four near-copies of each of 50 patients, and labels that say nothing."""
+    rng = np.random.default_rng(0)
+    patient = rng.permutation(np.repeat(np.arange(50), 4))
+    X = rng.normal(size=(50, 5))[patient] + 0.01 * rng.normal(size=(200, 5))
+    Y = (rng.random((50, 2)) < 0.4).astype(int)[patient]
+    table = pd.DataFrame(np.hstack([X, Y]), columns=[*"abcde", "label_x", "label_y"]).astype(
+        dict.fromkeys(["label_x", "label_y"], int)
+    )
+    return table.assign(patient=[f"p{number}" for number in patient])
+
+
+def mean_precision(mine):
+    scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
+    scores = scores[scores["is_final"] & (scores["metric"] == "average_precision")]
+    assert scores["value"].notna().all(), scores["reason"].unique()
+    return scores.groupby("model")["value"].mean()
+
+
+def test_patients_are_kept_together(study):
+    """From the folds to the model to take home; as samples of their own they seem to be well predicted."""
+    config, table = own(groups="patient"), copies()
+    config["weak_labels"] |= {"models": ["RF+ET", "Stack+", "kNN+"], "forest": {"n_trees": 10, "max_levels": 1}}
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run("weak_labels", "final")
+    assert code == 0, output
+    together = mean_precision(mine)
+    assert (together < 0.6).all()
+    folds = np.load(next(mine.folder.glob("results/folds/mine/*/*/*.npz")))["fold_of"][0]
+    assert (pd.Series(folds).groupby(table["patient"]).nunique() == 1).all()
+    columns = pd.read_csv(mine.folder / "results/tables/columns.csv").set_index("kind")["names"]
+    assert columns["groups"] == "patient"
+
+    config["data"]["own"]["mine"] = own(ignore=["patient"])["data"]["own"]["mine"]
+    blind = study(config)
+    table.to_csv(blind.folder / "mine.csv", index=False)
+    code, output = blind.run("weak_labels")
+    assert code == 0, output
+    assert (mean_precision(blind) > together + 0.1).all()
+
+
+@pytest.mark.parametrize("named", ["folds", "train and test"])
+def test_folds_of_ones_own(study, named):
+    table = plants(90)
+    rng = np.random.default_rng(1)
+    table["part"] = rng.permutation(np.repeat(["b", "a", "c"] if named == "folds" else ["train", "test", "train"], 30))
+    config = own(folds="part")
+    config["weak_labels"] |= {"models": ["RF+ET", "gcForest+", "logistic"], "missing_rates": [0, 50]}
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run()
+    assert code == 0, output
+    scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
+    assert set(scores["fold"]) == ({0, 1, 2} if named == "folds" else {0}) and scores["value"].notna().any()
+    folds = np.load(next(mine.folder.glob("results/folds/mine/*/*/repeats-1.npz")))["fold_of"][0]
+    numbers = {"a": 0, "b": 1, "c": 2} if named == "folds" else {"test": 0, "train": -1}
+    assert folds.tolist() == table["part"].map(numbers).tolist()
+    code, output = mine.run("final")
+    assert code == 0, output

@@ -63,6 +63,7 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
+    _check_groups(config, catalog)
     final = config["final"]
     if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
         raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
@@ -73,6 +74,22 @@ def check_study(config: dict[str, Any]) -> Catalog:
             "recommended for it; add it there, or name a model as final.model."
         )
     return catalog
+
+
+def _check_groups(config: Config, catalog: Catalog) -> None:
+    """Raise for data in groups where samples are exchanged or drawn one by one."""
+    parts = {
+        "cross_testing.models": "permutes labels sample by sample",
+        "win_percentage.models": "permutes labels sample by sample",
+        "splitting.fold_effect": "halves the samples one by one",
+    }
+    for part, why in parts.items():
+        room, name = part.split(".")
+        for dataset in config[room][name]["datasets"]:
+            if catalog[dataset].groups is not None:
+                raise ConfigError(
+                    f"config.{part}.datasets: {dataset} has groups, but this part of the study {why}; leave it out."
+                )
 
 
 def used_datasets(config: Config) -> list[tuple[str, str]]:

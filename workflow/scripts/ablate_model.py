@@ -22,7 +22,13 @@ with logged(snakemake.log):
         hidden = hide_in_training_parts(data.Y, folds[repeat], rate, seed=params.seed, names=hidden_by)
         score = partial(
             score_on_folds,
-            **{"X": data.X, "Y": data.Y, "fold_of": folds[repeat], "threshold": params.threshold},
+            **{
+                "X": data.X,
+                "Y": data.Y,
+                "fold_of": folds[repeat],
+                "threshold": params.threshold,
+                "groups": data.groups,
+            },
             observed=partial(observed_labels, data.Y, hidden),
         )
         seed_of = partial(seed_for, params.seed, *names, repeat)

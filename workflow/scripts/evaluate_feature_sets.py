@@ -23,6 +23,7 @@ with logged(snakemake.log):
         permutations=tqdm(range(*params.permutations)),
         threshold=params.threshold,
         fit_options=first_level_from,
+        groups=data.groups,
         **{"set_size": params.set_size, "seed": params.seed, "dataset": data.id},
     )
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}

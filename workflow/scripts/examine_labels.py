@@ -14,6 +14,7 @@ from fairfold.final.labels import label_scores, left_out_posteriors, precision_a
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
+from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives
 
 with logged(snakemake.log):
@@ -21,13 +22,20 @@ with logged(snakemake.log):
     register_own(snakemake.config["models"])
     name = json.loads(Path(snakemake.input.columns).read_text(encoding="utf-8"))["name"]
     fold_of = np.load(snakemake.input.folds)["fold_of"][0]
+    if (fold_of < 0).any():  # of a test part alone: all samples are to be left out
+        splitter = IterativeStratification(random_state=seed_for(params.seed, "labels", data.id, "folds"))
+        fold_of = splitter.assign(data.Y, data.groups)
     Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
     samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids
 
     seed = partial(seed_for, params.seed, "labels", data.id)
     settings = {**params.settings[name], "n_jobs": snakemake.threads}
     posteriors = partial(
-        left_out_posteriors, lambda fold: make_model(name, **settings, random_state=seed(fold)), data.X, fold_of=fold_of
+        left_out_posteriors,
+        lambda fold: make_model(name, **settings, random_state=seed(fold)),
+        data.X,
+        fold_of=fold_of,
+        groups=data.groups,
     )
     P, observed = posteriors(Y), mask_positives(Y, params.hidden / 100, random_state=seed("hidden"))
     tables = {

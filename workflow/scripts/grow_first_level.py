@@ -21,5 +21,7 @@ with logged(snakemake.log):
         train, seed = np.flatnonzero(fold_of != fold), seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
             model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
-            levels[fold] = model.fit(data.X[train], observed_labels(data.Y, hidden, fold)[train]).levels_[0]
+            groups = None if data.groups is None else data.groups[train]
+            labels = observed_labels(data.Y, hidden, fold)[train]
+            levels[fold] = model.fit(data.X[train], labels, groups=groups).levels_[0]
     save_first_levels(levels, snakemake.output[0])

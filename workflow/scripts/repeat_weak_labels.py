@@ -30,6 +30,7 @@ with logged(snakemake.log):
         ),
         observed=partial(observed_labels, data.Y),
         repeats=range(*params.repeats),
+        groups=data.groups,
         **params.options,
     )
     write_table(table.assign(**unit)[[*unit, *table]], snakemake.output[0])

@@ -30,6 +30,7 @@ with logged(snakemake.log):
         observed_in_test=lambda fold: observed_labels(data.Y, hidden_in_tests, fold),
         threshold=snakemake.params.threshold,
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
+        groups=data.groups,
         examine=imputation_table,
     )
     tables = tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))  # of this job

@@ -25,9 +25,9 @@ LabelsAre = Literal["complete", "observed"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore`` and ``id_column``, which the
-    configuration calls ``id``, are set for a user's own file only, and only there positives may be missing that samples
-    have (``labels_are``): published labels are taken as complete.
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore``, ``groups``, ``folds`` and
+    ``id_column``, which the configuration calls ``id``, are set for a user's own file only, and only there positives
+    may be missing that samples have (``labels_are``): published labels are taken as complete.
     """
 
     id: str
@@ -47,6 +47,8 @@ class Entry:
     generator: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     path: Path | None = None
     id_column: str | None = None
+    groups: str | None = None
+    folds: str | None = None
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
     labels_are: LabelsAre = "complete"
@@ -68,6 +70,11 @@ class Entry:
         fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
+
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns that tell something of a sample that is neither a feature nor a label, read as text."""
+        return [name for name in (self.id_column, self.groups, self.folds) if name is not None]
 
     @property
     def own_files(self) -> list[Path]:
@@ -93,7 +100,7 @@ class Entry:
         digests = [file.sha256 or file.git_blob or file.lfs_sha256 or file.name for file in self.files]
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
-        reading += (dict(self.samples), self.id_column, self.ignore, self.categorical)
+        reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -130,15 +137,17 @@ class Catalog(Mapping[str, Entry]):
         for dataset, entry in entries.items():
             if dataset in self._entries:
                 raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
-            if entry.format not in ("csv", "arff") and (entry.ignore or entry.id_column is not None):
+            is_table = entry.format in ("csv", "arff")
+            if not is_table and (entry.ignore or entry.id_column is not None):
                 raise ConfigError(
                     f"config.data.own.{dataset}: id and ignore are for csv and arff; a {entry.format} file has no such "
                     "columns."
                 )
-            if entry.categorical and (entry.format not in ("csv", "arff") or entry.task != "multilabel"):
-                raise ConfigError(
-                    f"config.data.own.{dataset}: categorical is for csv and arff with several labels; leave it out."
-                )
+            for key in ("categorical", "groups", "folds"):
+                if getattr(entry, key) is not None and not (is_table and entry.task == "multilabel"):
+                    raise ConfigError(
+                        f"config.data.own.{dataset}: {key} is for csv and arff with several labels; leave it out."
+                    )
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say
                     if path.is_file():

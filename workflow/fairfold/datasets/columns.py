@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ from scipy import sparse
 
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.errors import DataError, shortened, unknown_name
+
+_ROLES = {"id": "the identifier", "groups": "the group", "folds": "the fold"}
 
 
 def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:
@@ -45,9 +47,13 @@ def _is_pattern(text: str) -> bool:
     return any(character in text for character in "*?[")
 
 
-def check_roles(labels: Collection[str], identifier: str | None, ignored: Collection[str], source: str) -> None:
-    """Raise :class:`DataError` for a column that is to be two of label, identifier and ignored."""
-    roles = {"a label (labels)": set(labels), "the identifier (id)": {identifier}, "left out (ignore)": set(ignored)}
+def check_roles(
+    labels: Collection[str], ignored: Collection[str], source: str, named: Mapping[str, str | None]
+) -> None:
+    """Raise :class:`DataError` for a column that is to be two of label, ignored, and what keys of ``named`` say."""
+    roles = {"a label (labels)": set(labels)}
+    roles |= {f"{_ROLES[key]} ({key})": {name} for key, name in named.items() if name is not None}
+    roles["left out (ignore)"] = set(ignored)
     names = list(roles)
     for position, one in enumerate(names):
         for other in names[position + 1 :]:

@@ -19,10 +19,14 @@ Task = Literal["multilabel", "multiclass", "binary"]
 
 LEFT_OUT: Mapping[str, str] = {
     "id": "id",
+    "groups": "groups",
+    "folds": "folds",
     "ignored": "ignored",
     "filtered": "labels left out by label_filter",
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
+
+_OF_SAMPLES = ("sample_ids", "groups", "fold_of")  # one of each sample, or None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +44,9 @@ class Dataset:
     left_out : columns of the file that are neither features nor labels, by kind (those of ``LEFT_OUT``).
     sample_ids : (n_samples,) str, all different, from the column ``left_out["id"]``; None without one.
     categories : what columns of text became features, the last ones; None without any.
+    groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
+    fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
+        that is never tested. None without one.
     """
 
     id: str
@@ -51,6 +58,8 @@ class Dataset:
     left_out: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     sample_ids: np.ndarray | None = None
     categories: Categories | None = None
+    groups: np.ndarray | None = None
+    fold_of: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -80,7 +89,7 @@ class Dataset:
             **_pack("X", self.X),
             **_pack("Y", self.Y),
             **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
-            **({} if self.sample_ids is None else {"sample_ids": self.sample_ids}),
+            **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
             **_pack_categories(self.categories),
         )
 
@@ -100,8 +109,8 @@ class Dataset:
             left_out = {
                 kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays
             }
-            ids = arrays.get("sample_ids")
-            parts = {"left_out": left_out, "sample_ids": ids, "categories": _unpack_categories(arrays)}
+            parts = {"left_out": left_out, "categories": _unpack_categories(arrays)}
+            parts |= {name: arrays.get(name) for name in _OF_SAMPLES}
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)
         except Exception as error:  # arrays of somebody else may be of any type and shape
@@ -162,6 +171,10 @@ def _check_parts(data: Dataset) -> None:
         raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
     if data.sample_ids is not None and (data.sample_ids.dtype.kind != "U" or data.sample_ids.shape != (n_samples,)):
         raise ValueError(f"sample ids are {data.sample_ids.dtype} of {data.sample_ids.shape}, for {n_samples} samples")
+    for name, least in (("groups", 0), ("fold_of", -1)):
+        values = getattr(data, name)
+        if values is not None and (values.dtype != np.int64 or values.shape != (n_samples,) or values.min() < least):
+            raise ValueError(f"{name} are {values.dtype} of {values.shape}, for {n_samples} samples")
     categories = data.categories.features if data.categories is not None else ()
     if categories and data.feature_names[-len(categories) :] != categories:
         raise ValueError("the last features are not those of the categories")

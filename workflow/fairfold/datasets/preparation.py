@@ -23,6 +23,8 @@ from fairfold.errors import ConfigError, DataError, shortened
 
 logger = logging.getLogger(__name__)
 
+MOST_FOLDS = 100
+
 
 def environment_mirrors() -> list[str]:
     """Folders named by the environment variable ``FAIRFOLD_MIRROR``, separated as in ``PATH``."""
@@ -100,7 +102,7 @@ def _generate(entry: Entry) -> Dataset:
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     wanted, path = entry.labels.get("column"), _only(entry, paths)
-    known = [column for column in (wanted, entry.id_column) if column is not None]
+    known = [*([] if wanted is None else [wanted]), *entry.text_columns]
     apart = {"apart": known, "ignored": entry.ignore}
     categorical = formats.text_columns_of(path, header=entry.header, **apart) if entry.categorical else []
     table = formats.read_csv(
@@ -124,7 +126,7 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    known = [] if entry.id_column is None else [entry.id_column]
+    known = entry.text_columns
     apart = {"apart": known, "ignored": entry.ignore}
     categorical = formats.arff_text_columns_of(parts[0], **apart) if entry.categorical else []
     options = {"gaps": True, "text_columns": known, "categorical": categorical, "ignored": entry.ignore}
@@ -291,11 +293,52 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
 
 def _parts_beside(entry: Entry, table: formats.Table, labels: Sequence[str]) -> dict[str, Any]:
     """What a dataset has besides features and labels: the columns that were left out, and the identifiers."""
-    check_roles(labels, entry.id_column, table.ignored, table.source)
-    left_out = {"ignored": table.ignored} if table.ignored else {}
-    if entry.id_column is None:
-        return {"left_out": left_out}
-    return {"left_out": {"id": (entry.id_column,), **left_out}, "sample_ids": _identifiers(entry, table)}
+    columns = {"id": entry.id_column, "groups": entry.groups, "folds": entry.folds}
+    check_roles(labels, table.ignored, table.source, columns)
+    left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
+    parts = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
+    if entry.id_column is not None:
+        parts["sample_ids"] = _identifiers(entry, table)
+    if entry.groups is not None:
+        parts["groups"] = _groups(entry.groups, table)
+    if entry.folds is not None:
+        parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
+    return parts
+
+
+def _groups(column: str, table: formats.Table) -> np.ndarray:
+    names, codes = np.unique(table.text[column], return_inverse=True)
+    if len(names) < 2:
+        raise DataError(
+            f"{table.source}: column {column!r} (groups) holds {str(names[0])!r} in all rows; groups are held out "
+            "whole, so that two or more are needed."
+        )
+    return codes.astype(np.int64)
+
+
+def _folds(column: str, table: formats.Table, groups: np.ndarray | None) -> np.ndarray:
+    """Fold of each row: the order of the names, numbers by size; of ``train`` and ``test``, test is the only fold."""
+    values = table.text[column]
+    names, codes = np.unique(values, return_inverse=True)
+    if {name.casefold() for name in names} == {"train", "test"}:
+        fold_of = np.where(np.char.lower(values) == "test", 0, -1)
+    elif 2 <= len(names) <= MOST_FOLDS and not {name.casefold() for name in names} & {"train", "test"}:
+        fold_of = np.argsort(_natural_order(names), kind="stable")[codes]
+    else:
+        raise DataError(
+            f"{table.source}: column {column!r} (folds) holds {shortened(list(map(str, names)), 5)}; it must name from "
+            f"2 to {MOST_FOLDS} folds, or be train or test in each row."
+        )
+    if groups is not None:
+        for group in np.unique(groups):
+            rows = np.flatnonzero(groups == group)
+            if len(np.unique(fold_of[rows])) > 1:
+                other = rows[fold_of[rows] != fold_of[rows[0]]][0]
+                raise DataError(
+                    f"{table.source}: data rows {rows[0] + 1} and {other + 1} are of one group but in folds "
+                    f"{str(values[rows[0]])!r} and {str(values[other])!r}; a group must be in one fold: correct one."
+                )
+    return fold_of.astype(np.int64)
 
 
 def _identifiers(entry: Entry, table: formats.Table) -> np.ndarray:

@@ -45,6 +45,7 @@ def score_on_folds(
     observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
+    groups: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
 ) -> FoldTables:
     """Train on observed labels, score on the true labels of the left-out fold, level by level.
@@ -61,6 +62,7 @@ def score_on_folds(
         knows no others would score them; None for no such scores.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
     fit_options : fold -> further arguments of ``fit``; making them counts as its time.
+    groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
     examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
 
     Returns
@@ -84,7 +86,8 @@ def score_on_folds(
             continue
         try:
             start = cpu_seconds()
-            options = {} if fit_options is None else fit_options(fold)
+            options = {} if fit_options is None else dict(fit_options(fold))
+            options |= {} if groups is None else {"groups": groups[train]}
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
             fitted = cpu_seconds()
             stages = list(estimator.staged_predict_proba(X[test]))

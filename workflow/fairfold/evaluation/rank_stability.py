@@ -49,6 +49,7 @@ def repeat_study(
     repeats: Sequence[int],
     n_trainings: int,
     threshold: float = 0.5,
+    groups: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Final scores of several models on several splits, from several trainings on each.
 
@@ -66,7 +67,7 @@ def repeat_study(
         the first of which is shared; it is fitted once for each name, training and fold.
     repeats : which rows of ``folds`` to use.
     n_trainings : trainings on each split.
-    threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
+    threshold, groups : see :func:`~fairfold.evaluation.fold_scores.score_on_folds`.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def repeat_study(
         table = _score_models(
             lambda model, fold, at=at: make_estimator(model, *at, fold),
             lambda name, fold, at=at: make_first(name, *at, fold),
-            *(first_levels, X, Y, fold_of, partial(observed, hide(fold_of, *at)), threshold),
+            *(first_levels, X, Y, fold_of, partial(observed, hide(fold_of, *at)), threshold, groups),
         )
         tables.append(table.assign(repeat=at[0], training=at[1]))
     return pd.concat(tables, ignore_index=True)[[*_REPETITION, "model", "fold", "metric", "value", "reason"]]
@@ -179,19 +180,22 @@ def _score_models(
     fold_of: np.ndarray,
     observed: Callable[[int], Matrix],
     threshold: float,
+    groups: np.ndarray | None,
 ) -> pd.DataFrame:
     """Final scores of all models from one training on each fold of a split."""
 
     @cache
     def first_level(name: str, fold: int) -> Any:
         train = np.flatnonzero(fold_of != fold)
-        return make_first(name, fold).fit(X[train], observed(fold)[train]).levels_[0]
+        given = {} if groups is None else {"groups": groups[train]}
+        return make_first(name, fold).fit(X[train], observed(fold)[train], **given).levels_[0]
 
     tables = []
     for model, shared in first_levels.items():
         scores = score_on_folds(
             *(partial(make_estimator, model), X, Y, fold_of, observed),
             threshold=threshold,
+            groups=groups,
             fit_options=lambda fold, name=shared: {} if name is None else {"first_level": first_level(name, fold)},
         ).scores
         tables.append(scores[scores["is_final"]].assign(model=model))

@@ -27,18 +27,24 @@ _AT_ONCE = 50  # resamplings
 
 
 def left_out_posteriors(
-    make: Callable[[int], ClassifierMixin], X: Matrix, Y: np.ndarray, fold_of: np.ndarray
+    make: Callable[[int], ClassifierMixin],
+    X: Matrix,
+    Y: np.ndarray,
+    fold_of: np.ndarray,
+    *,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """(n_samples, n_labels) posterior of each sample by a model fitted without its fold.
 
     Parameters
     ----------
     make : fold -> unfitted model.
-    X, Y, fold_of : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample is in a fold.
+    X, Y, fold_of, groups : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample is in a fold.
     """
     P = np.empty(Y.shape)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
-        P[test] = make(fold).fit(X[train], Y[train]).predict_proba(X[test])
+        given = {} if groups is None else {"groups": groups[train]}
+        P[test] = make(fold).fit(X[train], Y[train], **given).predict_proba(X[test])
     return P
 
 

@@ -146,7 +146,8 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     n_jobs : threads.
     """
     random_state = seed_for(seed, "final", data.id)
-    model = make_model(name, **settings, n_jobs=n_jobs, random_state=random_state).fit(data.X, data.Y)
+    model = make_model(name, **settings, n_jobs=n_jobs, random_state=random_state)
+    model.fit(data.X, data.Y, **({} if data.groups is None else {"groups": data.groups}))
     identifier = next(iter(data.left_out.get("id", ())), None)
     return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier, data.categories)
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
@@ -22,6 +23,7 @@ from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
+from fairfold.groups import group_codes
 from fairfold.validation import check_dense_binary
 
 # Parameter -> least whole number.
@@ -39,7 +41,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     crossing_over: bool
     threshold: float
 
-    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None) -> Self:
+    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None, groups: ArrayLike | None = None) -> Self:
         """Grow the cascade.
 
         Parameters
@@ -49,6 +51,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         Y : (n_samples, n_labels) of 0/1, dense or sparse, the observed labels. The names of a frame's columns are kept.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
             growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
+        groups : (n_samples,) of samples that belong together: trees draw a group whole or not at all.
 
         Returns
         -------
@@ -64,7 +67,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         X, observed = self._check_data(X, Y)
         if first_level is not None:
             _check_first_level(first_level, X, observed)
-        self._grow(X, observed, check_random_state(self.random_state).randint(2**31 - 1), first_level)
+        codes = None if groups is None else group_codes(groups, len(observed))
+        self._grow(X, observed, check_random_state(self.random_state).randint(2**31 - 1), first_level, codes)
         return self
 
     @property
@@ -148,7 +152,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         save_model(self, path)
 
     @abstractmethod
-    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
+    def _grow(
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, groups: np.ndarray | None
+    ) -> None:
         """Set the fitted attributes."""
 
     def _best_proba(self, X: Matrix) -> np.ndarray:

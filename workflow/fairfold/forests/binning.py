@@ -43,10 +43,12 @@ class BinnedMatrix:
     ----------
     exact : every distinct value has its own code.
     binned : at most ``max_bins`` codes per feature; the same object as ``exact`` when no feature has more values.
+    groups : (n_samples,) int64, or None; samples of a group are drawn for a tree together or not at all.
     """
 
     exact: CodeTable
     binned: CodeTable
+    groups: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,18 +58,30 @@ class BinnedMatrix:
     def samples(self, rows: np.ndarray) -> BinnedMatrix:
         """Some of the samples, with the codes that they have among all."""
         exact = self.exact._replace(codes=np.ascontiguousarray(self.exact.codes[:, rows]))
+        groups = None if self.groups is None else self.groups[rows]
         if self.binned is self.exact:
-            return BinnedMatrix(exact, exact)
-        return BinnedMatrix(exact, self.binned._replace(codes=np.ascontiguousarray(self.binned.codes[:, rows])))
+            return BinnedMatrix(exact, exact, groups)
+        binned = self.binned._replace(codes=np.ascontiguousarray(self.binned.codes[:, rows]))
+        return BinnedMatrix(exact, binned, groups)
+
+    def pool(self) -> tuple[np.ndarray, np.ndarray]:
+        """All samples, one group behind the other, and where groups begin; as ``grow_tree`` draws from."""
+        n_samples = self.shape[0]
+        if self.groups is None:
+            return np.arange(n_samples, dtype=np.uint32), np.arange(n_samples + 1)
+        order = np.argsort(self.groups, kind="stable")
+        begins = np.flatnonzero(np.diff(self.groups[order], prepend=-1))
+        return order.astype(np.uint32), np.append(begins, n_samples)
 
     @classmethod
-    def from_matrix(cls, X: Matrix, *, max_bins: int | None = 256) -> BinnedMatrix:
+    def from_matrix(cls, X: Matrix, *, max_bins: int | None = 256, groups: np.ndarray | None = None) -> BinnedMatrix:
         """Rank the values of each feature, and group them into bins of about equally many samples.
 
         Parameters
         ----------
         X : (n_samples, n_features), dense or sparse, finite.
         max_bins : most bins of a feature, 2 to 256; None leaves every distinct value its own.
+        groups : (n_samples,) int64 of at least 0, or None.
 
         Raises
         ------
@@ -78,9 +92,9 @@ class BinnedMatrix:
             raise ModelError(f"max_bins is {max_bins!r}; it must be a whole number from 2 to 256, or None.")
         exact = _rank_values(X)
         if max_bins is None or np.diff(exact.starts).max(initial=0) <= max_bins:
-            return cls(exact, exact)
+            return cls(exact, exact, groups)
         codes = np.empty(exact.codes.shape, dtype=np.uint8)
-        return cls(exact, CodeTable(codes, *_group_values(exact, max_bins, codes)))
+        return cls(exact, CodeTable(codes, *_group_values(exact, max_bins, codes)), groups)
 
 
 def single_precision(X: Matrix) -> Matrix:

@@ -20,9 +20,9 @@ from typing import Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import KFold
 from sklearn.utils import Tags
 
 from fairfold.arrays import Matrix
@@ -33,6 +33,7 @@ from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.lanes import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
 from fairfold.gaps import GapFiller
+from fairfold.groups import group_codes, random_parts
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
@@ -79,8 +80,10 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = 1
     random_state: int = 0
 
-    def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> Self:
+    def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray, groups: ArrayLike | None = None) -> Self:
         """Fit on (n_samples, n_features), dense, where NaN is missing, or sparse, and (n_samples, n_labels) of 0/1.
+
+        Of ``groups``, (n_samples,), those left out of a cross-fitting are whole.
 
         Raises
         ------
@@ -99,8 +102,9 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         if n_samples < self.n_splits:
             raise ModelError(f"there are {n_samples} samples for {self.n_splits} folds; lower n_splits.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)
-        folds = KFold(self.n_splits, shuffle=True, random_state=seed_for(self.random_state, "folds") % 2**32)
-        unseen = [test for _, test in folds.split(Y)]
+        codes = None if groups is None else group_codes(groups, n_samples)
+        folds = random_parts(n_samples, self.n_splits, codes, seed_for(self.random_state, "folds"))
+        unseen = [test for _, test in folds]
         runs = [self._start(X, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)]
         self.n_rounds_, self.unseen_proba_ = self._boost_until_no_better(runs, Y, unseen)
         final, trees = self._start(X, Y, np.arange(n_samples), "all"), []
@@ -186,6 +190,7 @@ class _Run:
         l2: float,
     ) -> None:
         self._table, self._Y, self._seen = table, Y, seen.astype(np.uint32)
+        self._starts = np.arange(len(seen) + 1)  # each sample is drawn by itself: nothing is left out of a bag here
         self._rules, self._seeds, self._rate, self._l2 = rules, iter(seeds), rate, l2
         self.base = _log_odds(Y[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
@@ -200,7 +205,7 @@ class _Run:
             proba = expit(self.log_odds)
             self._residuals[:, :n_labels] = self._Y - proba
             nodes, weights, values, leaf_of, _ = grow_tree(
-                self._table, self._residuals, n_labels, self._rules, self._seen, next(self._seeds)
+                self._table, self._residuals, n_labels, self._rules, self._seen, self._starts, next(self._seeds)
             )
             steps = np.zeros(values.shape)
             newton_steps(self._residuals, proba, self._seen, leaf_of, self._rate, self._l2, steps)

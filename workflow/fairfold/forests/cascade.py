@@ -109,8 +109,10 @@ class CascadeForest(BaseCascade):
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
-    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
-        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed)
+    def _grow(
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, groups: np.ndarray | None
+    ) -> None:
+        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, groups=groups)
         self.levels_, self.oob_scores_, self.training_scores_, self.training_labels_ = [], [], [], []
         self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
         labels, imputer, new = observed, None, []

@@ -121,7 +121,7 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy")
-def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
+def grow_tree(table, labels, n_labels, rules, pool, starts, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
@@ -131,6 +131,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     n_labels : labels before padding.
     rules : GrowthRules.
     pool : (n_pool,) uint32, the samples that may be drawn.
+    starts : (n_groups + 1,) int64, where groups of them begin, which are drawn whole, and n_pool.
     seed : uint64 that begins the tree's random stream.
 
     Returns
@@ -142,7 +143,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     """
     n = len(labels)
     state = np.array([seed], dtype=np.uint64)
-    weights = _draw_weights(n, pool, rules.n_draws, state)
+    weights = _draw_weights(n, pool, starts, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
@@ -191,11 +192,15 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
 
 
 @njit(boundscheck=False)
-def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
-    """How often each sample is drawn."""
+def _draw_weights(n, pool, starts, n_draws, state):  # noqa: ANN001, ANN202
+    """How often each sample is drawn: groups are, until there are ``n_draws`` samples or a few more."""
     weights = np.zeros(n)
-    for _ in range(n_draws):
-        weights[pool[random_below(state, len(pool))]] += 1
+    n_drawn = 0
+    while n_drawn < n_draws:
+        group = random_below(state, len(starts) - 1)
+        for position in range(starts[group], starts[group + 1]):
+            weights[pool[position]] += 1
+        n_drawn += starts[group + 1] - starts[group]
     return weights
 
 

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from fairfold.arrays import Matrix
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.shapes import above_first_level, choose_shapes, grow_mixture
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
+from fairfold.groups import random_parts
 from fairfold.seeds import seed_for
 
 FeatureKind = Literal["output", "embedding"]
@@ -83,10 +83,18 @@ class Grower:
     seed : of the cascade.
     settings : arguments of :class:`~fairfold.forests.trees.MultilabelForest`.
     shared_seed : whether all forests use the same.
+    groups : (n_samples,) int64 of the samples that trees draw and folds hold out together, or None.
     """
 
-    def __init__(self, seed: int, settings: Mapping[str, int | None], *, shared_seed: bool = False) -> None:
-        self._seed, self._settings, self._shared_seed = seed, settings, shared_seed
+    def __init__(
+        self,
+        seed: int,
+        settings: Mapping[str, int | None],
+        *,
+        shared_seed: bool = False,
+        groups: np.ndarray | None = None,
+    ) -> None:
+        self._seed, self._settings, self._shared_seed, self._groups = seed, settings, shared_seed, groups
         self._shapes: dict[str, Sequence[TreeShape]] = {}
 
     def choose_shapes(self, X: BinnedMatrix, labels: np.ndarray) -> None:
@@ -109,25 +117,30 @@ class Grower:
     ) -> list[MultilabelForest]:
         """Random forest and extra trees, on the same features or, given a list, on the features of each."""
         if not isinstance(inputs, list):
-            inputs = [inputs if isinstance(inputs, BinnedMatrix) else BinnedMatrix.from_matrix(inputs)] * len(FORESTS)
+            inputs = [self.binned(inputs)] * len(FORESTS)
         return [
-            self._grow(kind, features, labels, self._seed_for(*names, kind))
+            self._grow(kind, self.binned(features), labels, self._seed_for(*names, kind))
             for kind, features in zip(FORESTS, inputs, strict=True)
         ]
 
-    def _grow(self, kind: ForestKind, X: Matrix | BinnedMatrix, labels: np.ndarray, seed: int) -> MultilabelForest:
+    def binned(self, X: Matrix | BinnedMatrix) -> BinnedMatrix:
+        """Features of all samples, as trees take them."""
+        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, groups=self._groups)
+
+    def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: np.ndarray, seed: int) -> MultilabelForest:
         if not self._shapes:
             return MultilabelForest(kind, random_state=seed, **self._settings).fit(X, labels)
-        X = X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X)
         settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
         return grow_mixture(kind, X, labels, self._shapes[kind], random_state=seed, **settings)
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
         """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""
         probabilities = np.empty((len(FORESTS), *labels.shape))
-        folds = KFold(CROSS_VALIDATION_FOLDS, shuffle=True, random_state=seed_for(self._seed, *names))
-        for fold, (train, test) in enumerate(folds.split(X)):
-            forests = self.pair(X[train], labels[train], *names, fold)
+        folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, self._groups, seed_for(self._seed, *names))
+        for fold, (train, test) in enumerate(folds):
+            groups = None if self._groups is None else self._groups[train]
+            part = BinnedMatrix.from_matrix(X[train], groups=groups)
+            forests = self.pair(part, labels[train], *names, fold)
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities
 

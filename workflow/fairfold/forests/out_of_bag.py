@@ -21,7 +21,6 @@ from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
-from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.trees import MultilabelForest
@@ -84,8 +83,10 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
-    def _grow(self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None) -> None:
-        grow = Grower(seed, self._forest_settings())
+    def _grow(
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, groups: np.ndarray | None
+    ) -> None:
+        grow = Grower(seed, self._forest_settings(), groups=groups)
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
             grow.take_shapes_from(first_level.predictors)
@@ -144,7 +145,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             yield total / (level + 1)
 
     def _grow_first_level(self, grow: Grower, X: Matrix, observed: np.ndarray) -> Level:
-        binned = BinnedMatrix.from_matrix(X)
+        binned = grow.binned(X)
         if self.shape == "auto":
             grow.choose_shapes(binned, observed)
         return Level([], grow.pair(binned, observed, 0, "predictor"))

@@ -91,7 +91,8 @@ class MultilabelForest(ForgetsSamples):
     min_samples_leaf : least number of different samples in a leaf, however often each was drawn.
     max_features : features looked at per split: ``"sqrt"``, a number, or a share of all as a float. More are looked at
         only as long as all were constant in the node.
-    max_samples : draws per tree, with replacement: a number, or a share of the samples as a float.
+    max_samples : draws per tree, with replacement: a number, or a share of the samples as a float. Of samples in groups
+        (``BinnedMatrix.groups``), whole groups are drawn until there are as many.
     labelwise : whether every label has ``n_trees`` trees of its own, instead of all labels together: n_labels times as
         many trees, whose splits serve one label.
     max_bins : values that a random forest tells apart per feature, 2 to 256; None for all. Extra trees always see all.
@@ -164,12 +165,13 @@ class MultilabelForest(ForgetsSamples):
         )
         table = X.exact if is_random else X.binned
         targets = np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y]
-        padded = [_pad_labels(target, rules.n_draws) for target in targets]
+        pool, starts = X.pool()
+        most_draws = rules.n_draws + int(np.diff(starts).max()) - 1
+        padded = [_pad_labels(target, most_draws) for target in targets]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
-        everyone = np.arange(n, dtype=np.uint32)
         target_of = np.tile(np.arange(len(targets)), self.n_trees)
         trees = self._map(
-            lambda task: grow_tree(table, padded[task[0]][0], targets[task[0]].shape[1], rules, everyone, task[1]),
+            lambda task: grow_tree(table, padded[task[0]][0], targets[task[0]].shape[1], rules, pool, starts, task[1]),
             zip(target_of, seeds, strict=True),
         )
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)

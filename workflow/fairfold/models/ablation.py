@@ -69,8 +69,8 @@ class _AtThreshold(BaseEstimator):
     _: KW_ONLY
     objective: str = "mcc"
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
-        self.model_ = clone(self.model).fit(X, Y)
+    def fit(self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None) -> Self:
+        self.model_ = clone(self.model).fit(X, Y, groups=groups)
         self.best_levels_ = self.model_.best_levels_
         return self
 

@@ -11,13 +11,14 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from fairfold.arrays import Matrix
 from fairfold.gaps import GapFiller, takes_gaps
+from fairfold.groups import with_groups
 
 
 class Standardised(StandardScaler):
@@ -34,6 +35,19 @@ class Steps(Pipeline):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def fit(self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+        """As of :class:`sklearn.pipeline.Pipeline`; the groups are for the classifier, if it takes them."""
+        given = with_groups(self.steps[-1][1], groups)
+        return super().fit(X, y, **{f"{self.steps[-1][0]}__{name}": value for name, value in given.items()})
+
+
+class OnePerLabel(MultiOutputClassifier):
+    """A classifier for each label, which is given the groups of the samples, if it takes them."""
+
+    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+        """As of :class:`sklearn.multioutput.MultiOutputClassifier`."""
+        return super().fit(X, Y, **with_groups(self.estimator, groups))
 
 
 @dataclass(eq=False, repr=False)
@@ -61,8 +75,8 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_splits: int = 5
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Matrix, y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples,) of 0/1."""
+    def fit(self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples,) of 0/1; groups are left out of Platt scaling whole."""
         y = np.asarray(y).astype(np.int8)
         self.classes_, self.share_ = np.array([0, 1]), float(y.mean())
         has_probabilities = hasattr(self.estimator, "predict_proba")
@@ -72,9 +86,22 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         elif has_probabilities:
             self.estimator_ = clone(self.estimator).fit(X, y)
         else:
-            folds = StratifiedKFold(min(self.n_splits, n_least), shuffle=True, random_state=self.random_state)
-            self.estimator_ = CalibratedClassifierCV(self.estimator, cv=folds, ensemble=False).fit(X, y)
+            self.estimator_ = self._calibrated(X, y, groups, n_least)
         return self
+
+    def _calibrated(self, X: Matrix, y: np.ndarray, groups: np.ndarray | None, n_least: int) -> BaseEstimator | None:
+        """Fitted with Platt scaling; None where a class is in one group alone, and no two folds can have it."""
+        if groups is None:
+            parts = StratifiedKFold(min(self.n_splits, n_least), shuffle=True, random_state=self.random_state)
+        else:
+            n_splits = min(self.n_splits, *(len(np.unique(groups[y == value])) for value in (0, 1)))
+            if n_splits < 2:
+                return None
+            folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=self.random_state)
+            parts = [(train, test) for train, test in folds.split(X, y, groups) if len(np.unique(y[train])) == 2]
+            if sum(len(test) for _, test in parts) < len(y):
+                return None
+        return CalibratedClassifierCV(self.estimator, cv=parts, ensemble=False).fit(X, y)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, 2) probabilities of 0 and 1."""
@@ -138,7 +165,7 @@ def one_per_label(
 
     Where the estimator does not take features with gaps, these are filled first, by the training samples' medians.
     """
-    whole = MultiOutputClassifier(BinaryClassifier(estimator))
+    whole = OnePerLabel(BinaryClassifier(estimator))
     return _behind_steps(whole, fills=not takes_gaps(estimator), scale=scale, convert=convert)
 
 

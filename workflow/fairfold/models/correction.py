@@ -47,10 +47,10 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     n_splits: int = 5
     random_state: int | None = None
 
-    def fit(self, X: Matrix, Y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole."""
         self.estimator_, P = fit_with_unseen(
-            self.estimator, X, Y, n_splits=self.n_splits, random_state=self.random_state
+            self.estimator, X, Y, n_splits=self.n_splits, random_state=self.random_state, groups=groups
         )
         self.coefficients_ = fit_calibration(Y, P)
         self.label_frequency_ = shared_label_frequency(Y, P)

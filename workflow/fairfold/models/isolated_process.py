@@ -97,6 +97,7 @@ def _fitted(
     entry: dict[str, Any],
     X: Any,
     Y: np.ndarray,
+    groups: np.ndarray | None = None,
     *,
     corrected: bool = False,
     n_jobs: int | None = 1,
@@ -106,7 +107,7 @@ def _fitted(
     _seed(random_state)
     estimator = make_estimator(name, entry)
     whole = CorrectedClassifier(estimator) if corrected else estimator
-    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y)
+    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y, groups)
     if hasattr(model.estimator_, "best_params_"):
         chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}
         print(f"{name}: chosen by cross-validation of the training part: {chosen}", flush=True)

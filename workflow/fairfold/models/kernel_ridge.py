@@ -15,6 +15,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -25,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
 from fairfold.gaps import GapFiller
+from fairfold.groups import group_codes
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import check_dense_binary
 
@@ -75,8 +77,10 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
     n_landmarks: int = 1000
     random_state: int = 0
 
-    def fit(self, X: Matrix, Y: np.ndarray) -> Self:
+    def fit(self, X: Matrix, Y: np.ndarray, groups: ArrayLike | None = None) -> Self:
         """Fit on (n_samples, n_features), dense or CSR, and (n_samples, n_labels) of 0/1.
+
+        Of ``groups``, (n_samples,), a whole one is left out at a time, in place of one sample.
 
         Raises
         ------
@@ -92,21 +96,24 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.size == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
+        codes = None if groups is None else group_codes(groups, len(Y))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         self._scale = _scale(X)
         Z = self._scaled(X)
         order = np.random.default_rng(self.random_state).permutation(len(Y))
         few = np.sort(order[:_CHOSEN_ON])
         some = Z[few]
-        errors = [min(_errors(_basis(some, some, gamma), Y[few])) for gamma in self.gammas]
+        of_few = None if codes is None else _members(codes[few])
+        errors = [min(_errors(_basis(some, some, gamma), Y[few], of_few)) for gamma in self.gammas]
         self.gamma_ = self.gammas[int(np.argmin(errors))]
         self._landmarks = Z if len(Y) <= self.max_exact else Z[np.sort(order[: self.n_landmarks])]
         basis = _basis(Z, self._landmarks, self.gamma_)
-        self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y)))]
+        members = None if codes is None else _members(codes)
+        self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, members)))]
         mean = Y.mean(axis=0)
         # The mean of the others is lower for a sample with a label: what is said beyond it does not depend on that.
-        of_others = (Y.sum(axis=0) - Y) / max(len(Y) - 1, 1)
-        self.unseen_proba_ = np.clip(_leave_one_out(basis, Y, self.penalty_) - of_others + mean, 0, 1)
+        left_out = _left_out(basis, Y, self.penalty_, members)
+        self.unseen_proba_ = np.clip(left_out - _means_of_others(Y, members) + mean, 0, 1)
         projected = basis.V.T @ (Y - mean)
         self._weights = basis.to_landmarks @ (projected / (basis.w + _strength(basis, self.penalty_))[:, np.newaxis])
         self._intercept = mean - basis.mean_kernel @ self._weights
@@ -208,6 +215,40 @@ def _leave_one_out(basis: _Basis, Y: np.ndarray, penalty: float) -> np.ndarray:
     return Y - (Y - fitted) / np.maximum(1 - leverage, 1e-12)[:, np.newaxis]
 
 
-def _errors(basis: _Basis, Y: np.ndarray) -> list[float]:
-    """Mean squared leave-one-out error with each penalty."""
-    return [float(np.mean((Y - _leave_one_out(basis, Y, penalty)) ** 2)) for penalty in PENALTIES]
+def _leave_group_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray]) -> np.ndarray:
+    """The same by models that saw none of the sample's group: y - (I - H_gg)⁻¹ (y - fitted), by group."""
+    shrink = basis.w / (basis.w + _strength(basis, penalty))
+    residuals = Y - Y.mean(axis=0) - basis.V @ (shrink[:, np.newaxis] * (basis.V.T @ Y))
+    found = np.empty(Y.shape)
+    for rows in members:
+        V = basis.V[rows]
+        rest = np.eye(len(rows)) - 1 / len(Y) - (V * shrink) @ V.T
+        found[rows] = Y[rows] - linalg.lstsq(rest, residuals[rows], cond=1e-12)[0]
+    return found
+
+
+def _left_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray] | None) -> np.ndarray:
+    if members is None:
+        return _leave_one_out(basis, Y, penalty)
+    return _leave_group_out(basis, Y, penalty, members)
+
+
+def _members(groups: np.ndarray) -> list[np.ndarray]:
+    """Samples of each group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _means_of_others(Y: np.ndarray, members: Sequence[np.ndarray] | None) -> np.ndarray:
+    """(n_samples, n_labels) mean labels of all samples but this one, or but those of its group."""
+    if members is None:
+        return (Y.sum(axis=0) - Y) / max(len(Y) - 1, 1)
+    found = np.empty(Y.shape)
+    for rows in members:
+        found[rows] = (Y.sum(axis=0) - Y[rows].sum(axis=0)) / max(len(Y) - len(rows), 1)
+    return found
+
+
+def _errors(basis: _Basis, Y: np.ndarray, members: Sequence[np.ndarray] | None) -> list[float]:
+    """Mean squared error of left-out samples with each penalty."""
+    return [float(np.mean((Y - _left_out(basis, Y, penalty, members)) ** 2)) for penalty in PENALTIES]

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from joblib import parallel_config
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +18,7 @@ from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
+from fairfold.groups import group_codes, with_groups
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
@@ -52,8 +54,13 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
+    def fit(self, X: Matrix, Y: Matrix, groups: ArrayLike | None = None) -> Self:
         """Fit the classifier on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+
+        Parameters
+        ----------
+        X, Y : features and labels.
+        groups : (n_samples,) of samples that belong together, for estimators that hold out some of them.
 
         Raises
         ------
@@ -61,9 +68,10 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
             When labels are not 0/1, or the classifier refuses the data.
         """
         Y = check_dense_binary(Y, "Y", ModelError).astype(np.int8)
+        given = with_groups(self.estimator, None if groups is None else group_codes(groups, len(Y)))
         try:
             with parallel_config("threading"), one_thread_each():
-                self.estimator_ = clone(self.estimator).set_params(**self._given()).fit(X, Y)
+                self.estimator_ = clone(self.estimator).set_params(**self._given()).fit(X, Y, **given)
         except ModelError:
             raise  # it says which model
         except ValueError as error:

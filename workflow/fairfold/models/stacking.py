@@ -69,8 +69,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Matrix, Y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole.
 
         Raises
         ------
@@ -86,7 +86,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             given = {"random_state": seed, "n_jobs": self.n_jobs}
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
-            fitted, P = fit_member(member, X, Y, n_splits=self.n_splits, random_state=seed)
+            given = {} if groups is None else {"groups": groups}
+            fitted, P = fit_member(member, X, Y, n_splits=self.n_splits, random_state=seed, **given)
             self.estimators_.append(fitted)
             calibrations.append(self._calibration_of(Y, P))
             unseen.append(calibrate(P, calibrations[-1]))

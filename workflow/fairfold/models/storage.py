@@ -36,6 +36,7 @@ TRUSTED = frozenset(
         "fairfold.models.binary.BinaryClassifier",
         "fairfold.models.binary.ChainEnsemble",
         "fairfold.models.binary.Standardised",
+        "fairfold.models.binary.OnePerLabel",
         "fairfold.models.binary.Steps",
         "fairfold.models.binary.as_csr_matrix",
         "fairfold.models.binary.as_dense",

@@ -7,11 +7,18 @@ from sklearn.base import BaseEstimator, clone
 
 from fairfold.arrays import Matrix
 from fairfold.evaluation.probabilities import label_probabilities
+from fairfold.groups import with_groups
 from fairfold.splitting import IterativeStratification
 
 
 def fit_with_unseen(
-    estimator: BaseEstimator, X: Matrix, Y: np.ndarray, *, n_splits: int, random_state: int | None
+    estimator: BaseEstimator,
+    X: Matrix,
+    Y: np.ndarray,
+    *,
+    n_splits: int,
+    random_state: int | None,
+    groups: np.ndarray | None = None,
 ) -> tuple[BaseEstimator, np.ndarray]:
     """The estimator fitted to all samples, and (n_samples, n_labels) probabilities of each by one that did not see it.
 
@@ -24,15 +31,19 @@ def fit_with_unseen(
     X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1.
     n_splits : folds of a cross-fitting, by iterative stratification.
     random_state : seed of the folds.
+    groups : (n_samples,) of samples that are left out together, or None.
     """
-    fitted = clone(estimator).fit(X, Y)
+    fitted = clone(estimator).fit(X, Y, **with_groups(estimator, groups))
     if hasattr(fitted, "unseen_proba_"):
         return fitted, fitted.unseen_proba_
-    fold_of = IterativeStratification(n_splits, random_state=random_state).assign(Y)
+    if groups is not None:
+        n_splits = min(n_splits, len(np.unique(groups)))
+    fold_of = IterativeStratification(n_splits, random_state=random_state).assign(Y, groups)
     P = np.empty(Y.shape)
     for fold in np.unique(fold_of):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        P[test] = label_probabilities(clone(estimator).fit(X[train], Y[train]), X[test], Y.shape[1])
+        given = with_groups(estimator, None if groups is None else groups[train])
+        P[test] = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
     return fitted, P
 
 

@@ -50,7 +50,14 @@ def folds_by(name: str, n_splits: int) -> Callable[[Matrix, int], np.ndarray]:
 
 
 def repeated_splits(
-    method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple
+    method: str,
+    Y: Matrix,
+    n_splits: int,
+    n_repeats: int,
+    *,
+    seed: int,
+    names: tuple,
+    groups: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Several splits of the same samples by one method.
 
@@ -61,6 +68,7 @@ def repeated_splits(
     n_splits : number of folds.
     n_repeats : number of splits; the first ones are the same for any number.
     seed, names : the study's seed and the unit's names.
+    groups : (n_samples,) of samples that stay in one fold, or None.
 
     Returns
     -------
@@ -72,7 +80,7 @@ def repeated_splits(
     for repeat in range(n_repeats):
         splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
         start = time.process_time()
-        folds[repeat] = splitter.assign(Y)
+        folds[repeat] = splitter.assign(Y, groups)
         seconds[repeat] = time.process_time() - start
     return folds, seconds
 

@@ -44,6 +44,7 @@ def evaluate_multilabel_sets(
     metrics: Sequence[str] = LEADING,
     threshold: float = 0.5,
     fit_options: FitOptions | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.object_]]:
     """Performance of each model on each set of features.
 
@@ -61,6 +62,7 @@ def evaluate_multilabel_sets(
     threshold : probability above which a label counts as predicted.
     fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
         arguments of its ``fit``, by which a model can be given what another has already computed.
+    groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def evaluate_multilabel_sets(
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
-        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options)
+        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options, groups)
         reason[number] = list(reasons.values())
         for (column, name), (position, metric) in product(enumerate(models), enumerate(metrics)):
             if not reasons[name]:
@@ -174,6 +176,7 @@ def _pooled(
     seed: int,
     metrics: Sequence[str],
     fit_options: FitOptions | None,
+    groups: NDArray[np.int64] | None,
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Of each model the (n_metrics, n_samples, n_labels) probabilities of left-out rows, and why it has none."""
     shape = (len(metrics), *training_labels[0].shape)
@@ -184,7 +187,8 @@ def _pooled(
         for name in (name for name in models if not reasons[name]):
             try:
                 model = _fresh(models[name], seed_for(seed, fold))
-                options = {} if fit_options is None else fit_options(model, fitted)
+                options = {} if fit_options is None else dict(fit_options(model, fitted))
+                options |= {} if groups is None else {"groups": groups[~is_test]}
                 model.fit(X[~is_test], labels[~is_test], **options)
                 pooled[name][:, is_test] = _probabilities(model, X[is_test], metrics, labels.shape[1])
                 fitted[name] = model

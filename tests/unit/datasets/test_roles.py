@@ -1,0 +1,101 @@
+"""Groups and folds that columns of a user's table name."""
+
+import numpy as np
+import pytest
+
+from fairfold.datasets import Dataset, prepare
+from fairfold.datasets.catalog import load_catalog
+from fairfold.errors import ConfigError, DataError
+
+CSV = """patient,part,a,label_a,label_b
+P 1,10,1,1,0
+P 2,2,2,0,1
+P 1,10,3,1,0
+P 3,2,4,0,1
+P 4,x,5,1,0
+"""
+ARFF = """@relation x
+@attribute patient string
+@attribute part {10,2,x}
+@attribute a numeric
+@attribute label_a {0,1}
+@attribute label_b {0,1}
+@data
+'P 1',10,1,1,0
+'P 2',2,2,0,1
+'P 1',10,3,1,0
+'P 3',2,4,0,1
+'P 4',x,5,1,0
+"""
+TEXT = {"csv": CSV, "arff": ARFF}
+
+
+@pytest.fixture
+def own(tmp_path):
+    def make(text, format="csv", **keys):
+        path = tmp_path / f"mine.{format}"
+        path.write_text(text)
+        stanza = {"path": str(path), "format": format, "labels": {"prefix": "label_"}, **keys}
+        return load_catalog().with_own({"mine": stanza})["mine"]
+
+    return make
+
+
+@pytest.mark.parametrize("format", ["csv", "arff"])
+def test_groups_and_folds_are_no_features(own, format, tmp_path):
+    data = prepare(own(TEXT[format], format, groups="patient", folds="part"))
+    assert data.feature_names == ("a",) and data.left_out == {"groups": ("patient",), "folds": ("part",)}
+    assert data.groups.tolist() == [0, 1, 0, 2, 3]
+    assert data.fold_of.tolist() == [0, 1, 0, 1, 2]  # by the alphabet, as not all are numbers
+    data.save(tmp_path / "data.npz")
+    again = Dataset.load(tmp_path / "data.npz")
+    assert again.groups.tolist() == data.groups.tolist() and again.fold_of.tolist() == data.fold_of.tolist()
+
+
+def test_folds_are_numbered_by_size(own):
+    text = CSV.replace(",x,", ",3,")
+    assert prepare(own(text, folds="part", ignore=["patient"])).fold_of.tolist() == [2, 0, 2, 0, 1]
+
+
+def test_train_and_test(own):
+    text = CSV.replace(",10,", ",Train,").replace(",2,", ",TEST,").replace(",x,", ",train,")
+    assert prepare(own(text, folds="part", ignore=["patient"])).fold_of.tolist() == [-1, 0, -1, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("change", "keys", "sentence"),
+    [
+        (("P 3", ""), {"groups": "patient"}, r"data row 4 \(line 5\), column 'patient': found '' where a class or an"),
+        (("", ""), {"groups": "patent"}, "unknown column 'patent': did you mean 'patient'"),
+        (("P", "P"), {"groups": "a_group"}, "'a_group'.* holds '1' in all rows; groups are held out whole"),
+        (("x", "test"), {"folds": "part"}, "'part' .folds. holds 10, 2, test; it must name from 2 to 100 folds, or be"),
+        (("P 3,2", "P 3,10"), {"folds": "a_group"}, "'a_group' .folds. holds 1; it must name"),
+        (
+            ("P 3", "P 1"),
+            {"groups": "patient", "folds": "part"},
+            "data rows 1 and 4 are of one group but in folds '10' and '2'; a group must be in one fold",
+        ),
+        (("", ""), {"groups": "patient", "id": "patient"}, "'patient' cannot be both the identifier .* and the group"),
+        (("", ""), {"groups": "patient", "ignore": ["pa*"]}, "'patient' cannot be both the group .* and left out"),
+        (("", ""), {"folds": "label_a"}, "'label_a' cannot be both a label .* and the fold"),
+    ],
+)
+def test_what_is_none_is_refused_in_one_sentence(own, change, keys, sentence):
+    text = CSV.replace(*change) if change[0] else CSV
+    if "a_group" in keys.values():
+        text = "\n".join(f"{line},{'a_group' if row == 0 else 1}" for row, line in enumerate(text.splitlines())) + "\n"
+    ignore = {"ignore": [name for name in ("patient", "part") if name not in keys.values()]}
+    with pytest.raises(DataError, match=sentence) as caught:
+        prepare(own(text, **{**ignore, **keys}))
+    assert "\n" not in str(caught.value)
+
+
+def test_they_are_for_tables_of_several_labels(own):
+    with pytest.raises(ConfigError, match=r"config.data.own.mine: groups is for csv and arff with several labels"):
+        own(CSV, task="binary", labels={"column": "label_a"}, groups="patient")
+
+
+def test_ids_of_groups_do_not_depend_on_the_order_of_rows(own):
+    first, *rows = CSV.splitlines()
+    data = prepare(own("\n".join([first, *reversed(rows)]) + "\n", groups="patient", ignore=["part"]))
+    np.testing.assert_array_equal(data.groups, [3, 2, 0, 1, 0])
