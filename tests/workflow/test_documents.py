@@ -3,6 +3,7 @@
 Commands that take long are run dry; each is a line of its own.
 """
 
+import itertools
 import os
 import re
 import shutil
@@ -119,6 +120,21 @@ def rows_of(first):
     lines = README[README.index(first) :].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2 : lines.index("")]]
     return {name: values for name, *values in cells}
+
+
+def test_the_table_of_what_parts_add_is_what_was_measured():
+    text = (ROOT / "docs/how-it-works.md").read_text()
+    lines = text[text.index("| | AP, 0 | AP, 50 | MCC, 0 | MCC, 50 |\n|---|---|---|---|---|\n| forests") :].splitlines()
+    table = pd.read_csv(ROOT / "resources/measured/ablation.csv").query("dataset == 'all'").set_index("part")
+    expected = []
+    for part in table.index.unique():
+        cells = []
+        for metric, rate in itertools.product(("average_precision", "mcc"), (0, 50)):
+            row = table.loc[part].query("metric == @metric and missing_rate == @rate").iloc[0]
+            gain, low, high = (f"{row[name]:.3f}".replace("-0.000", "0.000") for name in ("gain", "low", "high"))
+            cells.append(f"{gain} ({low} to {high})")
+        expected.append(f"| {part} | {' | '.join(cells)} |")
+    assert lines[2 : lines.index("")] == expected
 
 
 def test_the_tables_of_the_race_are_what_was_measured():
