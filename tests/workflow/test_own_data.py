@@ -168,11 +168,38 @@ def test_features_may_be_missing(study):
     assert "4 of 180 cells of 2 features missing" in (mine.folder / "results/final/mine/README.md").read_text()
 
 
-def test_labels_may_not_be_missing(study):
-    table = plants(60).astype(object)
-    table.iloc[3, 3] = "?"
+def test_labels_may_be_unmeasured(study):
+    """From the file to the report, whose scores are those of the cells that are measured."""
+    table = plants(120).astype(object)
+    rng = np.random.default_rng(2)
+    unmeasured = rng.random((120, 2)) < 0.3
+    table.iloc[:, 3:] = np.where(unmeasured, ["", "NA"], table.iloc[:, 3:])
+    config = own()
+    config["weak_labels"] |= {"models": ["RF+ET", "SLCForest", "logistic", "Stack+"], "missing_rates": [0, 50]}
+    config["weak_labels"]["forest"]["n_trees"] = 10
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run()
+    assert code == 0, output
+    scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
+    assert scores["value"].notna().all(), scores["reason"].dropna().unique()
+    told = f"{unmeasured.sum()} of 240 label cells unmeasured"
+    assert told in (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
+    code, output = mine.run("final")
+    assert code == 0, output
+    assert told in (mine.folder / "results/final/mine/README.md").read_text()
+    suspects = pd.read_csv(mine.folder / "results/tables/suspect_labels.csv")
+    cells = pd.DataFrame(unmeasured, columns=table.columns[3:])
+    assert not any(cells.loc[row.sample - 1, row.label] for row in suspects.itertuples())
+
+
+def test_labels_are_0_or_1(study):
+    table = plants(60)
+    table.iloc[3, 3] = -1
     output = told(study(own()), table)
-    assert "DataError: mine.csv, data row 4, label 'label_shade': found a gap, but labels must be 0 or 1." in output
+    assert (
+        "DataError: mine.csv, data row 4, label 'label_shade': found -1, but labels must be 0 or 1, or empty" in output
+    )
 
 
 def test_too_few_samples_are_refused_before_training(study):

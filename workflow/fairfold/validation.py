@@ -13,10 +13,15 @@ from scipy import sparse
 
 from fairfold.errors import StudyError
 
+UNMEASURED = -1
+"""In place of 0 or 1, a label of a sample that nobody has looked at."""
+
 _BINARISE = "give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes of lists of labels"
 
 
-def check_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray | sparse.csr_array:
+def check_binary(
+    Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False
+) -> np.ndarray | sparse.csr_array:
     """Labels as an array or, where they are sparse, as a canonical CSR array; the caller's are not changed.
 
     Parameters
@@ -25,6 +30,7 @@ def check_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray | spa
         are such numbers. The shape is for the caller to check, but for that of a sparse one, which is a matrix.
     name : what the labels are called, for messages.
     error : what to raise.
+    unmeasured : whether ``UNMEASURED`` is allowed, too.
 
     Raises
     ------
@@ -33,7 +39,7 @@ def check_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray | spa
         and 1.
     """
     if sparse.issparse(Y):
-        return _check_sparse(Y, name, error)
+        return _check_sparse(Y, name, error, unmeasured)
     if np.ma.is_masked(Y):
         Y = np.where(np.ma.getmaskarray(Y), None, Y.data)  # what is masked is missing, whatever is under the mask
     try:
@@ -42,41 +48,49 @@ def check_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray | spa
         raise error(f"{name} lacks rows of equal length: {_BINARISE}.") from None
     if values.ndim == 0:
         raise error(f"{name} is {reprlib.repr(Y)}, not of shape (n_samples, n_labels): {_BINARISE}.")
-    _check_values(values.ravel(), lambda: np.indices(values.shape).reshape(values.ndim, -1), name, error)
+    _check_values(values.ravel(), lambda: np.indices(values.shape).reshape(values.ndim, -1), name, error, unmeasured)
     return values.astype(np.int8) if values.dtype == object else values
 
 
-def check_dense_binary(Y: Any, name: str, error: type[StudyError]) -> np.ndarray:
+def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False) -> np.ndarray:
     """As :func:`check_binary`; what is sparse is made dense."""
-    Y = check_binary(Y, name, error)
+    Y = check_binary(Y, name, error, unmeasured=unmeasured)
     return Y.toarray() if sparse.issparse(Y) else Y
 
 
-def _check_sparse(Y: sparse.sparray | sparse.spmatrix, name: str, error: type[StudyError]) -> sparse.csr_array:
+def _check_sparse(
+    Y: sparse.sparray | sparse.spmatrix, name: str, error: type[StudyError], unmeasured: bool
+) -> sparse.csr_array:
     if Y.ndim != 2:
         raise error(f"{name} has {Y.ndim} dimension(s); it must be a matrix of shape (n_samples, n_labels).")
     matrix = sparse.csr_array(Y)  # shares the caller's arrays where it can
-    _check_stored(matrix, name, error)
+    _check_stored(matrix, name, error, unmeasured)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-        _check_stored(matrix, name, error)
+        _check_stored(matrix, name, error, unmeasured)
     return matrix
 
 
-def _check_stored(matrix: sparse.csr_array, name: str, error: type[StudyError]) -> None:
-    _check_values(matrix.data, lambda: matrix.tocoo().coords, name, error)
+def _check_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], unmeasured: bool) -> None:
+    _check_values(matrix.data, lambda: matrix.tocoo().coords, name, error, unmeasured)
 
 
 def _check_values(
-    values: np.ndarray, positions: Callable[[], Sequence[np.ndarray]], name: str, error: type[StudyError]
+    values: np.ndarray,
+    positions: Callable[[], Sequence[np.ndarray]],
+    name: str,
+    error: type[StudyError],
+    unmeasured: bool,
 ) -> None:
-    """Raise ``error`` for the first value that is not 0 or 1; ``places`` gives the rows and columns of the values."""
+    """Raise ``error`` for the first value that is none; ``positions`` gives the rows and columns of the values."""
     if values.dtype == bool:
         return
     is_missing = pd.isna(values)
     if values.dtype.kind in "iuf":
         is_wrong = (values != 0) & (values != 1) & ~is_missing
+        if unmeasured:
+            is_wrong &= values != UNMEASURED
     else:
         is_wrong = ~is_missing & ~np.array([_is_binary(value) for value in values.astype(object)], dtype=bool)
     for is_bad, remedy in ((is_wrong, _BINARISE), (is_missing, "drop or impute samples with missing labels")):

@@ -14,6 +14,7 @@ from fairfold.arrays import Matrix
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
+from fairfold.validation import UNMEASURED
 
 Task = Literal["multilabel", "multiclass", "binary"]
 
@@ -38,7 +39,8 @@ class Dataset:
     id : name in the catalog or the configuration.
     task : ``"multilabel"``, ``"multiclass"`` or ``"binary"``.
     X : (n_samples, n_features) float64, dense or CSR, as its file had it; no columns when the file holds labels only.
-    Y : multilabel: (n_samples, n_labels) int8 of 0/1, dense or CSR; otherwise (n_samples,) int64 codes of the classes.
+    Y : multilabel: (n_samples, n_labels) int8 of 0/1, or -1 where unmeasured, dense or CSR; otherwise (n_samples,)
+        int64 codes of the classes.
     feature_names : n_features names.
     label_names : n_labels names; for multiclass and binary tasks the class of each code.
     left_out : columns of the file that are neither features nor labels, by kind (those of ``LEFT_OUT``).
@@ -68,14 +70,20 @@ class Dataset:
 
     @property
     def label_density(self) -> float:
-        """Mean of the label matrix: share of (sample, label) pairs that are positive; 1/classes for one-label tasks."""
+        """Share of the measured (sample, label) pairs that are positive; 1/classes for one-label tasks."""
         if self.task != "multilabel":
             return 1 / len(self.label_names)
-        return float(self.Y.sum(dtype=np.int64) / np.prod(self.Y.shape, dtype=np.int64))
+        n_measured = np.prod(self.Y.shape, dtype=np.int64) - self.n_unmeasured
+        return float((self.Y == 1).sum(dtype=np.int64) / max(n_measured, 1))
+
+    @property
+    def n_unmeasured(self) -> int:
+        """Number of (sample, label) pairs that are unmeasured."""
+        return int((self.Y == UNMEASURED).sum()) if self.task == "multilabel" else 0
 
     @property
     def label_cardinality(self) -> float:
-        """Mean number of positive labels of a sample; 1 for one-label tasks."""
+        """Mean number of positives of a sample, as many of unmeasured labels as of others; 1 for one-label tasks."""
         return self.label_density * len(self.label_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -178,5 +186,6 @@ def _check_parts(data: Dataset) -> None:
     categories = data.categories.features if data.categories is not None else ()
     if categories and data.feature_names[-len(categories) :] != categories:
         raise ValueError("the last features are not those of the categories")
-    if codes.size and not 0 <= codes.min() <= codes.max() <= most:
-        raise ValueError(f"labels are not all from 0 to {most}")
+    least = UNMEASURED if multilabel else 0
+    if codes.size and not least <= codes.min() <= codes.max() <= most:
+        raise ValueError(f"labels are not all from {least} to {most}")

@@ -20,6 +20,7 @@ from fairfold.datasets.columns import account_line, check_roles
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.errors import ConfigError, DataError, shortened
+from fairfold.validation import UNMEASURED
 
 logger = logging.getLogger(__name__)
 
@@ -247,7 +248,7 @@ def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table
 def _split_labels(
     entry: Entry, table: formats.Table, labels: Sequence[str], categorical: Sequence[str] = ()
 ) -> Dataset:
-    """Part the label columns from the feature columns and check that labels are 0/1."""
+    """Part the label columns from the feature columns and check that labels are 0/1, or missing: unmeasured."""
     if text_labels := [name for name in labels if name in categorical]:
         found = table.text[text_labels[0]][0]
         raise DataError(
@@ -257,7 +258,10 @@ def _split_labels(
     is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
     names = np.array(table.columns)
-    _check_binary(Y, names[is_label], table.source)
+    unmeasured = None if sparse.issparse(Y) else np.isnan(Y)
+    _check_binary(Y if unmeasured is None else np.where(unmeasured, 0, Y), names[is_label], table.source)
+    if unmeasured is not None:
+        Y = np.where(unmeasured, UNMEASURED, Y)
     X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
     if categorical:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
@@ -367,9 +371,9 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
     wrong = np.argwhere((values != 0) & (values != 1))
     if wrong.size:
         row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
-        found = "a gap" if np.isnan(Y[row, column]) else f"{Y[row, column]:g}"
         raise DataError(
-            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {found}, but labels must be 0 or 1."
+            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {Y[row, column]:g}, "
+            "but labels must be 0 or 1, or empty where nobody looked."
         )
 
 
@@ -406,8 +410,7 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
 
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
     """Drop labels with too few positives or negatives."""
-    positives = np.asarray(data.Y.sum(axis=0, dtype=np.int64)).ravel()
-    negatives = data.Y.shape[0] - positives
+    positives, negatives = (np.asarray((value == data.Y).sum(axis=0, dtype=np.int64)).ravel() for value in (1, 0))
     low, high = entry.label_filter.get("min_positives", 0), entry.label_filter.get("min_negatives", 0)
     kept = np.flatnonzero((positives >= low) & (negatives >= high))
     if kept.size == 0:

@@ -94,9 +94,12 @@ def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
 
 
 def _label_matrix(data: Dataset) -> tuple[sparse.csr_array, Sequence[str]]:
-    """(n_labels, n_samples) of 0/1, and the labels' names; of two classes the second, of several all."""
+    """(n_labels, n_samples) of 0/1, and the labels' names; of two classes the second, of several all.
+
+    Unmeasured labels are 0.
+    """
     if data.task == "multilabel":
-        return sparse.csr_array(data.Y.T.astype(np.int64)), data.label_names
+        return sparse.csr_array((data.Y == 1).T.astype(np.int64)), data.label_names
     classes = [1] if data.task == "binary" else range(len(data.label_names))
     members = np.array([code == data.Y for code in classes], dtype=np.int64)
     return sparse.csr_array(members), [data.label_names[code] for code in classes]

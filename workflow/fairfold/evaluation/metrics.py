@@ -16,8 +16,8 @@ from fairfold.evaluation import plain_scores
 class Predictions(NamedTuple):
     """Checked labels and probabilities, and what most metrics make of them.
 
-    Y, P : (n_samples, n_labels) labels of 0/1, and probabilities.
-    truth, score : both raveled, the (sample, label) pairs as one binary problem.
+    Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities.
+    truth, score : both raveled, the measured (sample, label) pairs as one binary problem.
     predicted : whether each pair's probability is above the threshold, 0/1.
     """
 
@@ -60,8 +60,21 @@ def _hamming_loss(of: Predictions) -> float:
 
 
 def _ranking_loss(of: Predictions) -> float:
+    if of.truth.size < of.Y.size:
+        return _ranking_loss_of_measured(of.Y, of.P)
     # a single label has no pairs of labels to order
     return plain_scores.label_ranking_loss(of.Y, of.P) if of.Y.shape[1] > 1 else 0.0
+
+
+def _ranking_loss_of_measured(Y: np.ndarray, P: np.ndarray) -> float:
+    """Mean over samples with a measured label, each by its measured labels."""
+    losses = []
+    for truth, score in zip(Y, P, strict=True):
+        above, below = score[truth == 1], score[truth == 0]
+        if len(above) + len(below):
+            pairs = np.subtract.outer(above, below)
+            losses.append(float((pairs <= 0).mean()) if pairs.size else 0.0)
+    return float(np.mean(losses))
 
 
 def _mcc(of: Predictions) -> float:

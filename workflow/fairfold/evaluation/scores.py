@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import METRICS, Predictions
-from fairfold.validation import check_dense_binary
+from fairfold.validation import UNMEASURED, check_dense_binary
 
 
 def multilabel_scores(
@@ -28,7 +28,7 @@ def multilabel_scores(
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1.
+    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, finite.
     threshold : probability above which a label counts as predicted.
     metrics : those to compute, of ``METRICS``.
@@ -43,7 +43,7 @@ def multilabel_scores(
     DataError
         When the shapes differ, labels are not 0/1, probabilities are not finite, or there is no such metric.
     """
-    Y = check_dense_binary(Y_true, "Y_true", DataError)
+    Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
     P = np.asarray(P, dtype=np.float64)
     if Y.ndim != 2 or Y.shape != P.shape or Y.size == 0:
         raise DataError(f"labels have shape {Y.shape} and probabilities {P.shape}; both must be (n_samples, n_labels).")
@@ -53,6 +53,11 @@ def multilabel_scores(
         if metric not in METRICS:
             raise DataError(unknown_name("metric", metric, METRICS))
     truth, score = Y.ravel().astype(np.int8), P.ravel()
+    is_measured = truth != UNMEASURED
+    if not is_measured.all():
+        truth, score = truth[is_measured], score[is_measured]
+        if not truth.size:
+            return dict.fromkeys(metrics, np.nan)
     predicted = (score > threshold).astype(np.int8)
     predictions = Predictions(Y, P, truth, score, predicted)
     return {metric: float(METRICS[metric].function(predictions)) for metric in metrics}

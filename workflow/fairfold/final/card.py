@@ -97,7 +97,7 @@ def _head(data: Dataset, name: str) -> Iterator[str]:
 
 
 def _data(data: Dataset) -> Iterator[str]:
-    positives = np.asarray(data.Y.sum(axis=0)).ravel()
+    positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
     yield "## Data\n"
     yield f"{data.shape[0]} samples; {account_line(data)}. A sample has {data.label_cardinality:.2f} positive labels.\n"
     order = np.argsort(positives, kind="stable")

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from fairfold.arrays import Matrix
 from fairfold.folds import parts_of
 from fairfold.gaps import GapFiller
+from fairfold.validation import UNMEASURED
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
@@ -55,7 +56,7 @@ def label_scores(
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels) of 0/1, and posteriors of samples that were left out.
+    Y, P : (n_samples, n_labels) of 0/1, -1 where unmeasured, and posteriors of samples that were left out.
     labels : names.
     seed : of the resampling.
     level : of the intervals, percentiles over samples that are drawn with replacement: they say what other samples
@@ -63,7 +64,7 @@ def label_scores(
 
     Returns
     -------
-    DataFrame with the columns ``label, n_positives, n_expected``, the sum of posteriors, and for each of
+    DataFrame with the columns ``label, n_positives, n_expected``, the sum of posteriors of all samples, and for each of
         ``average_precision, roc_auc, mcc`` (at one half) the score by the labels as they are, ``<score>_low`` and
         ``<score>_high``; NaN where a label has one value only. Labels stand in the order of their AUROC, which, unlike
         the others, does not depend on how rare a label is. Time grows with resamplings · n_samples · n_labels.
@@ -73,8 +74,11 @@ def label_scores(
     weights = np.vstack([np.ones(len(Y)), draws])
     rows = []
     for label, name in enumerate(labels):
-        found = {"label": name, "n_positives": int(Y[:, label].sum()), "n_expected": P[:, label].sum()}
-        for score, values in weighted_scores(Y[:, label], P[:, label], weights).items():
+        y, p, of_label = Y[:, label], P[:, label], weights
+        if (measured := y != UNMEASURED).sum() < len(y):
+            y, of_label = y[measured], weights[:, measured]
+        found = {"label": name, "n_positives": int(y.sum()), "n_expected": p.sum()}
+        for score, values in weighted_scores(y, p[measured], of_label).items():
             known = values[1:][~np.isnan(values[1:])]
             low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (np.nan, np.nan)
             found |= {score: values[0], f"{score}_low": low, f"{score}_high": high}
@@ -131,7 +135,7 @@ def suspect_cells(
     Parameters
     ----------
     X : (n_samples, n_features), by whose standardised features neighbours are near.
-    Y, P : (n_samples, n_labels) of 0/1, and posteriors of samples that were left out.
+    Y, P : (n_samples, n_labels) of 0/1, -1 where unmeasured, and posteriors of samples that were left out.
     labels, samples : names.
     most : cells of each kind.
 

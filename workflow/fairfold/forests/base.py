@@ -35,6 +35,7 @@ _SHARES = ("threshold", "lc_threshold")
 class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     """Levels of forests, and prediction from each of them."""
 
+    takes_unmeasured: ClassVar[bool] = True
     _choices: ClassVar[dict[str, tuple]]
     levels_: list[Level]
     best_level_: int
@@ -48,7 +49,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : (n_samples, n_features), dense, where NaN is a missing value, or CSR; not infinite. The names of a frame's
             columns are kept, and asked for again of each frame to predict.
-        Y : (n_samples, n_labels) of 0/1, dense or sparse, the observed labels. The names of a frame's columns are kept.
+        Y : (n_samples, n_labels) of 0/1, dense or sparse, the observed labels; -1 for an unmeasured one, which takes no
+            part. The names of a frame's columns are kept.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
             growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
         groups : (n_samples,) of samples that belong together: trees draw a group whole or not at all.
@@ -218,7 +220,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if Y is None:
             raise ModelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         label_names = column_names(Y, "Y")
-        Y = check_dense_binary(Y, "Y", ModelError)
+        Y = check_dense_binary(Y, "Y", ModelError, unmeasured=True)
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
         # half of the samples are drawn for a tree, and a split needs two full leaves

@@ -64,14 +64,14 @@ class BinnedMatrix:
         binned = self.binned._replace(codes=np.ascontiguousarray(self.binned.codes[:, rows]))
         return BinnedMatrix(exact, binned, groups)
 
-    def pool(self) -> tuple[np.ndarray, np.ndarray]:
-        """All samples, one group behind the other, and where groups begin; as ``grow_tree`` draws from."""
-        n_samples = self.shape[0]
+    def pool(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Samples, all or those of these rows, by groups, and where groups begin; as ``grow_tree`` draws from them."""
+        rows = np.arange(self.shape[0]) if rows is None else rows
         if self.groups is None:
-            return np.arange(n_samples, dtype=np.uint32), np.arange(n_samples + 1)
-        order = np.argsort(self.groups, kind="stable")
+            return rows.astype(np.uint32), np.arange(len(rows) + 1)
+        order = rows[np.argsort(self.groups[rows], kind="stable")]
         begins = np.flatnonzero(np.diff(self.groups[order], prepend=-1))
-        return order.astype(np.uint32), np.append(begins, n_samples)
+        return order.astype(np.uint32), np.append(begins, len(rows))
 
     @classmethod
     def from_matrix(cls, X: Matrix, *, max_bins: int | None = 256, groups: np.ndarray | None = None) -> BinnedMatrix:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -68,6 +68,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     classes_ : numbers of the labels.
     """
 
+    takes_unmeasured: ClassVar[bool] = True
+
     _: KW_ONLY
     kind: ForestKind = "extra_trees"
     max_rounds: int = 200
@@ -83,7 +85,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray, groups: ArrayLike | None = None) -> Self:
         """Fit on (n_samples, n_features), dense, where NaN is missing, or sparse, and (n_samples, n_labels) of 0/1.
 
-        Of ``groups``, (n_samples,), those left out of a cross-fitting are whole.
+        Of ``groups``, (n_samples,), those left out of a cross-fitting are whole. A label of -1 is unmeasured, and takes
+        no part.
 
         Raises
         ------
@@ -92,7 +95,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
             folds.
         """
         self._check_parameters()
-        Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
+        Y = check_dense_binary(Y, "Y", ModelError, unmeasured=True).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
             self._gaps = GapFiller(for_trees=True).fit(X)
             X = BinnedMatrix.from_matrix(self._gaps.transform(X))
@@ -153,7 +156,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         A fold with more of a label leaves less of it to the others. What their model says beyond their log-odds does
         not depend on that.
         """
-        base = _log_odds(Y)
+        base, is_measured = _log_odds(Y), Y >= 0
         likelihoods, best, proba = [], 0, np.empty(Y.shape)
         with ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(runs))) as pool:
             for first in range(0, self.max_rounds, ROUNDS_AT_ONCE):
@@ -162,7 +165,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
                 found = np.empty(Y.shape)
                 for run, samples in zip(runs, unseen, strict=True):
                     found[samples] = expit(run.log_odds[samples] - run.base + base)
-                likelihoods.append(float(np.mean(xlogy(Y, found) + xlogy(1 - Y, 1 - found))))
+                likelihoods.append(float(np.mean((xlogy(Y, found) + xlogy(1 - Y, 1 - found))[is_measured])))
                 if first_best(np.array(likelihoods)) == len(likelihoods) - 1:
                     best, proba = first + rounds, found
                 elif first + rounds - best >= self.patience:
@@ -195,6 +198,7 @@ class _Run:
         self.base = _log_odds(Y[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))
+        self._is_measured = Y >= 0
 
     def go_on(self, rounds: int, trees: list[tuple] | None = None) -> None:
         """So many rounds more; keeps their trees in a list, if one is given, as ``grow_tree`` returns them, with steps
@@ -203,7 +207,8 @@ class _Run:
         n_labels = self._Y.shape[1]
         for _ in range(rounds):
             proba = expit(self.log_odds)
-            self._residuals[:, :n_labels] = self._Y - proba
+            proba[~self._is_measured] = 0  # no curvature, and no residual
+            self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
             nodes, weights, values, leaf_of, _ = grow_tree(
                 self._table, self._residuals, n_labels, self._rules, self._seen, self._starts, next(self._seeds)
             )
@@ -216,8 +221,11 @@ class _Run:
 
 
 def _log_odds(Y: np.ndarray) -> np.ndarray:
-    """(n_labels,), with half a sample of each class more, for labels of one class."""
-    return logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1))
+    """(n_labels,), with half a sample of each class more, for labels of one class; none is positive that is unmeasured
+    everywhere.
+    """
+    n_measured = (Y >= 0).sum(axis=0)
+    return logit(((Y == 1).sum(axis=0) + 0.5) / (np.where(n_measured, n_measured, len(Y)) + 1))
 
 
 @njit(boundscheck=False, error_model="numpy")

@@ -158,7 +158,7 @@ class CascadeForest(BaseCascade):
             )
         frequency = tice(
             features,
-            observed,
+            np.maximum(observed, 0),  # what is unmeasured is unlabelled, as all that TIcE does not know to be positive
             min_set_size=5,
             variant=self.tice_variant,
             random_state=seed_for(seed, "tice"),

@@ -37,10 +37,10 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     ModelError
         When the truth has another shape, or lacks a label that was observed.
     """
-    truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
-    observed = model.training_labels_[0]
+    truth = np.maximum(truth.toarray() if sparse.issparse(truth) else np.asarray(truth), 0)  # unmeasured: not imputed
+    observed = np.maximum(model.training_labels_[0], 0)
     levels = []
-    for level, labels in enumerate(model.training_labels_):
+    for level, labels in enumerate(np.maximum(labels, 0) for labels in model.training_labels_):
         quality = pd.DataFrame(imputation_quality(truth, observed, labels))
         counts = {"level": level, "label": np.arange(len(quality)), "n_observed": observed.sum(axis=0)}
         levels.append(quality.assign(**counts))

@@ -139,7 +139,7 @@ def grow_tree(table, labels, n_labels, rules, pool, starts, seed):  # noqa: ANN0
     feature, threshold, left, right, weight : (n_nodes,); nodes in depth-first order, the root first, -1 for none.
     value : (n_nodes, n_labels) float32, mean labels of the draws in each node.
     leaf_of : (n_samples,) leaf of every sample, drawn or not.
-    drawn : (n_samples,) whether the sample was drawn.
+    weights : (n_samples,) float64, how often the sample was drawn.
     """
     n = len(labels)
     state = np.array([seed], dtype=np.uint64)
@@ -188,7 +188,43 @@ def grow_tree(table, labels, n_labels, rules, pool, starts, seed):  # noqa: ANN0
         depth += 2
     left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
     shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
-    return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), leaf_of, weights > 0
+    return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), leaf_of, weights
+
+
+@njit(boundscheck=False)
+def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN001, ANN201
+    """(n_nodes, n_labels) float32 mean labels of the draws in each node of which the label is measured.
+
+    Parameters
+    ----------
+    left, right : (n_nodes,) children, parents first, as :func:`grow_tree` returns them.
+    leaf_of, weights : (n_samples,) as of :func:`grow_tree`.
+    labels : (n_samples, n_labels) float64, NaN where unmeasured.
+    means : (n_labels,) for a root without a measured draw; another node has its parent's mean then.
+    """
+    n_nodes, n_labels = len(left), labels.shape[1]
+    sums, counts = np.zeros((n_nodes, n_labels)), np.zeros((n_nodes, n_labels))
+    for row in range(len(labels)):
+        if weights[row] > 0:
+            for label in range(n_labels):
+                if not np.isnan(labels[row, label]):
+                    sums[leaf_of[row], label] += weights[row] * labels[row, label]
+                    counts[leaf_of[row], label] += weights[row]
+    for node in range(n_nodes - 1, -1, -1):
+        if left[node] >= 0:
+            sums[node] += sums[left[node]] + sums[right[node]]
+            counts[node] += counts[left[node]] + counts[right[node]]
+    values = np.empty((n_nodes, n_labels), dtype=np.float32)
+    parents = np.full(n_nodes, -1)
+    for node in range(n_nodes):
+        if left[node] >= 0:
+            parents[left[node]] = parents[right[node]] = node
+        for label in range(n_labels):
+            if counts[node, label] > 0:
+                values[node, label] = sums[node, label] / counts[node, label]
+            else:
+                values[node, label] = means[label] if parents[node] < 0 else values[parents[node], label]
+    return values
 
 
 @njit(boundscheck=False)

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from fairfold.validation import UNMEASURED
 from fairfold.weak_labels import (
     fluid_label_addition,
     label_complement,
@@ -29,7 +30,8 @@ class BaseImputer:
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) int8 of 0/1, the labels that were seen.
+    observed : (n_samples, n_labels) int8 of 0/1, the labels that were seen; -1 for unmeasured ones, which stay so, and
+        are no candidates.
 
     Attributes
     ----------
@@ -42,14 +44,16 @@ class BaseImputer:
 
     def __post_init__(self) -> None:
         n_samples, n_labels = self.observed.shape
-        self.labels = self.observed
+        self.labels, self._unmeasured = self.observed, self.observed == UNMEASURED
+        self.observed = np.maximum(self.observed, 0)
         self.frequency = np.ones(n_labels)
         self.cap = np.full(n_labels, n_samples)
         self.frozen = np.zeros(n_labels, dtype=bool)
         self.log: list[dict[str, float | str]] = []
 
     def _write_log(self, level: int) -> None:
-        n_observed, n_positive = self.observed.sum(axis=0), self.labels.sum(axis=0, dtype=np.float64)
+        n_observed = self.observed.sum(axis=0)
+        n_positive = np.maximum(self.labels, 0).sum(axis=0, dtype=np.float64)
         for label in range(len(n_observed)):
             self.log.append(
                 {
@@ -88,9 +92,11 @@ class LabelImputer(BaseImputer, ABC):
         """
         active = self.active
         if len(active):
+            probabilities = np.where(self._unmeasured[:, active], 0, probabilities)
             self._estimate(probabilities)
             self.labels = self.labels.copy()
-            self.labels[:, active] = self._propose(active, probabilities)
+            proposed = self._propose(active, probabilities)
+            self.labels[:, active] = np.where(self._unmeasured[:, active], UNMEASURED, proposed)
             self.frozen[active] = self._has_reached_limit(active)
         self._write_log(level)
         return self.labels
@@ -104,7 +110,7 @@ class LabelImputer(BaseImputer, ABC):
         """(n_samples, n_active) labels."""
 
     def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
-        return self.labels[:, active].sum(axis=0) >= self.cap[active]
+        return np.maximum(self.labels[:, active], 0).sum(axis=0) >= self.cap[active]
 
 
 @dataclass(eq=False, repr=False)
@@ -187,7 +193,7 @@ class LabelComplement(LabelImputer):
         super().__init__(observed)
         self._threshold = threshold
         self.frequency = frequency
-        self.cap = positive_cap(observed, frequency, rounding=cap_rounding)
+        self.cap = positive_cap(self.observed, frequency, rounding=cap_rounding)
 
     def _estimate(self, probabilities: np.ndarray) -> None:
         """Frequencies are given."""
@@ -226,12 +232,13 @@ class PosteriorImputer(BaseImputer):
         """
         self.frequency[:] = frequency
         odds = seen_proba / np.maximum(1 - seen_proba, np.finfo(float).tiny)
-        hidden_proba = np.minimum(1, odds * (1 - frequency) / frequency)
+        hidden_proba = np.where(self._unmeasured, 0, np.minimum(1, odds * (1 - frequency) / frequency))
         if self.is_strict:
             self.cap = positive_cap(self.observed, self.frequency)
             self.labels = strict_label_complement(self.observed, hidden_proba, self.cap, threshold=self.threshold)
         else:
             self.labels = np.where(self.observed == 1, 1.0, hidden_proba)
+        self.labels = np.where(self._unmeasured, UNMEASURED, self.labels)
         self._write_log(level)
         return self.labels
 

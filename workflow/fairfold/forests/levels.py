@@ -14,6 +14,7 @@ from fairfold.forests.shapes import above_first_level, choose_shapes, grow_mixtu
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.groups import random_parts
 from fairfold.seeds import seed_for
+from fairfold.validation import UNMEASURED
 
 FeatureKind = Literal["output", "embedding"]
 
@@ -101,7 +102,7 @@ class Grower:
         """From now on, grow forests of the shapes that have the least out-of-bag error on these data."""
         settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
         self._shapes = {
-            kind: choose_shapes(kind, X, labels, random_state=self._seed_for("shapes", kind), **settings)
+            kind: choose_shapes(kind, X, _targets(labels), random_state=self._seed_for("shapes", kind), **settings)
             for kind in FORESTS
         }
 
@@ -129,9 +130,9 @@ class Grower:
 
     def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: np.ndarray, seed: int) -> MultilabelForest:
         if not self._shapes:
-            return MultilabelForest(kind, random_state=seed, **self._settings).fit(X, labels)
+            return MultilabelForest(kind, random_state=seed, **self._settings).fit(X, _targets(labels))
         settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
-        return grow_mixture(kind, X, labels, self._shapes[kind], random_state=seed, **settings)
+        return grow_mixture(kind, X, _targets(labels), self._shapes[kind], random_state=seed, **settings)
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
         """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""
@@ -146,6 +147,12 @@ class Grower:
 
     def _seed_for(self, *names: object) -> int:
         return seed_for(self._seed, *(() if self._shared_seed else names))
+
+
+def _targets(labels: np.ndarray) -> np.ndarray:
+    """Labels as forests take them, NaN where unmeasured."""
+    unmeasured = labels == UNMEASURED
+    return np.where(unmeasured, np.nan, labels) if unmeasured.any() else labels
 
 
 def mean_proba(forests: list[MultilabelForest], X: Matrix) -> np.ndarray:

@@ -24,8 +24,8 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
-from fairfold.forests.binning import BinnedMatrix, single_precision
-from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree
+from fairfold.forests.binning import BinnedMatrix, CodeTable, single_precision
+from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree, measured_values
 from fairfold.forests.lanes import LANES
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
@@ -140,7 +140,9 @@ class MultilabelForest(ForgetsSamples):
         ----------
         X : (n_samples, n_features), dense or sparse, finite; or its :class:`~fairfold.forests.binning.BinnedMatrix`,
             made once for several forests (its own ``max_bins`` counts then).
-        Y : (n_samples, n_labels), finite numbers; 0/1 for probabilities.
+        Y : (n_samples, n_labels), finite numbers, 0/1 for probabilities; NaN where unmeasured. Such a cell is at the
+            label's mean while splits are looked for, which it so moves nowhere, and in no mean of a node. Trees of one
+            label are grown on its measured samples, as if there were no others.
 
         Returns
         -------
@@ -149,40 +151,47 @@ class MultilabelForest(ForgetsSamples):
         Raises
         ------
         ModelError
-            When a parameter is out of range, shapes do not fit, or numbers are not finite.
+            When a parameter is out of range, shapes do not fit, or numbers are infinite.
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
             X = BinnedMatrix.from_matrix(_as_matrix(X), max_bins=self.max_bins)
         Y = _check_labels(Y, X.shape[0])
-        n, self.n_features_in_ = X.shape
-        is_random = self.kind == "extra_trees"
-        rules = GrowthRules(
-            n_draws=number_of(self.max_samples, n, "max_samples", "samples"),
-            max_features=number_of(self.max_features, self.n_features_in_, "max_features", "features"),
-            min_samples_leaf=int(self.min_samples_leaf),
-            random_threshold=is_random,
-        )
-        table = X.exact if is_random else X.binned
-        targets = np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y]
-        pool, starts = X.pool()
-        most_draws = rules.n_draws + int(np.diff(starts).max()) - 1
-        padded = [_pad_labels(target, most_draws) for target in targets]
+        self.n_features_in_ = X.shape[1]
+        table = X.exact if self.kind == "extra_trees" else X.binned
+        self.label_means_ = _means(Y)
+        targets = [self._target(X, part) for part in (np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y])]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
         target_of = np.tile(np.arange(len(targets)), self.n_trees)
         trees = self._map(
-            lambda task: grow_tree(table, padded[task[0]][0], targets[task[0]].shape[1], rules, pool, starts, task[1]),
+            lambda task: _grow(table, targets[task[0]], task[1]),
             zip(target_of, seeds, strict=True),
         )
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
-        self._put_together(trees, np.concatenate([centre for _, centre in padded]))
+        self._put_together(trees, np.concatenate([target.centre for target in targets]))
         self.leaf_of_ = np.stack([leaves for *_, leaves, _ in trees], axis=1) + self.tree_starts_[:-1].astype(np.int32)
         self.in_bag_ = np.stack([drawn for *_, drawn in trees], axis=1)
-        self.label_means_ = Y.mean(axis=0)
         shape = TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)
         self.shapes_ = np.array([shape.to_row()], dtype=np.float64)
         self._predict_training_samples()
         return self
+
+    def _target(self, X: BinnedMatrix, Y: np.ndarray) -> _Target:
+        """What trees of these labels are grown on."""
+        is_measured = ~np.isnan(Y)
+        rows = np.flatnonzero(is_measured[:, 0]) if Y.shape[1] == 1 and not is_measured.all() else None
+        pool, starts = X.pool(rows)
+        rules = GrowthRules(
+            n_draws=number_of(self.max_samples, len(pool), "max_samples", "samples"),
+            max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
+            min_samples_leaf=int(self.min_samples_leaf),
+            random_threshold=self.kind == "extra_trees",
+        )
+        # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
+        filled = np.where(is_measured, Y, _means(Y) if rows is None else 0) if not is_measured.all() else Y
+        padded, centre = _pad_labels(filled, rules.n_draws + int(np.diff(starts).max()) - 1)
+        gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
+        return _Target(padded, centre, Y.shape[1], rules, pool, starts, gapped)
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
@@ -272,13 +281,18 @@ class MultilabelForest(ForgetsSamples):
 
         Returns
         -------
-        NaN for a sample that fewer than two trees of some label left out.
+        NaN for a sample that fewer than two trees of some label left out, or without a measured label.
         """
         votes = self._votes(~self.in_bag_)
         v = np.where(votes >= 2, votes, np.nan)
         mean_square = self._sum_values(self.leaf_of_, ~self.in_bag_, squared=True) / v
         variance = np.maximum(0, mean_square - self.oob_proba_**2) * v / (v - 1)
-        return ((self.oob_proba_ - Y) ** 2 - variance / v + variance / n_trees).mean(axis=1)
+        errors = (self.oob_proba_ - Y) ** 2 - variance / v + variance / n_trees
+        if not np.isnan(Y).any():
+            return errors.mean(axis=1)
+        is_measured = ~np.isnan(Y)
+        sums = np.where(is_measured, errors, 0).sum(axis=1)
+        return sums / np.where(is_measured.any(axis=1), is_measured.sum(axis=1), np.nan)
 
     def to_arrays(self, *, with_samples: bool = False) -> dict[str, np.ndarray]:
         """All that ``predict_proba`` and ``apply`` need; for ``numpy.savez``.
@@ -433,6 +447,36 @@ class MultilabelForest(ForgetsSamples):
         return single_precision(X)
 
 
+class _Target(NamedTuple):
+    """Labels that trees are grown on together, and how: the further arguments of ``grow_tree``.
+
+    ``gapped`` are labels with NaN where unmeasured, if splits were looked for with means in their place.
+    """
+
+    padded: np.ndarray
+    centre: np.ndarray
+    n_labels: int
+    rules: GrowthRules
+    pool: np.ndarray
+    starts: np.ndarray
+    gapped: np.ndarray | None
+
+
+def _grow(table: CodeTable, target: _Target, seed: int) -> tuple:
+    """Nodes, weights, values, leaves of the samples, and which were drawn."""
+    padded, centre, n_labels, rules, pool, starts, gapped = target
+    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, n_labels, rules, pool, starts, seed)
+    if gapped is not None:
+        means = _means(gapped)
+        values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
+    return nodes, weights, values, leaf_of, draws > 0
+
+
+def _means(Y: np.ndarray) -> np.ndarray:
+    """(n_labels,) means of what is measured."""
+    return np.nanmean(Y, axis=0) if np.isnan(Y).any() else Y.mean(axis=0)
+
+
 def _signed(wanted: int | float) -> float:
     """A share as a negative number, to be told from a whole number."""
     return -float(wanted) if isinstance(wanted, (float, np.floating)) else float(wanted)
@@ -453,8 +497,10 @@ def _check_labels(Y: np.ndarray, n_samples: int) -> np.ndarray:
     Y = np.asarray(Y)
     if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
         raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
-    if Y.dtype.kind not in "fiub" or not np.isfinite(Y).all():
-        raise ModelError("labels must be finite numbers.")
+    if Y.dtype.kind not in "fiub" or np.isinf(Y).any():
+        raise ModelError("labels must be finite numbers, or NaN where unmeasured.")
+    if Y.dtype.kind == "f" and (nothing := np.isnan(Y).all(axis=0)).any():
+        return np.where(nothing, 0, Y)  # as of a label without positives
     return Y
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -41,6 +41,8 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     unseen_proba_ : (n_samples, n_labels) calibrated probabilities that labels of training samples are observed.
     thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     """
+
+    takes_unmeasured: ClassVar[bool] = True
 
     estimator: BaseEstimator
     _: KW_ONLY

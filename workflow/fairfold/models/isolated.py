@@ -17,7 +17,7 @@ from functools import cache
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -56,6 +56,8 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : numbers of the labels.
     """
+
+    takes_unmeasured: ClassVar[bool] = True
 
     name: str
     entry: Mapping[str, Any]

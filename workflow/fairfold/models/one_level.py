@@ -19,6 +19,7 @@ from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.groups import group_codes, with_groups
+from fairfold.models.measured import on_measured
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
@@ -46,6 +47,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     classes_ : numbers of the labels.
     """
 
+    takes_unmeasured: ClassVar[bool] = True
     _of_samples: ClassVar = ("training_labels_",)
 
     estimator: BaseEstimator
@@ -59,7 +61,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, Y : features and labels.
+        X, Y : features and labels; a label of -1 is unmeasured, and takes no part.
         groups : (n_samples,) of samples that belong together, for estimators that hold out some of them.
 
         Raises
@@ -67,11 +69,12 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         ModelError
             When labels are not 0/1, or the classifier refuses the data.
         """
-        Y = check_dense_binary(Y, "Y", ModelError).astype(np.int8)
-        given = with_groups(self.estimator, None if groups is None else group_codes(groups, len(Y)))
+        Y = check_dense_binary(Y, "Y", ModelError, unmeasured=True).astype(np.int8)
+        estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
+        given = with_groups(estimator, None if groups is None else group_codes(groups, len(Y)))
         try:
             with parallel_config("threading"), one_thread_each():
-                self.estimator_ = clone(self.estimator).set_params(**self._given()).fit(X, Y, **given)
+                self.estimator_ = estimator.fit(X, Y, **given)
         except ModelError:
             raise  # it says which model
         except ValueError as error:

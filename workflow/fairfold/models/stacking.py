@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from joblib import Memory
@@ -25,6 +25,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
+from fairfold.validation import UNMEASURED
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 _STEPS = 500
@@ -58,6 +59,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     classes_ : numbers of the labels.
     """
+
+    takes_unmeasured: ClassVar[bool] = True
 
     estimators: Sequence[tuple[str, BaseEstimator]]
     _: KW_ONLY
@@ -126,7 +129,7 @@ def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1.
+    observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
     probabilities : (n_members, n_samples, n_labels) of samples that the members did not see. Of more than a million
         cells, evenly spaced samples count.
 
@@ -137,6 +140,7 @@ def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     step = -(-observed.size // _MOST_CELLS)
     observed, probabilities = observed[::step], probabilities[:, ::step]
     likelihood = np.maximum(np.where(observed == 1, probabilities, 1 - probabilities), 1e-12)
+    likelihood[:, observed == UNMEASURED] = 1.0
     likeliest = _likeliest_weights(likelihood.reshape(len(likelihood), -1))
     pooled = np.tensordot(likeliest, likelihood, axes=1)
     gains = np.log(pooled / likelihood[0]).sum(axis=1)  # of each sample, whose labels are not independent

@@ -42,6 +42,7 @@ TRUSTED = frozenset(
         "fairfold.models.binary.as_dense",
         "fairfold.models.correction.CorrectedClassifier",
         "fairfold.models.kernel_ridge.KernelRidgeClassifier",
+        "fairfold.models.measured.MeasuredRows",
         "fairfold.models.ml_knn.MLkNN",
         "fairfold.models.one_level.OneLevelModel",
         "fairfold.models.stacking.StackedClassifier",

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from fairfold.arrays import Matrix
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.groups import with_groups
+from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
 
 
@@ -28,11 +29,12 @@ def fit_with_unseen(
     Parameters
     ----------
     estimator : unfitted, of several labels, with ``predict_proba``.
-    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured.
     n_splits : folds of a cross-fitting, by iterative stratification.
     random_state : seed of the folds.
     groups : (n_samples,) of samples that are left out together, or None.
     """
+    estimator = on_measured(estimator, Y)
     fitted = clone(estimator).fit(X, Y, **with_groups(estimator, groups))
     if hasattr(fitted, "unseen_proba_"):
         return fitted, fitted.unseen_proba_

@@ -94,7 +94,7 @@ def missing_rate_table(
             if level is None:
                 continue
             observed = _dense(observed_labels(Y, triples, fold)[train])
-            shares.append(1 - observed.sum() / max(1, Y[train].sum()))
+            shares.append(1 - (observed == 1).sum() / max(1, (Y[train] == 1).sum()))
             estimates.append(estimate_missing_rate(observed, level.predictors))
         found = (np.mean(shares), np.mean(estimates), min(estimates), max(estimates)) if estimates else (np.nan,) * 4
         rows.append((rate, *(100 * np.array(found)), len(estimates), "" if estimates else _NO_FOREST))

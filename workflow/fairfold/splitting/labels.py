@@ -30,7 +30,8 @@ def check_labels(Y: Any) -> sp.csr_array:
     Parameters
     ----------
     Y : array-like or SciPy sparse matrix, shape (n_samples, n_labels) or (n_samples,)
-        Labels, 0 or 1, of any boolean, integer or float type. One dimension is one label.
+        Labels, 0 or 1, of any boolean, integer or float type. One dimension is one label. -1, for an unmeasured one, is
+        no positive: positives are balanced.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def check_labels(Y: Any) -> sp.csr_array:
     SplitError
         For a wrong shape, a missing or non-binary value, or a matrix without any positive.
     """
-    matrix = _as_positives(check_binary(Y, "Y", SplitError))
+    matrix = _as_positives(check_binary(Y, "Y", SplitError, unmeasured=True))
     n_samples, n_labels = matrix.shape
     if not n_samples or not n_labels:
         raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
@@ -55,8 +56,8 @@ def _as_positives(Y: np.ndarray | sp.csr_array) -> sp.csr_array:
     if not sp.issparse(Y):
         if Y.ndim > 2:
             raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
-        return sp.csr_array((Y[:, np.newaxis] if Y.ndim == 1 else Y).astype(bool))
-    positives = sp.csr_array((Y.data.astype(bool), Y.indices, Y.indptr), shape=Y.shape)
+        return sp.csr_array((Y[:, np.newaxis] if Y.ndim == 1 else Y) == 1)
+    positives = sp.csr_array((Y.data == 1, Y.indices, Y.indptr), shape=Y.shape)
     if not positives.data.all():
         positives = positives.copy()
         positives.eliminate_zeros()

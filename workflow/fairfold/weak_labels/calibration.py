@@ -29,7 +29,7 @@ def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkag
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) from models that did not see the sample.
     shrinkage : at least 0.
 
@@ -38,8 +38,10 @@ def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkag
     (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
     """
     z, is_observed = _logits(probabilities), np.asarray(observed, dtype=np.float64)
-    pooled = _fit_logistic(z.reshape(-1, 1), is_observed.reshape(-1, 1), np.array([[1.0, 0.0]]), shrinkage)
-    return _fit_logistic(z, is_observed, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
+    counts = (is_observed >= 0).astype(np.float64)
+    parts = [part.reshape(-1, 1) for part in (z, is_observed, counts)]
+    pooled = _fit_logistic(*parts, np.array([[1.0, 0.0]]), shrinkage)
+    return _fit_logistic(z, is_observed, counts, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
 
 
 def calibrate(probabilities: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
@@ -71,7 +73,7 @@ def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) from models that did not see the sample.
     z : standard errors.
 
@@ -79,12 +81,15 @@ def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z
     -------
     A number in (0, 1]; 1 ("nothing is missing") where the labels say nothing, because too few are positive.
     """
-    is_observed = np.asarray(observed)
+    is_observed, is_measured = np.asarray(observed) == 1, np.asarray(observed) >= 0
     n_positives = is_observed.sum(axis=0)
     labels = np.flatnonzero(n_positives)
-    ranking = np.argsort(-probabilities[:, labels], axis=0, kind="stable")
+    score = np.where(is_measured, probabilities, -np.inf)[:, labels]  # unmeasured ones come last
+    ranking = np.argsort(-score, axis=0, kind="stable")
     hits = np.cumsum(np.take_along_axis(is_observed[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
-    bounds = [_best_share(hits, np.rint(depth * n_positives[labels]).astype(np.int64), z) for depth in _DEPTHS]
+    tops = [np.rint(depth * n_positives[labels]).astype(np.int64) for depth in _DEPTHS]
+    n_measured = is_measured[:, labels].sum(axis=0)
+    bounds = [_best_share(hits, np.minimum(top, n_measured), z) for top in tops]
     best = max(bounds, default=0.0)
     return best if best > 0 else 1.0
 
@@ -105,12 +110,14 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
     return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
 
 
-def _fit_logistic(z: np.ndarray, is_observed: np.ndarray, prior: np.ndarray, shrinkage: float) -> np.ndarray:
+def _fit_logistic(
+    z: np.ndarray, is_observed: np.ndarray, counts: np.ndarray, prior: np.ndarray, shrinkage: float
+) -> np.ndarray:
     """Newton's method for all columns at once; the prior keeps it well posed where a column has one class only."""
     coefficients = prior.copy()
     for _ in range(_NEWTON_STEPS):
         p = expit(z * coefficients[:, 0] + coefficients[:, 1])
-        error, weight = p - is_observed, p * (1 - p)
+        error, weight = counts * (p - is_observed), counts * p * (1 - p)
         gradient = np.column_stack([(error * z).sum(axis=0), error.sum(axis=0)]) + 2 * shrinkage * (
             coefficients - prior
         )

@@ -106,10 +106,10 @@ def _choose_hidden(Y: Matrix | pd.DataFrame, rate: float, random: np.random.Gene
     """Rows and labels of the positives to hide."""
     if not 0 <= rate < 1:
         raise DataError(f"missing rate is {rate}; it must be at least 0 and below 1, for example 0.3.")
-    checked = check_binary(Y, "Y", DataError)
+    checked = check_binary(Y, "Y", DataError, unmeasured=True)
     if checked.ndim != 2:
         raise DataError(f"Y has {checked.ndim} dimension(s); it must be (n_samples, n_labels).")
-    positives = sparse.coo_array(checked)
+    positives = sparse.coo_array(checked == 1)
     positives.eliminate_zeros()
     rows, labels = positives.coords
     # One random key per positive; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
