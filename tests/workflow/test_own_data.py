@@ -2,13 +2,16 @@
 
 import html
 import re
+import shutil
 
+import messy_table
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 from fairfold.__main__ import main
+from fairfold.datasets import Dataset
 from fairfold.final import load_final
 
 
@@ -355,3 +358,31 @@ def test_folds_of_ones_own(study, named):
     assert folds.tolist() == table["part"].map(numbers).tolist()
     code, output = mine.run("final")
     assert code == 0, output
+
+
+def test_the_messy_table_of_the_documents(root, study):
+    """From the file to predictions for new leaves, by the documents' configuration with smaller forests."""
+    for name, content in messy_table.files().items():
+        assert (root / "docs/example" / name).read_bytes() == content, "run tests/messy_table.py"
+    config = yaml.safe_load((root / "docs/example/leaves.yaml").read_text())
+    config["weak_labels"] |= {"models": ["RF+ET", "gcForest+", "logistic"], "missing_rates": [0]}
+    config["weak_labels"]["forest"] = {"n_trees": 10, "max_levels": 1}
+    mine = study(config)
+    (mine.folder / "docs").mkdir()
+    shutil.copytree(root / "docs/example", mine.folder / "docs/example")
+    code, output = mine.run("final")
+    assert code == 0, output
+    home, table = mine.folder / "results/final/leaves", messy_table.messy_table()
+    data = Dataset.load(mine.folder / "results/datasets/leaves.npz")
+    traits = [name for name in table if name.startswith("trait_")]
+    assert data.label_names == tuple(traits) and set(data.left_out) == {"id", "groups", "ignored"}
+    np.testing.assert_array_equal(data.Y, table[traits].replace("", -1).astype(int))
+    assert np.isnan(data.X).sum() == (table[["width", "nitrogen", "chlorophyll"]].isin(["", "NA", "?"])).sum().sum()
+    assert "soil=?" in data.feature_names
+    scores = pd.read_csv(mine.folder / "results/tables/label_scores.csv").set_index("label")
+    assert scores.loc[list(messy_table.RARE), "n_positives"].tolist() == [2, 2]
+    found = mine.folder / "found.csv"
+    assert main(["predict", str(home), str(mine.folder / "docs/example/new-leaves.csv"), "-o", str(found)]) == 0
+    predicted = pd.read_csv(found)
+    assert predicted["leaf"].tolist() == messy_table.new_leaves()["leaf"].tolist()
+    assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 3 * len(traits)

@@ -171,14 +171,15 @@ def text_columns_of(
     left = {at: name for at, name in enumerate(columns) if name not in apart}
     for number, (line, cells) in enumerate(rows, start=1):
         for at, name in list(left.items()):
-            if at < len(cells) and _is_text(cells[at].strip()):
+            if at < len(cells) and is_text(cells[at].strip()):
                 if _DATE.fullmatch(cells[at].strip()):
                     _number(cells[at], name, f"{path}, data row {number} (line {line})", None)
                 found.add(left.pop(at))
     return [name for name in columns if name in found]
 
 
-def _is_text(cell: str) -> bool:
+def is_text(cell: str) -> bool:
+    """Whether a cell holds anything but a number, a truth or a gap."""
     if cell.casefold() in GAPS or cell.casefold() in _TRUTHS:
         return False
     with contextlib.suppress(ValueError):

@@ -250,9 +250,11 @@ def _split_labels(
 ) -> Dataset:
     """Part the label columns from the feature columns and check that labels are 0/1, or missing: unmeasured."""
     if text_labels := [name for name in labels if name in categorical]:
-        found = table.text[text_labels[0]][0]
+        cells = table.text[text_labels[0]]
+        row = next((row for row, cell in enumerate(cells) if formats.is_text(cell)), 0)
         raise DataError(
-            f"{table.source}: label {text_labels[0]!r} holds text, such as {str(found)!r}, but labels must be 0 or 1."
+            f"{table.source}, data row {row + 1}, label {text_labels[0]!r}: found {str(cells[row])!r}, but labels must be "
+            "0 or 1, or empty where nobody looked."
         )
     left_out = _parts_beside(entry, table, labels)
     is_label = np.isin(table.columns, labels)
