@@ -253,8 +253,8 @@ def _split_labels(
         cells = table.text[text_labels[0]]
         row = next((row for row, cell in enumerate(cells) if formats.is_text(cell)), 0)
         raise DataError(
-            f"{table.source}, data row {row + 1}, label {text_labels[0]!r}: found {str(cells[row])!r}, but labels must be "
-            "0 or 1, or empty where nobody looked."
+            f"{table.source}, data row {row + 1}, label {text_labels[0]!r}: found {str(cells[row])!r}, but labels "
+            "must be 0 or 1, or empty where nobody looked."
         )
     left_out = _parts_beside(entry, table, labels)
     is_label = np.isin(table.columns, labels)
