@@ -143,7 +143,7 @@ def read_csv(
         raise DataError(f"{path} has a header but no data row.")
     return Table(
         columns=tuple(numeric),
-        values=np.array(numbers).reshape(n_rows, len(numeric)),
+        values=np.asarray(numbers).reshape(n_rows, len(numeric)),  # no copy
         source=path.name,
         text={columns[at]: np.array(classes) for at, classes in texts.items()},
         ignored=tuple(left_out),

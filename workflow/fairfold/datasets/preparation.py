@@ -400,7 +400,7 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
     return Dataset(
         id=entry.id,
         task=entry.task,
-        X=X.astype(np.float64),
+        X=X.astype(np.float64, copy=False),
         Y=Y.astype(np.int8 if entry.task == "multilabel" else np.int64),
         feature_names=tuple(map(str, features)),
         label_names=tuple(map(str, labels)),
