@@ -244,7 +244,10 @@ def test_what_to_look_at_is_measured(data):
 
 
 def test_other_numbers_are_refused(data):
-    X, Y, _ = data
+    X, Y, truth = data
+    for name in ("gcForest", "logistic", "joint-GB"):
+        with pytest.raises(ModelError, match="holds 1 and -1, but no 0: -1 is an unmeasured label here; write 0"):
+            make(name).fit(X, 2 * truth - 1)
     with pytest.raises(ModelError, match="Y holds -2 in row 0, column 0"):
         make("gcForest").fit(X, np.where(np.arange(900).reshape(300, 3) == 0, -2, Y))
     with pytest.raises(DataError, match="holds nan"):

@@ -58,6 +58,17 @@ def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured
     return Y.toarray() if sparse.issparse(Y) else Y
 
 
+def check_training_labels(Y: Any, name: str, error: type[StudyError]) -> np.ndarray:
+    """Dense labels of 0/1 to learn from, or ``UNMEASURED``; raises as :func:`check_binary` does.
+
+    Labels of 1 and -1 without any 0 are refused: they are negatives written in another way, more likely.
+    """
+    Y = check_dense_binary(Y, name, error, unmeasured=True)
+    if (Y == UNMEASURED).any() and (Y == 1).any() and not (Y == 0).any():
+        raise error(f"{name} holds 1 and -1, but no 0: -1 is an unmeasured label here; write 0 for negatives.")
+    return Y
+
+
 def _check_sparse(
     Y: sparse.sparray | sparse.spmatrix, name: str, error: type[StudyError], unmeasured: bool
 ) -> sparse.csr_array:

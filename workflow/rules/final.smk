@@ -8,6 +8,7 @@ SAID_OF_LABELS = {
     "label_scores": "scores",
     "suspect_labels": "suspects",
     "suspect_precision": "precision",
+    "feature_importance": "importance",
 }
 GATHERED |= {
     table: (
@@ -68,3 +69,21 @@ rule examine_labels:
         code=code_of_models("examine_labels", FINAL_MODELS),
     script:
         "../scripts/examine_labels.py"
+
+
+rule write_dataset_page:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        columns=rules.fit_final_model.output.columns,
+        sentences=["results/recommendation/sentences.csv"] * (FINAL["model"] is None),
+        **rules.examine_labels.output,
+    output:
+        page="results/final/{dataset}/report.html",
+        figure="results/final/{dataset}/label_scores.png",
+        pdf="results/final/{dataset}/label_scores.pdf",
+    log:
+        "results/logs/write_dataset_page/{dataset}.log",
+    benchmark:
+        "results/benchmarks/write_dataset_page/{dataset}.tsv"
+    script:
+        "../scripts/write_dataset_page.py"

@@ -5,11 +5,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.base import ClassifierMixin
 
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
+from fairfold.final.importance import feature_groups, permutation_losses, summarise_losses
 from fairfold.final.labels import label_scores, left_out_posteriors, precision_at, suspect_cells
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
@@ -37,10 +40,20 @@ with logged(snakemake.log):
         fold_of=fold_of,
         groups=data.groups,
     )
-    P, observed = posteriors(Y), mask_positives(Y, params.hidden / 100, random_state=seed("hidden"))
+    feature_sets, losses = feature_groups(data), []
+
+    def measure_losses(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
+        found = permutation_losses(model, data.X[test], Y[test], feature_sets, seed=seed("permutations", fold))
+        losses.append(found.assign(fold=fold))
+
+    P, observed = (
+        posteriors(Y, look=measure_losses),
+        mask_positives(Y, params.hidden / 100, random_state=seed("hidden")),
+    )
     tables = {
-        "scores": label_scores(Y, P, data.label_names, seed=seed("resampling")),
+        "scores": label_scores(Y, P, data.label_names, seed=seed("resampling"), groups=data.groups),
         "suspects": suspect_cells(data.X, Y, P, data.label_names, samples),
+        "importance": summarise_losses(pd.concat(losses), feature_sets),
         "precision": precision_at(Y, observed, posteriors(observed)).assign(hidden_rate=params.hidden),
     }
     for kind, table in tables.items():

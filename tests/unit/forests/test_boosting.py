@@ -165,6 +165,6 @@ def test_data_that_do_not_fit_are_refused(data):
     with pytest.raises(ModelError, match=r"labels have shape \(299, 3\); they must be \(300, n_labels\)"):
         small().fit(X, Y[1:])
     with pytest.raises(ModelError, match="finite"):
-        small().fit(np.where(X > 0.9, np.nan, X), Y)
+        small().fit(np.where(X > 0.9, np.inf, X), Y)
     with pytest.raises(ModelError, match="X has 8 features; the forest was trained on 9"):
         small(max_rounds=10).fit(X, Y).predict_proba(X[:, 1:])

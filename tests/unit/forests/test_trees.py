@@ -253,7 +253,7 @@ def test_bad_kind(data):
         (np.zeros(300), r"labels have shape \(300,\)"),
         (np.zeros((299, 2)), r"must be \(300, n_labels\)"),
         (np.zeros((300, 0)), r"labels have shape \(300, 0\)"),
-        (np.full((300, 1), np.nan), "labels must be finite"),
+        (np.full((300, 1), np.inf), "labels must be finite"),
         (np.full((300, 1), "a"), "labels must be finite numbers"),
     ],
 )

@@ -40,7 +40,7 @@ def test_one_dimension_is_one_label():
     [
         ([[0, 2], [1, 0]], "holds 2 in row 0, column 1"),
         ([[0, 3.5], [1, 0]], "holds 3.5"),
-        ([[0, -1], [1, 0]], "holds -1"),
+        ([[0, -2], [1, 0]], "holds -2"),
         ([[0, np.nan], [1, 0]], "holds nan in row 0, column 1.*drop or impute"),
         (sp.csr_array([[0, 2], [1, 0]]), "holds 2"),
         (sp.csr_array(([1, 1], ([0, 0], [1, 1])), shape=(2, 2)).tocoo(), "holds 2"),

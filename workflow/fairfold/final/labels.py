@@ -34,6 +34,7 @@ def left_out_posteriors(
     fold_of: np.ndarray,
     *,
     groups: np.ndarray | None = None,
+    look: Callable[[int, ClassifierMixin, np.ndarray], None] | None = None,
 ) -> np.ndarray:
     """(n_samples, n_labels) posterior of each sample by a model fitted without its fold.
 
@@ -41,16 +42,26 @@ def left_out_posteriors(
     ----------
     make : fold -> unfitted model.
     X, Y, fold_of, groups : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample is in a fold.
+    look : is called with each fold, its fitted model, and its left-out samples.
     """
     P = np.empty(Y.shape)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
         given = {} if groups is None else {"groups": groups[train]}
-        P[test] = make(fold).fit(X[train], Y[train], **given).predict_proba(X[test])
+        model = make(fold).fit(X[train], Y[train], **given)
+        P[test] = model.predict_proba(X[test])
+        if look is not None:
+            look(fold, model, test)
     return P
 
 
 def label_scores(
-    Y: np.ndarray, P: np.ndarray, labels: Sequence[str], *, seed: int, level: float = 0.95
+    Y: np.ndarray,
+    P: np.ndarray,
+    labels: Sequence[str],
+    *,
+    seed: int,
+    level: float = 0.95,
+    groups: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """How well each label is predicted, worst first.
 
@@ -61,6 +72,7 @@ def label_scores(
     seed : of the resampling.
     level : of the intervals, percentiles over samples that are drawn with replacement: they say what other samples
         would have given the same predictions, not what other training samples would have.
+    groups : (n_samples,) int64 from 0, of samples that are drawn together, or None.
 
     Returns
     -------
@@ -70,8 +82,10 @@ def label_scores(
         the others, does not depend on how rare a label is. Time grows with resamplings · n_samples · n_labels.
     """
     rng = np.random.default_rng(seed)
-    draws = rng.multinomial(len(Y), np.full(len(Y), 1 / len(Y)), size=N_RESAMPLINGS).astype(np.float64)
-    weights = np.vstack([np.ones(len(Y)), draws])
+    unit_of = np.arange(len(Y)) if groups is None else groups
+    n_units = int(unit_of.max()) + 1
+    draws = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=N_RESAMPLINGS).astype(np.float64)
+    weights = np.vstack([np.ones(len(Y)), draws[:, unit_of]])
     rows = []
     for label, name in enumerate(labels):
         y, p, of_label = Y[:, label], P[:, label], weights

@@ -24,7 +24,7 @@ from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
 from fairfold.groups import group_codes
-from fairfold.validation import check_dense_binary
+from fairfold.validation import check_training_labels
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
@@ -220,7 +220,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if Y is None:
             raise ModelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         label_names = column_names(Y, "Y")
-        Y = check_dense_binary(Y, "Y", ModelError, unmeasured=True)
+        Y = check_training_labels(Y, "Y", ModelError)
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
         # half of the samples are drawn for a tree, and a split needs two full leaves

@@ -37,7 +37,7 @@ from fairfold.groups import group_codes, random_parts
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
-from fairfold.validation import check_dense_binary
+from fairfold.validation import check_training_labels
 
 ROUNDS_AT_ONCE = 10  # between looks at the left-out samples
 
@@ -95,7 +95,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
             folds.
         """
         self._check_parameters()
-        Y = check_dense_binary(Y, "Y", ModelError, unmeasured=True).astype(np.float64)
+        Y = check_training_labels(Y, "Y", ModelError).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
             self._gaps = GapFiller(for_trees=True).fit(X)
             X = BinnedMatrix.from_matrix(self._gaps.transform(X))

@@ -23,7 +23,7 @@ from fairfold.models.measured import on_measured
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
-from fairfold.validation import check_dense_binary
+from fairfold.validation import check_training_labels
 
 
 @dataclass(eq=False, repr=False)
@@ -69,7 +69,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         ModelError
             When labels are not 0/1, or the classifier refuses the data.
         """
-        Y = check_dense_binary(Y, "Y", ModelError, unmeasured=True).astype(np.int8)
+        Y = check_training_labels(Y, "Y", ModelError).astype(np.int8)
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
         given = with_groups(estimator, None if groups is None else group_codes(groups, len(Y)))
         try:

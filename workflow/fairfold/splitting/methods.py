@@ -80,7 +80,7 @@ def repeated_splits(
     for repeat in range(n_repeats):
         splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
         start = time.process_time()
-        folds[repeat] = splitter.assign(Y, groups)
+        folds[repeat] = splitter.assign(Y) if groups is None else splitter.assign(Y, groups)
         seconds[repeat] = time.process_time() - start
     return folds, seconds
 

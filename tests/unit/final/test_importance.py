@@ -1,0 +1,83 @@
+"""What is lost when features are permuted: as scikit-learn measures it, of features that go together at once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import average_precision_score
+
+from fairfold.datasets import Dataset
+from fairfold.datasets.categories import Categories
+from fairfold.final.importance import MOST_FEATURES, feature_groups, permutation_losses, summarise_losses
+from fairfold.models import make_model
+
+
+def dataset(X, names=None, categories=None):
+    Y = np.zeros((X.shape[0], 2), dtype=np.int8)
+    names = names or tuple(f"f{at}" for at in range(X.shape[1]))
+    return Dataset("d", "multilabel", X, Y, tuple(names), ("a", "b"), categories=categories)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    Y = (X[:, :2] + 0.3 * rng.normal(size=(600, 2)) > 0.5).astype(np.int8)
+    return make_model("logistic").fit(X[:300], Y[:300]), X[300:], Y[300:]
+
+
+def test_losses_are_those_of_scikit_learn(fitted):
+    model, X, Y = fitted
+    groups = {name: [at] for at, name in enumerate("abcd")}
+    tables = [permutation_losses(model, X, Y, groups, seed=seed).assign(fold=seed) for seed in range(10)]
+    found = summarise_losses(pd.concat(tables), groups).set_index("features")["loss"]
+
+    def score(estimator, X, y):
+        return average_precision_score(y.ravel(), estimator.predict_proba(X).ravel())
+
+    theirs = permutation_importance(model, X, Y, scoring=score, n_repeats=30, random_state=1)
+    np.testing.assert_allclose([found[name] for name in "abcd"], theirs.importances_mean, rtol=0, atol=0.02)
+    assert found.index[:2].isin(["a", "b"]).all() and abs(found[["c", "d"]]).max() < 0.02
+
+
+def test_sparse_features_lose_the_same(fitted):
+    model, X, Y = fitted
+    groups = {"both": [0, 2], "one": [1]}
+    dense = permutation_losses(model, X, Y, groups, seed=3)
+    scaled = make_model("kernel-ridge").fit(sparse.csr_array(X), Y)
+    found = permutation_losses(scaled, sparse.csr_array(X), Y, groups, seed=3)
+    expected = permutation_losses(make_model("kernel-ridge").fit(X, Y), X, Y, groups, seed=3)
+    np.testing.assert_allclose(found["loss"], expected["loss"], rtol=0, atol=0.05)
+    assert dense["features"].tolist() == found["features"].tolist()
+
+
+def test_few_features_are_groups_of_their_own_and_a_category_is_one():
+    categories = Categories("one-hot", {"soil": ("loam", "sand")})
+    names = ("height", "width", "soil=loam", "soil=sand")
+    found = feature_groups(dataset(np.random.default_rng(0).normal(size=(30, 4)), names, categories))
+    assert {name: places.tolist() for name, places in found.items()} == {"height": [0], "width": [1], "soil": [2, 3]}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_many_features_are_joined_by_their_correlation(kind):
+    rng = np.random.default_rng(1)
+    causes = rng.normal(size=(200, 5))
+    X = np.repeat(causes, 20, axis=1) + 0.2 * rng.normal(size=(200, 100))
+    X[:, 7] *= -1  # goes together all the same
+    found = feature_groups(dataset(kind(X)), most=5)
+    assert sorted(sorted(places.tolist()) for places in found.values()) == np.arange(100).reshape(5, 20).tolist()
+    assert all(name.endswith(" and 19 more") for name in found)
+
+
+def test_gaps_and_constant_features_do_no_harm():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 60))
+    X[:, 3], X[rng.random(50) < 0.2, 5] = 1.0, np.nan
+    found = feature_groups(dataset(X), most=10)
+    assert len(found) <= 10 and sorted(np.concatenate(list(found.values()))) == list(range(60))
+
+
+def test_of_too_many_features_nothing_is_said():
+    assert feature_groups(dataset(np.zeros((2, MOST_FEATURES + 1)))) == {}
+    assert feature_groups(dataset(np.zeros((2, 0)))) == {}

@@ -1,0 +1,87 @@
+"""The page of a dataset says which labels not to rely on, escapes what it is given, and needs nothing else."""
+
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.figures.label_scores import MOST_LABELS, plot_label_scores
+from fairfold.report.dataset_page import render_dataset_page, unlearned
+
+SENTENCES = [
+    ("mine", "data", "About 3 % are missing."),
+    ("mine", "ranking", "The best is X."),
+    ("other", "data", "No."),
+]
+LOSSES = ["features", "n_features", "loss", "lowest", "highest"]
+
+
+def scores(n=4):
+    table = pd.DataFrame({"label": [f"l<{at}>" for at in range(n)], "n_positives": 30, "n_expected": 33.3})
+    for score in ("average_precision", "roc_auc", "mcc"):
+        table[score], table[f"{score}_low"], table[f"{score}_high"] = 0.8, 0.7, 0.9
+    return table
+
+
+@pytest.fixture
+def given():
+    table = scores()
+    table.loc[0, ["roc_auc_low"]] = 0.4
+    table.loc[1, "n_positives"] = 9
+    table.loc[2, ["roc_auc", "roc_auc_low", "roc_auc_high"]] = np.nan
+    image = io.BytesIO()
+    plot_label_scores(table).savefig(image, format="png")
+    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
+    suspects = pd.DataFrame([("missing", 1, "s1", "l<0>", 0.9, 0.5, "s2, s3")], columns=columns)
+    return {
+        "sentences": pd.DataFrame(SENTENCES, columns=["dataset", "use", "sentence"]),
+        "label_scores": table,
+        "suspects": suspects,
+        "precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
+        "importance": pd.DataFrame([("<b>", 1, 0.1, 0, 1)], columns=LOSSES),
+        "figure": image.getvalue(),
+        "folder": "results/final/mine",
+    }
+
+
+def text_of(page):
+    return " ".join(re.sub(r"(?s)<(style|script)\b.*?</\1>|<[^>]+>", " ", page).split())
+
+
+def test_it_says_what_not_to_rely_on(given):
+    assert [len(names) for names in unlearned(given["label_scores"]).values()] == [1, 1, 1]
+    text = text_of(render_dataset_page("mine", "gcForest+", "10 samples.", **given))
+    assert "Of 4 labels 1 are predicted better than by guesses" in text
+    assert "No better than guesses, as far as these samples tell: l&lt;0&gt; (30)." in text
+    assert "Of fewer than ten positives" in text and "Of one value only" in text
+    assert "13 of the first 20 such cells were among them; of as many at random, 2.0 would be" in text
+    assert "About 3 % are missing." in text and "No." not in text
+    assert "python -m fairfold predict results/final/mine new.csv -o predictions.csv" in text
+
+
+def test_it_needs_nothing_else_and_escapes_names(given):
+    page = render_dataset_page("<i>mine</i>", "gcForest+", "10 samples.", **given)
+    assert "<i>" not in page and "<b>" not in page and "l<0>" not in page
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+
+
+def test_a_named_model_has_no_recommendation(given):
+    text = text_of(render_dataset_page("mine", "kNN", "10 samples.", **{**given, "sentences": None}))
+    assert "The model is kNN, which the configuration names." in text
+
+
+def test_of_many_labels_the_first_are_drawn():
+    figure = plot_label_scores(scores(100).assign(share=0.3))
+    assert len(figure.axes[0].get_yticklabels()) == MOST_LABELS
+    assert figure.axes[0].get_yticklabels()[0].get_text() == "l<0> (30)"
+    assert len(plot_label_scores(scores(0)).axes) == 0
+
+
+def test_points_and_intervals_are_where_they_should_be():
+    figure = plot_label_scores(scores(3))
+    for panel in figure.axes:
+        (points,) = [line for line in panel.lines if line.get_marker() == "o"]
+        np.testing.assert_array_equal(points.get_xdata(), [0.8] * 3)
+        np.testing.assert_array_equal(panel.collections[0].get_segments()[0][:, 0], [0.7, 0.9])

@@ -1,0 +1,49 @@
+"""How well each label is predicted."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+
+MOST_LABELS = 60
+_SCORES = {"roc_auc": "AUROC", "average_precision": "average precision", "mcc": "Matthews correlation"}
+
+
+def plot_label_scores(scores: pd.DataFrame) -> Figure:
+    """A panel for each score, a line for each label, the worst first, with its interval.
+
+    Parameters
+    ----------
+    scores : of one dataset, columns ``label, n_positives`` and, for each of ``roc_auc, average_precision, mcc``, the
+        score, ``<score>_low`` and ``<score>_high``, in the order in which they are drawn; of more than ``MOST_LABELS``
+        the first.
+
+    Returns
+    -------
+    Figure
+        A vertical line is at the score of guesses: 0.5 of AUROC, 0 of Matthews correlation; of average precision a grey
+        mark for each label is at its share of positives, if the table has it (``share``).
+    """
+    shown = scores.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
+    if shown.empty:
+        return nothing_to_draw()
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 0.9 + 0.16 * len(shown)), layout="constrained")
+        axes = figure.subplots(1, len(_SCORES), sharey=True)
+        places = np.arange(len(shown))
+        for panel, (score, name), colour in zip(axes, _SCORES.items(), PALETTE, strict=False):
+            panel.hlines(places, shown[f"{score}_low"], shown[f"{score}_high"], color=colour, linewidth=1)
+            panel.plot(shown[score], places, "o", color=colour, markersize=3.2)
+            panel.set_xlabel(name)
+            panel.grid(visible=False, axis="y")
+            if score == "average_precision" and "share" in shown:
+                panel.plot(shown["share"], places, "|", color="#777777", markersize=6)
+            else:
+                panel.axvline(0.5 if score == "roc_auc" else 0, color="#777777", linewidth=0.8, zorder=0.8)
+        axes[0].set_yticks(places, [f"{row.label} ({row.n_positives})" for row in shown.itertuples()])
+        axes[0].set_ylim(len(shown) - 0.5, -0.5)
+    return figure

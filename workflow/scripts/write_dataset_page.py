@@ -1,0 +1,38 @@
+"""The page of a dataset, and the figure of its labels."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.datasets.columns import account_line
+from fairfold.figures import save_figure
+from fairfold.figures.label_scores import plot_label_scores
+from fairfold.files import atomic_open
+from fairfold.report.dataset_page import render_dataset_page
+from fairfold.report.tables import read_results
+
+with logged(snakemake.log):
+    data, tables = Dataset.load(snakemake.input.dataset), snakemake.input
+    model = json.loads(Path(tables.columns).read_text(encoding="utf-8"))["name"]
+    scores = pd.read_csv(tables.scores)
+    n_measured = (data.Y >= 0).sum(axis=0)
+    share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
+    paths = [snakemake.output.figure, snakemake.output.pdf]
+    save_figure(plot_label_scores(scores.assign(share=scores["label"].map(share))), paths)
+    page = render_dataset_page(
+        data.id,
+        model,
+        f"{data.shape[0]} samples; {account_line(data)}.",
+        sentences=next((read_results(path) for path in tables.sentences), None),
+        label_scores=scores,
+        suspects=pd.read_csv(tables.suspects),
+        precision=pd.read_csv(tables.precision),
+        importance=pd.read_csv(tables.importance),
+        figure=Path(snakemake.output.figure).read_bytes(),
+        folder=str(Path(tables.columns).parent),
+    )
+    with atomic_open(snakemake.output.page, "w", encoding="utf-8") as stream:
+        stream.write(page)
