@@ -32,6 +32,7 @@ rule fit_final_model:
     output:
         model="results/final/{dataset}/model.fairfold",
         columns="results/final/{dataset}/columns.json",
+        probe="results/final/{dataset}/probe.npz",
         card="results/final/{dataset}/README.md",
     log:
         "results/logs/fit_final_model/{dataset}.log",

@@ -101,6 +101,27 @@ def test_the_likeliest_labels_stand_in_order(final, table, tmp_path):
             np.testing.assert_array_equal(rows[kind], expected[kind].iloc[number - 1][posterior.index])
 
 
+@pytest.mark.parametrize("name", ["gcForest", "logistic", "Stack+", "kernel-ridge", "LightGBM"])
+def test_a_model_that_predicts_other_numbers_elsewhere_is_refused(data, name, tmp_path):
+    """As of other versions of a library; made-up samples tell, none of which is one of the data."""
+    settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "gcForest") else {}
+    final = fit_final(data, name, settings, seed=1)
+    final.save(tmp_path)
+    again = load_final(tmp_path)
+    np.testing.assert_allclose(again.probe[1], again.model.predict_proba(again.probe[0]), rtol=0, atol=1e-9)
+    known = {tuple(row) for row in np.asarray(data.X)}
+    assert not known & {tuple(row) for row in again.probe[0]}
+    assert (again.probe[0] >= data.X.min(axis=0)).all() and (again.probe[0] <= data.X.max(axis=0)).all()
+    with np.load(tmp_path / "probe.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "probe.npz", **{**arrays, "P": arrays["P"] + 1e-6})
+    with pytest.raises(ModelError, match=r"predicts other numbers here than where it was fitted \(by up to 1e-06\)"):
+        load_final(tmp_path)
+    np.savez(tmp_path / "probe.npz", **{**arrays, "P": arrays["P"][:, 1:]})
+    with pytest.raises(ModelError, match=r"probe.npz is damaged"):
+        load_final(tmp_path)
+
+
 def test_features_may_be_missing_in_training_and_in_new_files(data, table, tmp_path):
     """Those that never were, too; a file gives what the same table in memory gives."""
     holed = replace(data, X=np.where(np.random.default_rng(5).random(data.X.shape) < 0.1, np.nan, data.X))

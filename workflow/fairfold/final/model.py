@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from fairfold.arrays import Matrix
@@ -17,11 +18,13 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError, ModelError, shortened
 from fairfold.evaluation.thresholds import Objective
-from fairfold.files import atomic_open
+from fairfold.files import atomic_open, read_arrays, write_arrays
 from fairfold.models import load_model, make_model
 from fairfold.seeds import seed_for
 
-MODEL, COLUMNS, CARD = "model.fairfold", "columns.json", "README.md"
+MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
+N_PROBES = 5
+SAME = 1e-9  # apart from the rounding of another processor
 FORMAT = 1
 KINDS = ("probability", "posterior", "decision")
 
@@ -37,6 +40,8 @@ class FinalModel:
     features, labels : names, in the order of its columns.
     identifier : name of the column that tells samples apart, or None.
     categories : what columns of text became features, the last ones, or None.
+    probe : (n_rows, n_features) made-up samples, within the range of each feature, and what the model says of them,
+        (n_rows, n_labels); by these another machine sees whether it has the same model. None for no such test.
     """
 
     dataset: str
@@ -46,6 +51,7 @@ class FinalModel:
     labels: tuple[str, ...]
     identifier: str | None = None
     categories: Categories | None = None
+    probe: tuple[Matrix, np.ndarray] | None = None
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -58,8 +64,12 @@ class FinalModel:
         return tuple(self.categories.values) if self.categories else ()
 
     def save(self, folder: str | Path) -> None:
-        """Write ``model.fairfold`` and ``columns.json`` into a folder."""
+        """Write ``model.fairfold``, ``columns.json`` and, if there is one, ``probe.npz`` into a folder."""
         self.model.save(Path(folder) / MODEL)
+        if self.probe is not None:
+            X, P = self.probe
+            dense = X.toarray() if sparse.issparse(X) else X
+            write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
         parts = {"dataset": self.dataset, "name": self.name, "features": self.features, "labels": self.labels}
         with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
             parts |= {"identifier": self.identifier, "categories": self.categories and asdict(self.categories)}
@@ -149,7 +159,21 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     model = make_model(name, **settings, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.X, data.Y, **({} if data.groups is None else {"groups": data.groups}))
     identifier = next(iter(data.left_out.get("id", ())), None)
-    return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier, data.categories)
+    made_up = _made_up(data.X, random_state)
+    probe = made_up, np.asarray(model.predict_proba(made_up))
+    return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier, data.categories, probe)
+
+
+def _made_up(X: Matrix, seed: int) -> Matrix:
+    """``N_PROBES`` samples, each feature between its least and its largest value."""
+    if sparse.issparse(X):
+        low, high = (np.asarray(bound.todense()).ravel() for bound in (X.min(axis=0), X.max(axis=0)))
+    else:
+        known = ~np.isnan(X).all(axis=0)
+        low, high = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        low[known], high[known] = np.nanmin(X[:, known], axis=0), np.nanmax(X[:, known], axis=0)
+    made_up = np.random.default_rng(seed).uniform(low, high, size=(N_PROBES, X.shape[1]))
+    return sparse.csr_array(made_up) if sparse.issparse(X) else made_up
 
 
 def load_final(folder: str | Path) -> FinalModel:
@@ -158,7 +182,8 @@ def load_final(folder: str | Path) -> FinalModel:
     Raises
     ------
     ModelError
-        When a file is missing or damaged, or was written by another version.
+        When a file is missing or damaged, or was written by another version; or when the model predicts other numbers
+        here than where it was fitted, as it may with other versions of the libraries that it is made of.
     """
     path = Path(folder) / COLUMNS
     try:
@@ -178,7 +203,28 @@ def load_final(folder: str | Path) -> FinalModel:
     model = load_model(Path(folder) / MODEL)
     if len(labels) != len(model.classes_):
         raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
-    return FinalModel(dataset, name, model, features, labels, identifier, categories)
+    probe = _checked_probe(Path(folder), model, len(features))
+    return FinalModel(dataset, name, model, features, labels, identifier, categories, probe)
+
+
+def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tuple[Matrix, np.ndarray] | None:
+    if not (folder / PROBE).exists():
+        return None
+    try:
+        arrays = read_arrays(folder / PROBE, "made by fairfold")
+        X, P = arrays["X"], arrays["P"]
+        if X.shape != (len(P), n_features) or P.shape != (len(P), len(model.classes_)):
+            raise ValueError(f"shapes {X.shape} and {P.shape}")
+        X = sparse.csr_array(X) if arrays["is_sparse"] else X
+    except (DataError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise ModelError(f"{folder / PROBE} is damaged ({error}); fit the model again.") from None
+    difference = np.abs(np.asarray(model.predict_proba(X)) - P).max(initial=0.0)
+    if not difference <= SAME:
+        raise ModelError(
+            f"{folder / MODEL} predicts other numbers here than where it was fitted (by up to {difference:.2g}): use "
+            "the versions of Python and of the libraries that its card names, or fit it again."
+        )
+    return X, P
 
 
 def _categories(stored: dict[str, Any] | None) -> Categories | None:
