@@ -1,0 +1,87 @@
+"""Positives that were hidden on purpose, found among all zeros: by our posteriors, and by cleanlab on the same ones.
+
+    pip install cleanlab
+    python benchmarks/suspects.py [--datasets emotions yeast ...] [--models Stack+ logistic] [--rates 10 30 50]
+
+Each model predicts samples that it was not fitted on (five folds). Ours ranks the cells that say 0 by the posterior, as
+`tables/suspect_labels.csv` does. cleanlab scores each label's cells by `get_label_quality_scores`, by self-confidence
+(the probability of the label that is given; of a 0 the same order within a label), by the same with probabilities
+adjusted for what is usual for the label (`adjust_pred_probs`), and by the normalised margin; its cells are ranked over
+all labels by the lowest quality. Shown is the share of hidden positives among the first k cells, for k from 20 to as
+many as were hidden.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from fairfold.datasets import prepare
+from fairfold.final.labels import left_out_posteriors
+from fairfold.models import make_model
+from fairfold.seeds import seed_for
+from fairfold.splitting import IterativeStratification
+from fairfold.weak_labels import mask_positives
+
+DEPTHS = (20, 50, 100, 200)
+DATASETS = ["emotions", "birds", "yeast", "scene"]
+
+
+def cleanlab_rankings(observed: np.ndarray, P: np.ndarray) -> dict[str, np.ndarray]:
+    """Way -> (n_samples, n_labels) how suspicious each cell is."""
+    try:
+        from cleanlab.rank import get_label_quality_scores
+    except ImportError:
+        raise SystemExit("cleanlab is not installed: pip install cleanlab") from None
+    ways = {
+        "cleanlab, self-confidence": {"method": "self_confidence"},
+        "cleanlab, adjusted": {"method": "self_confidence", "adjust_pred_probs": True},
+        "cleanlab, margin": {"method": "normalized_margin"},
+    }
+    found = {}
+    for name, options in ways.items():
+        quality = np.empty(P.shape)
+        for label in range(P.shape[1]):
+            both = np.clip(np.column_stack([1 - P[:, label], P[:, label]]), 1e-9, 1)
+            both /= both.sum(axis=1, keepdims=True)
+            given = observed[:, label].astype(int)
+            if len(np.unique(given)) < 2:  # cleanlab takes none of one class
+                quality[:, label] = both[np.arange(len(given)), given]
+                continue
+            quality[:, label] = get_label_quality_scores(given, both, **options)
+        found[name] = -quality
+    return found
+
+
+def precisions(suspicion: np.ndarray, observed: np.ndarray, Y: np.ndarray) -> list[float]:
+    zero = observed == 0
+    hits = (Y[zero] == 1)[np.argsort(-suspicion[zero], kind="stable")]
+    return [hits[:depth].mean() for depth in (*DEPTHS, int(hits.sum()))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    parser.add_argument("--models", nargs="+", default=["gcForest+", "logistic"])
+    parser.add_argument("--rates", nargs="+", type=int, default=[10, 30])
+    arguments = parser.parse_args()
+    heads = "".join(f"{f'first {depth}':>10s}" for depth in DEPTHS)
+    print(f"{'dataset':10s}{'model':11s}{'hidden':>7s}  {'way':28s}{heads}{'as hidden':>10s}")
+    for dataset in arguments.datasets:
+        data = prepare(dataset)
+        Y = np.asarray(data.Y.toarray() if hasattr(data.Y, "toarray") else data.Y)
+        fold_of = IterativeStratification(random_state=0).assign(Y)
+        for rate in arguments.rates:
+            observed = mask_positives(Y, rate / 100, random_state=seed_for(0, dataset, rate))
+            for model in arguments.models:
+                P = left_out_posteriors(
+                    lambda fold, name=model: make_model(name, random_state=fold), data.X, observed, fold_of
+                )
+                for way, suspicion in {"ours, posterior": P, **cleanlab_rankings(observed, P)}.items():
+                    cells = "".join(f"{share:10.3f}" for share in precisions(suspicion, observed, Y))
+                    print(f"{dataset:10s}{model:11s}{rate:6d} %  {way:28s}{cells}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
