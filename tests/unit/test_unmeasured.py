@@ -234,7 +234,9 @@ def test_what_to_look_at_is_measured(data):
     names = ["a", "b", "c"]
     suspects = suspect_cells(X, Y, P, names, np.arange(300), most=1000)
     for row in suspects.itertuples():
-        assert Y[row.sample, names.index(row.label)] == (0 if row.kind == "missing" else 1)
+        assert Y[row.sample, names.index(row.label)] == {"missing": 0, "wrong": 1, "unmeasured": -1}[row.kind]
+    first = suspects[suspects["kind"] == "unmeasured"].iloc[0]
+    assert first["posterior"] == P[Y < 0].max()
     scores = label_scores(Y, P, names, seed=0).set_index("label")
     rows = Y[:, 2] >= 0
     assert scores.loc["c", "average_precision"] == pytest.approx(

@@ -156,13 +156,13 @@ def suspect_cells(
     Returns
     -------
     DataFrame with the columns ``kind, rank, sample, label, posterior, share_of_neighbours, neighbours``
-        ``kind`` is ``"missing"``, for a 0 that may be a 1, the likeliest first, or ``"wrong"``, for a 1 that may be a
-        0, the least likely first. ``share_of_neighbours`` of the nearest samples have the label, of which
+        ``kind`` is ``"missing"``, for a 0 that may be a 1, the likeliest first; ``"wrong"``, for a 1 that may be a 0,
+        the least likely first; or ``"unmeasured"``, for what nobody has looked at, the likeliest first. ``share_of_neighbours`` of the nearest samples have the label, of which
         ``neighbours`` names the nearest.
     """
     near = _neighbours(X)
     tables = []
-    for kind, value, sign in (("missing", 0, -1), ("wrong", 1, 1)):
+    for kind, value, sign in (("missing", 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(value == Y)
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
         rows, columns = rows[order], columns[order]

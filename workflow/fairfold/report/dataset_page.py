@@ -114,7 +114,11 @@ def _next(suspects: pd.DataFrame, precision: pd.DataFrame) -> dict[str, Any]:
         "posterior": "probability",
         "neighbours": "near samples that have it",
     }
-    titles = {"missing": "May be positive, and are not marked so", "wrong": "Are marked positive, and may not be"}
+    titles = {
+        "missing": "May be positive, and are not marked so",
+        "unmeasured": "May be positive, and nobody has looked",
+        "wrong": "Are marked positive, and may not be",
+    }
     tables = []
     for kind, title in titles.items():
         rows = suspects.loc[suspects["kind"] == kind, list(columns)][:_SHOWN].rename(columns=columns)
