@@ -157,8 +157,8 @@ def suspect_cells(
     -------
     DataFrame with the columns ``kind, rank, sample, label, posterior, share_of_neighbours, neighbours``
         ``kind`` is ``"missing"``, for a 0 that may be a 1, the likeliest first; ``"wrong"``, for a 1 that may be a 0,
-        the least likely first; or ``"unmeasured"``, for what nobody has looked at, the likeliest first. ``share_of_neighbours`` of the nearest samples have the label, of which
-        ``neighbours`` names the nearest.
+        the least likely first; or ``"unmeasured"``, for what nobody has looked at, the likeliest first.
+        ``share_of_neighbours`` of the nearest samples have the label, of which ``neighbours`` names the nearest.
     """
     near = _neighbours(X)
     tables = []
