@@ -7,7 +7,7 @@ The whole race takes longer than one sitting on two cores. Its jobs depend on no
 commit gave stays true beside what others give later: the row of a fold says which commit it is from, and a model whose
 code has changed is run again. Kept are `resources/measured/race_scores.csv`, final scores of each fold, by all labels
 and by those that are observed there, and `race_missing_rates.csv`, what the recommendation estimates. From these
-follow `race.csv`, means over folds, and `race_regret.csv`, once every model has run on every dataset at every rate.
+follow `race.csv`, means over folds, and `race_regret.csv`, of the models that have run on every dataset at every rate.
 """
 
 from __future__ import annotations
@@ -66,16 +66,15 @@ def keep(new: pd.DataFrame | None, name: str, key: list[str], order: list[str]) 
     kept.round(6).to_csv(path, index=False)
 
 
-def complete(scores: pd.DataFrame, models: list[str], rates: list[int]) -> list[str]:
-    """Datasets on which every model has run at every rate; says what the others lack."""
-    found = []
-    for dataset, rows in scores.drop_duplicates(UNIT).groupby("dataset", sort=False):
-        done = set(zip(rows["model"], rows["missing_rate"], strict=True))
-        missing = {(model, rate) for model in models for rate in rates} - done
+def complete(scores: pd.DataFrame, datasets: list[str], models: list[str], rates: list[int]) -> list[str]:
+    """Models that have run on every dataset at every rate; says what the others lack."""
+    done, found = set(scores[UNIT].itertuples(index=False, name=None)), []
+    for model in models:
+        missing = [(dataset, rate) for dataset in datasets for rate in rates if (dataset, rate, model) not in done]
         if missing:
-            print(f"{dataset} lacks {len(missing)} of {len(models) * len(rates)} runs, for example {min(missing)}")
+            print(f"{model} lacks {len(missing)} of {len(datasets) * len(rates)} runs, for example {missing[0]}")
         else:
-            found.append(dataset)
+            found.append(model)
     return found
 
 
@@ -111,11 +110,7 @@ def main() -> None:
         rates_found = missing_rates_of_run(arguments.add, arguments.commit)
         keep(rates_found, "race_missing_rates.csv", ["dataset", "hidden_rate"], datasets)
     scores = pd.read_csv(MEASURED / "race_scores.csv", dtype={"commit": str})
-    scores = scores[scores["model"].isin(models)]
-    whole = complete(scores, models, rates)
-    if len(whole) < len(datasets):
-        print(f"{len(whole)} of {len(datasets)} datasets have been run whole; tables are made of all of them.")
-        return
+    scores = scores[scores["model"].isin(complete(scores, datasets, models, rates))]
     means = scores.groupby(UNIT, sort=False)[[*SCORES, "fit_seconds"]].mean().round(6).reset_index()
     means.to_csv(MEASURED / "race.csv", index=False)
     shown = means.pivot_table(index="model", columns="missing_rate", values=LEADING, sort=False)

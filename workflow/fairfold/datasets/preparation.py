@@ -16,15 +16,14 @@ from fairfold.arrays import Matrix, append_columns
 from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories
-from fairfold.datasets.columns import account_line, check_roles
+from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
+from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
 from fairfold.validation import UNMEASURED
 
 logger = logging.getLogger(__name__)
-
-MOST_FOLDS = 100
 
 
 def environment_mirrors() -> list[str]:
@@ -121,7 +120,7 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     if wanted is None:
         return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
     label = table.header[formats.position_of(table.header, wanted, path)]
-    parts = _parts_beside(entry, table, [label])
+    parts = roles_of(entry, table, [label])
     return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
 
 
@@ -230,7 +229,7 @@ def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table
     if entry.id_column is None:
         raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
     given = formats.read_csv(entry.labels["table"], text_columns=[entry.id_column])
-    ids, label_ids = _identifiers(entry, table), _identifiers(entry, given)
+    ids, label_ids = identifiers(entry, table), identifiers(entry, given)
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
         if missing.size:
@@ -256,7 +255,7 @@ def _split_labels(
             f"{table.source}, data row {row + 1}, label {text_labels[0]!r}: found {str(cells[row])!r}, but labels "
             "must be 0 or 1, or empty where nobody looked."
         )
-    left_out = _parts_beside(entry, table, labels)
+    left_out = roles_of(entry, table, labels)
     is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
     names = np.array(table.columns)
@@ -297,71 +296,6 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
     return found
 
 
-def _parts_beside(entry: Entry, table: formats.Table, labels: Sequence[str]) -> dict[str, Any]:
-    """What a dataset has besides features and labels: the columns that were left out, and the identifiers."""
-    columns = {"id": entry.id_column, "groups": entry.groups, "folds": entry.folds}
-    check_roles(labels, table.ignored, table.source, columns)
-    left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
-    parts = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
-    if entry.id_column is not None:
-        parts["sample_ids"] = _identifiers(entry, table)
-    if entry.groups is not None:
-        parts["groups"] = _groups(entry.groups, table)
-    if entry.folds is not None:
-        parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
-    return parts
-
-
-def _groups(column: str, table: formats.Table) -> np.ndarray:
-    names, codes = np.unique(table.text[column], return_inverse=True)
-    if len(names) < 2:
-        raise DataError(
-            f"{table.source}: column {column!r} (groups) holds {str(names[0])!r} in all rows; groups are held out "
-            "whole, so that two or more are needed."
-        )
-    return codes.astype(np.int64)
-
-
-def _folds(column: str, table: formats.Table, groups: np.ndarray | None) -> np.ndarray:
-    """Fold of each row: the order of the names, numbers by size; of ``train`` and ``test``, test is the only fold."""
-    values = table.text[column]
-    names, codes = np.unique(values, return_inverse=True)
-    if {name.casefold() for name in names} == {"train", "test"}:
-        fold_of = np.where(np.char.lower(values) == "test", 0, -1)
-    elif 2 <= len(names) <= MOST_FOLDS and not {name.casefold() for name in names} & {"train", "test"}:
-        fold_of = np.argsort(_natural_order(names), kind="stable")[codes]
-    else:
-        raise DataError(
-            f"{table.source}: column {column!r} (folds) holds {shortened(list(map(str, names)), 5)}; it must name from "
-            f"2 to {MOST_FOLDS} folds, or be train or test in each row."
-        )
-    if groups is not None:
-        for group in np.unique(groups):
-            rows = np.flatnonzero(groups == group)
-            if len(np.unique(fold_of[rows])) > 1:
-                other = rows[fold_of[rows] != fold_of[rows[0]]][0]
-                raise DataError(
-                    f"{table.source}: data rows {rows[0] + 1} and {other + 1} are of one group but in folds "
-                    f"{str(values[rows[0]])!r} and {str(values[other])!r}; a group must be in one fold: correct one."
-                )
-    return fold_of.astype(np.int64)
-
-
-def _identifiers(entry: Entry, table: formats.Table) -> np.ndarray:
-    """Ids of the rows, which must differ."""
-    ids = table.text[entry.id_column]
-    values, first, counts = np.unique(ids, return_index=True, return_counts=True)
-    if (counts > 1).any():
-        repeated = values[counts > 1][np.argmin(first[counts > 1])]
-        rows = np.flatnonzero(ids == repeated)[:2] + 1
-        raise DataError(
-            f"{table.source}: the id {str(repeated)!r} in column {entry.id_column!r} is given twice, in data rows "
-            f"{rows[0]} and {rows[1]} ({int((counts > 1).sum())} ids are repeated); ids must differ: mend the file, "
-            "or leave the column out (ignore)."
-        )
-    return ids
-
-
 def _beside(name: str, paths: Sequence[Path]) -> Path:
     """A second file: among the fetched files for a catalog entry, a path of its own for a user's file."""
     return next((path for path in paths if path.name == name), Path(name))
@@ -384,16 +318,8 @@ def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: S
     if entry.task == "multilabel":
         raise ConfigError(f"dataset {entry.id}: its labels are one class per sample; set task to multiclass or binary.")
     names, codes = np.unique(classes, return_inverse=True)
-    order = _natural_order(names)
+    order = natural_order(names)
     return _dataset(entry, X, np.argsort(order)[codes], feature_names, names[order])
-
-
-def _natural_order(names: np.ndarray) -> np.ndarray:
-    """Indices that sort numbers by value (``2`` before ``10``) and anything else alphabetically."""
-    try:
-        return np.argsort(names.astype(float), kind="stable")
-    except ValueError:
-        return np.argsort(names, kind="stable")
 
 
 def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels: Sequence[str]) -> Dataset:
