@@ -101,3 +101,19 @@ def test_precision_counts_what_was_hidden(predictions):
     assert table["precision"].iloc[0] == 1 and table["chance"].iloc[0] == hidden.sum() / (observed == 0).sum()
     worst = precision_at(Y, observed, -hidden.astype(float), depths=(10,))
     assert worst["n_found"].tolist() == [0]
+
+
+def test_intervals_of_samples_in_groups_are_those_of_the_groups():
+    """Four copies of each sample: as groups they give the intervals of the samples without copies, else half as wide."""
+    rng = np.random.default_rng(0)
+    P = rng.random((120, 1))
+    Y = (rng.random((120, 1)) < P).astype(np.int8)
+    alone = label_scores(Y, P, ["a"], seed=1).iloc[0]
+    copies = np.repeat(np.arange(120), 4)
+    grouped = label_scores(Y[copies], P[copies], ["a"], seed=1, groups=copies).iloc[0]
+    blind = label_scores(Y[copies], P[copies], ["a"], seed=1).iloc[0]
+    for score in ("average_precision", "roc_auc", "mcc"):
+        assert grouped[score] == pytest.approx(alone[score])
+        assert grouped[f"{score}_low"] == pytest.approx(alone[f"{score}_low"])
+        width = blind[f"{score}_high"] - blind[f"{score}_low"]
+        assert width == pytest.approx((alone[f"{score}_high"] - alone[f"{score}_low"]) / 2, rel=0.3)
