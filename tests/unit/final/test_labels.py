@@ -104,7 +104,7 @@ def test_precision_counts_what_was_hidden(predictions):
 
 
 def test_intervals_of_samples_in_groups_are_those_of_the_groups():
-    """Four copies of each sample: as groups they give the intervals of the samples without copies, else half as wide."""
+    """Four copies of each sample: as groups they give the intervals of one of each, otherwise half as wide ones."""
     rng = np.random.default_rng(0)
     P = rng.random((120, 1))
     Y = (rng.random((120, 1)) < P).astype(np.int8)
