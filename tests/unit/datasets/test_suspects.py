@@ -36,6 +36,10 @@ CASES = {
     "number": ({"nr": np.random.default_rng(1).permutation(N) + 7}, ["whole numbers that all differ", "nr", ""]),
     "negative": ({"nr": np.arange(N) - 60}, ["whole numbers that all differ", "nr", ""]),
     "identifier": ({"patient": np.arange(N) % 30}, ["named like an identifier", "patient", ""]),
+    "identifier of several samples": (
+        {"Patient ID": np.arange(N) % 30},
+        ["named like an identifier", "Patient ID", ""],
+    ),
     "numbered": ({"Sample ID": np.arange(N)}, ["named like an identifier", "Sample ID", ""]),
     "fold": ({"fold": np.arange(N) % 5}, ["named like a fold", "fold", ""]),
     "train or test": ({"split": np.arange(N) % 2}, ["named like a fold", "split", ""]),
@@ -193,9 +197,23 @@ def test_warnings_are_short():
     features = {f"plant_{j}_id": np.arange(N) % 50 + j for j in range(5)}
     lines = warning_lines(find_suspects(make(**features, fold=np.arange(N) % 5), 5), "suspects.csv")
     assert lines[0] == (
-        "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; give it as id, or "
-        "leave it out (ignore), if it is one"
+        "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; give it as groups "
+        "if samples of one value belong together, or leave it out (ignore)"
     )
     assert [line.split("'")[1] for line in lines if "column" in line] == [*list(features)[:3], "fold"]
     assert lines[3] == "warning: mine: and 2 more of this kind, see suspects.csv"
     assert warning_lines(find_suspects(make(), 5), "suspects.csv") == []
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "advice"),
+    [
+        ("patient", np.arange(N) % 30, "; give it as groups if samples of one value belong together, or leave it out"),
+        ("patient", np.arange(N) / 3, "; give it as id, or leave it out (ignore), if it is one"),
+        ("fold", np.arange(N) % 5, "; give it as folds or leave it out (ignore) if it is one"),
+        ("weight", np.arange(N) / 3, "; leave it out (ignore) if it is one"),
+    ],
+)
+def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
+    found = find_suspects(make(**{column: values}), 5).set_index("column")
+    assert advice in found.loc[[column], "sentence"].iloc[0]

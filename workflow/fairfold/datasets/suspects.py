@@ -114,12 +114,16 @@ def _named(data: Dataset) -> Iterator[_Suspect]:
         kind = _kind_of_name(_words(column))
         if kind == "identifier" and not _is_binary(data.X[:, [j]]):
             advice = "give it as id, or leave it out (ignore), if it is one"
+            if data.task == "multilabel" and _repeats(data.X[:, [j]]):
+                advice = "give it as groups if samples of one value belong together, or leave it out (ignore)"
             yield _Suspect(
                 f"named like an {kind}", f"column {column!r} is named like an identifier {used}; {advice}", column
             )
         # of 0 and 1 may be a fold, but a weight would leave rows out; in tables of words all of these are words
         elif kind == "fold" or (kind == "weight" and not _is_binary(data.X[:, [j]])):
-            sentence = f"column {column!r} is named like a {kind} of samples {used}; leave it out (ignore) if it is one"
+            instead = "give it as folds or " if kind == "fold" and data.task == "multilabel" else ""
+            advice = f"{instead}leave it out (ignore) if it is one"
+            sentence = f"column {column!r} is named like a {kind} of samples {used}; {advice}"
             yield _Suspect(f"named like a {kind}", sentence, column)
     if data.task == "multilabel":
         yield from _named_like_labels(data)
@@ -133,6 +137,12 @@ def _kind_of_name(name: str) -> str | None:
 
 def _is_binary(column: Matrix) -> bool:
     return bool(np.isin(column.data if sparse.issparse(column) else column, (0, 1)).all())
+
+
+def _repeats(column: Matrix) -> bool:
+    """Whether a value other than 0, which sparse features do not hold, is there twice."""
+    values = column.data if sparse.issparse(column) else np.ravel(column)
+    return len(np.unique(values)) < len(values)
 
 
 def _words(name: str) -> str:
