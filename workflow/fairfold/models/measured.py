@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -34,7 +34,6 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     """
 
     estimator: BaseEstimator
-    _: KW_ONLY
 
     def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
         """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured."""
