@@ -74,10 +74,10 @@ rule examine_labels:
 
 rule write_dataset_page:
     input:
+        **rules.examine_labels.output,
         dataset="results/datasets/{dataset}.npz",
         columns=rules.fit_final_model.output.columns,
         sentences=["results/recommendation/sentences.csv"] * (FINAL["model"] is None),
-        **rules.examine_labels.output,
     output:
         page="results/final/{dataset}/report.html",
         figure="results/final/{dataset}/label_scores.png",
