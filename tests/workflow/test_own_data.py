@@ -387,3 +387,12 @@ def test_the_messy_table_of_the_documents(root, study):
     predicted = pd.read_csv(found)
     assert predicted["leaf"].tolist() == messy_table.new_leaves()["leaf"].tolist()
     assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 3 * len(traits)
+
+
+@pytest.mark.parametrize("part", ["cross_testing", "win_percentage", "splitting"])
+def test_parts_that_move_single_samples_refuse_groups(study, part):
+    config = own(groups="patient")
+    name = "fold_effect" if part == "splitting" else "models"
+    config[part] = {name: {"datasets": ["mine"]}}
+    output = told(study(config), copies())
+    assert f"config.{part}.{name}.datasets: mine has groups, but this part of the study" in output

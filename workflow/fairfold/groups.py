@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import GroupKFold, KFold
-from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
 from fairfold.errors import ModelError
+
+_SEARCHES = (GridSearchCV, RandomizedSearchCV)  # hand groups on to their folds, without a parameter of that name
 
 
 def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
@@ -37,7 +38,7 @@ def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
 
 def with_groups(estimator: object, groups: np.ndarray | None) -> dict[str, Any]:
     """What ``fit`` is given besides the data: the groups, if there are any and it asks for them."""
-    if groups is None or not (isinstance(estimator, BaseSearchCV) or has_fit_parameter(estimator, "groups")):
+    if groups is None or not (isinstance(estimator, _SEARCHES) or has_fit_parameter(estimator, "groups")):
         return {}
     return {"groups": groups}
 

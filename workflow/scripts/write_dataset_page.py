@@ -13,12 +13,13 @@ from fairfold.figures.label_scores import plot_label_scores
 from fairfold.files import atomic_open
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.tables import read_results
+from fairfold.validation import UNMEASURED
 
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), snakemake.input
     model = json.loads(Path(tables.columns).read_text(encoding="utf-8"))["name"]
     scores = pd.read_csv(tables.scores)
-    n_measured = (data.Y >= 0).sum(axis=0)
+    n_measured = data.shape[0] - (data.Y == UNMEASURED).sum(axis=0)
     share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
     paths = [snakemake.output.figure, snakemake.output.pdf]
     save_figure(plot_label_scores(scores.assign(share=scores["label"].map(share))), paths)

@@ -217,3 +217,13 @@ def test_warnings_are_short():
 def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
     found = find_suspects(make(**{column: values}), 5).set_index("column")
     assert advice in found.loc[[column], "sentence"].iloc[0]
+
+
+def test_empty_cells_of_labels_are_told():
+    Y = make().Y.copy()
+    Y[[3, 3, 7], [0, 1, 1]] = -1
+    table = find_suspects(make(Y=Y), 5).set_index("kind")
+    row = table.loc["unmeasured labels"]
+    assert (
+        row["sentence"].startswith("3 cells of the labels are empty, and taken for unmeasured") and row["n_rows"] == 2
+    )

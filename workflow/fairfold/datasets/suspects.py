@@ -17,6 +17,7 @@ from scipy.special import gammaln
 
 from fairfold.arrays import Matrix
 from fairfold.datasets.dataset import Dataset
+from fairfold.validation import UNMEASURED
 
 COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
 """Of the table; what a kind of suspect does not have is empty."""
@@ -73,6 +74,7 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
     found += _duplicates(data, labels)
     if data.task == "multilabel":
         found += _labels(labels, names, n_splits)
+        found += _unmeasured(data)
     table = pd.DataFrame([{"dataset": data.id, **suspect._asdict()} for suspect in found], columns=list(COLUMNS))
     return table.astype({"n_rows": "Int64"})
 
@@ -295,6 +297,15 @@ def _digests(matrix: Matrix) -> Iterator[bytes]:
     for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
         parts = rows.indices[start:end].tobytes() + rows.data[start:end].tobytes()
         yield hashlib.blake2b(parts, digest_size=16).digest()
+
+
+def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
+    """Cells of labels that are empty, which some mean for 0."""
+    if n_cells := data.n_unmeasured:
+        sentence = (
+            f"{n_cells} cells of the labels are empty, and taken for unmeasured; write 0 in those that are negative"
+        )
+        yield _Suspect("unmeasured labels", sentence, n_rows=int(((data.Y == UNMEASURED).sum(axis=1) > 0).sum()))
 
 
 def _labels(labels: sparse.csr_array, names: Sequence[str], n_splits: int) -> Iterator[_Suspect]:
