@@ -338,7 +338,11 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
 
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
     """Drop labels with too few positives or negatives."""
-    positives, negatives = (np.asarray((value == data.Y).sum(axis=0, dtype=np.int64)).ravel() for value in (1, 0))
+    # not compared with 0, of which a sparse matrix holds none
+    positives, unmeasured = (
+        np.asarray((value == data.Y).sum(axis=0, dtype=np.int64)).ravel() for value in (1, UNMEASURED)
+    )
+    negatives = data.Y.shape[0] - positives - unmeasured
     low, high = entry.label_filter.get("min_positives", 0), entry.label_filter.get("min_negatives", 0)
     kept = np.flatnonzero((positives >= low) & (negatives >= high))
     if kept.size == 0:
