@@ -62,8 +62,8 @@ class SVMEngine:
         K = rbf_kernel(X, gamma=own_gamma or 1 / X.shape[1])
         # LIBSVM's positive class is the first one.
         signs = np.where(y == 0, 1.0, -1.0)
-        X = np.empty((0, 0)) if plain.all() else np.ascontiguousarray(_compact(X))
-        G = X @ X.T
+        X = None if plain.all() else np.ascontiguousarray(_compact(X))
+        G = None if X is None else X @ X.T
         return cls(Problem(K, X, G, signs, C, kept_variance, gamma, group), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:

@@ -238,8 +238,9 @@ class Problem(NamedTuple):
     """Data and candidates in the form that the kernels take.
 
     K : ndarray, shape (n_rows, n_rows); kernel matrix of the rows without preprocessing.
-    X : ndarray, shape (n_rows, n_features); rows for the principal components, or none if no candidate asks for them.
-    G : ndarray, shape (n_rows, n_rows); inner products of these rows.
+    X : ndarray, shape (n_rows, n_features), or None; rows for the principal components, if a candidate asks for them.
+        Numba drops the code behind None, which is half of what there is to compile.
+    G : ndarray, shape (n_rows, n_rows), or None; inner products of these rows.
     y : ndarray of float64, shape (n_rows,); 1 or -1 at each *position*.
     C : ndarray of float64, shape (n_candidates,).
     kept_variance : ndarray of float64, shape (n_candidates,); share of the variance whose principal components are
@@ -249,8 +250,8 @@ class Problem(NamedTuple):
     """
 
     K: np.ndarray
-    X: np.ndarray
-    G: np.ndarray
+    X: np.ndarray | None
+    G: np.ndarray | None
     y: np.ndarray
     C: np.ndarray
     kept_variance: np.ndarray
@@ -323,12 +324,14 @@ def component_scores(
 
 @njit()
 def _pca_kernel(
-    X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
+    X: np.ndarray | None, G: np.ndarray | None, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
 ) -> np.ndarray:
     """Kernel matrix after principal components of ``train``, samples in the order ``train``, ``test``.
 
     Rows are those of ``train``; valid where the row number is not above the column number.
     """
+    if X is None:
+        return np.empty((0, 0))  # never run
     scores = component_scores(X, G, train, test, kept_variance)
     if gamma == 0:
         gamma = 1 / scores.shape[1]
@@ -349,8 +352,8 @@ def _decide(
     problem: Problem,
     candidate: int,
     K: np.ndarray,
-    X: np.ndarray,
-    G: np.ndarray,
+    X: np.ndarray | None,
+    G: np.ndarray | None,
     train: np.ndarray,
     test: np.ndarray,
     values: np.ndarray,
@@ -368,7 +371,9 @@ def _decide(
 
 
 @njit()
-def _choose(problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray, G: np.ndarray) -> int:
+def _choose(
+    problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray | None, G: np.ndarray | None
+) -> int:
     """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best."""
     y = problem.y
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
@@ -413,7 +418,7 @@ def run_plan(
     correct = np.zeros((len(orders), len(role)))
     values = np.empty(n)
     for o in range(len(orders)):
-        K, G, X = _reordered(problem, orders[o])
+        K, G, X = _reordered(problem.K, orders[o]), _reordered(problem.G, orders[o]), _taken(problem.X, orders[o])
         for c in range(len(inner_fold)):
             chosen[o, c] = _choose(problem, inner_fold[c], n_folds, K, X, G)
         for s in range(len(role)):
@@ -434,7 +439,7 @@ def decision_values(
     """
     result = np.full(role.shape, np.nan)
     values = np.empty(len(problem.y))
-    K, G, X = _reordered(problem, order)
+    K, G, X = _reordered(problem.K, order), _reordered(problem.G, order), _taken(problem.X, order)
     for choice, roles, row in zip(choice_of, role, result, strict=True):
         train, test = _grouped(roles == TRAIN, problem.y), np.flatnonzero(roles == TEST)
         if len(test):
@@ -444,22 +449,18 @@ def decision_values(
 
 
 @njit()
-def _reordered(problem: Problem, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``K``, ``G`` and ``X`` with their samples in another order."""
-    needs_rows = problem.X.shape[0] > 0
-    return (
-        _square(problem.K, order),
-        _square(problem.G, order) if needs_rows else problem.G,
-        problem.X[order] if needs_rows else problem.X,
-    )
-
-
-@njit()
-def _square(K: np.ndarray, order: np.ndarray) -> np.ndarray:
+def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     """Rows and columns of a matrix in another order."""
+    if K is None:
+        return K  # not a plain None, by which Numba would take a matrix for one that may be None, and compile both
     out = np.empty_like(K)
     for a in range(len(out)):
         row = K[order[a]]
         for b in range(len(out)):
             out[a, b] = row[order[b]]
     return out
+
+
+@njit()
+def _taken(X: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
+    return X if X is None else X[order]
