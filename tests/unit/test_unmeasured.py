@@ -20,7 +20,7 @@ from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.measured import MeasuredRows, on_measured
 from fairfold.models.stacking import pool_weights
-from fairfold.splitting import IterativeStratification
+from fairfold.splitting.methods import make_splitter
 from fairfold.weak_labels import mask_positives
 from fairfold.weak_labels.calibration import fit_calibration, shared_label_frequency
 
@@ -217,11 +217,24 @@ def test_imputers_leave_unmeasured_cells_alone(data):
 # --- folds, hiding, and what to look at -------------------------------------------------------------------------------
 
 
-def test_folds_and_hiding_are_those_of_the_positives(data):
+@pytest.mark.parametrize("method", ["annealed", "OptiSplit-rLD", "IS"])
+def test_folds_spread_unmeasured_cells_evenly_too(data, method):
+    _, Y, _ = data
+    splitter = make_splitter(method, 5, random_state=0)
+    fold_of = splitter.assign(Y)
+    np.testing.assert_array_equal(splitter.assign(sparse.csr_array(Y)), fold_of)
+    beside = np.column_stack((Y == 1, Y[:, 1:] == -1))  # as if unmeasured cells were two more labels
+    np.testing.assert_array_equal(splitter.assign(beside), fold_of)
+    unmeasured, by_positives = (
+        np.array([np.sum(Y[folds == fold] < 0, axis=0) for fold in range(5)])
+        for folds in (fold_of, splitter.assign(np.maximum(Y, 0)))
+    )
+    assert np.ptp(unmeasured, axis=0).max() <= 2 < np.ptp(by_positives, axis=0).max()
+
+
+def test_hiding_is_that_of_the_positives(data):
     _, Y, _ = data
     for labels in (Y, sparse.csr_array(Y)):
-        fold_of = IterativeStratification(4, random_state=0).assign(labels)
-        np.testing.assert_array_equal(fold_of, IterativeStratification(4, random_state=0).assign(np.maximum(Y, 0)))
         masked = mask_positives(labels, 0.5, random_state=0)
         masked = masked.toarray() if sparse.issparse(masked) else masked
         np.testing.assert_array_equal(masked < 0, Y < 0)

@@ -63,6 +63,31 @@ def test_equals_plain_loops(seed, form):
         assert measure(folds, form(Y)) == pytest.approx(np.mean(expected[name]), rel=1e-12)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_unmeasured_cells_take_no_part(form):
+    rng = np.random.default_rng(0)
+    Y, folds = (rng.random((60, 5)) < 0.4).astype(int), np.arange(60) % 3
+    Y[(rng.random(Y.shape) < 0.3) & (np.arange(5) < 4)] = -1  # the last label is measured everywhere
+    for name in ("ld", "dcp", "rld"):
+        alone = []
+        for label in range(5):
+            measured = Y[:, label] >= 0
+            alone += by_the_equations(folds[measured], Y[measured][:, [label]])[name]
+        np.testing.assert_allclose(ALL[name](folds, form(Y), per_label=True), alone, rtol=1e-12)
+        assert ALL[name](folds, form(Y)) == pytest.approx(np.mean(alone), rel=1e-12)
+    for label in range(5):
+        measured = Y[Y[:, label] >= 0][:, [label]]
+        bound = lower_bound(form(Y), 3, "rld", per_label=True)[label]
+        assert bound == pytest.approx(lower_bound(measured, 3, "rld"), abs=1e-12)
+
+
+def test_fold_without_measured_cells_has_no_positives():
+    Y, folds = np.array([[1], [0], [-1], [-1]]), [0, 0, 1, 1]
+    assert relative_label_distribution(folds, Y) == 0.5  # as even as it gets in the first, all missing in the second
+    assert delta_class_proportion(folds, Y) == 0.5
+    assert 0 <= lower_bound(Y, 3, "rld") <= 1  # measured in fewer rows than there are folds
+
+
 def test_empty_labels_count_nothing_and_do_not_dilute_the_mean():
     Y, folds = np.array([[1, 0], [1, 0], [0, 0], [0, 0]]), [0, 0, 1, 1]
     for name in ("ld", "dcp", "rld"):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError
 from fairfold.seeds import seed_sequence
-from fairfold.splitting.labels import Rows, check_labels
+from fairfold.splitting.labels import Rows, labels_to_balance
 from fairfold.splitting.measures import check_n_splits
 
 _SHORT = Repr()
@@ -67,7 +67,8 @@ class FoldSplitter(ABC):
         Parameters
         ----------
         Y : array-like or sparse matrix, shape (n_samples, n_labels)
-            Labels, 0 or 1; never changed, never made dense.
+            Labels, 0 or 1; never changed, never made dense. Where some are -1, unmeasured, both the positives and the
+            measured cells of a label are spread evenly.
         groups : array-like, shape (n_samples,), optional
             Samples with the same value stay in one fold.
 
@@ -80,7 +81,7 @@ class FoldSplitter(ABC):
         SplitError
             For labels that are not 0 or 1, more folds than rows, or groups too large to balance.
         """
-        labels = check_labels(Y)
+        labels = labels_to_balance(Y)
         check_n_splits(self.n_splits, labels.shape[0])
         return self._assign(labels, np.full(self.n_splits, 1 / self.n_splits), groups)
 
@@ -137,7 +138,7 @@ class FoldSplitter(ABC):
         SplitError
             As :meth:`assign`, or if either side would be empty.
         """
-        labels = check_labels(Y)
+        labels = labels_to_balance(Y)
         n_samples = labels.shape[0]
         if not isinstance(test_size, Real) or not 0 < test_size < 1:
             raise SplitError(f"test_size is {test_size!r}: give the share of the samples, between 0 and 1")

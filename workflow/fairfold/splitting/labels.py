@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairfold.errors import SplitError
-from fairfold.validation import check_binary
+from fairfold.validation import UNMEASURED, check_binary
 
 
 class Rows(NamedTuple):
@@ -30,8 +30,8 @@ def check_labels(Y: Any) -> sp.csr_array:
     Parameters
     ----------
     Y : array-like or SciPy sparse matrix, shape (n_samples, n_labels) or (n_samples,)
-        Labels, 0 or 1, of any boolean, integer or float type. One dimension is one label. -1, for an unmeasured one, is
-        no positive: positives are balanced.
+        Labels, 0 or 1, of any boolean, integer or float type, or -1 for an unmeasured one, which is no positive. One
+        dimension is one label.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def check_labels(Y: Any) -> sp.csr_array:
     SplitError
         For a wrong shape, a missing or non-binary value, or a matrix without any positive.
     """
-    matrix = _as_positives(check_binary(Y, "Y", SplitError, unmeasured=True))
+    matrix = _cells(_checked(Y), 1)
     n_samples, n_labels = matrix.shape
     if not n_samples or not n_labels:
         raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
@@ -52,16 +52,46 @@ def check_labels(Y: Any) -> sp.csr_array:
     return with_small_indices(matrix)
 
 
-def _as_positives(Y: np.ndarray | sp.csr_array) -> sp.csr_array:
+def labels_to_balance(Y: Any) -> sp.csr_array:
+    """What splitters spread evenly: the labels and, where a label is unmeasured somewhere, its unmeasured cells.
+
+    Folds of one size with as many unmeasured cells of a label have as many measured ones: its positives are then
+    balanced among these.
+
+    Parameters, errors : as :func:`check_labels`.
+
+    Returns
+    -------
+    csr_array of bool, shape (n_samples, n_labels + labels with an unmeasured cell)
+    """
+    labels, unmeasured = check_labels(Y), unmeasured_cells(Y)
+    if not unmeasured.nnz:
+        return labels
+    unmeasured = unmeasured[:, np.flatnonzero(np.bincount(unmeasured.indices, minlength=unmeasured.shape[1]))]
+    return with_small_indices(sp.hstack((labels, unmeasured), format="csr"))
+
+
+def unmeasured_cells(Y: Any) -> sp.csr_array:
+    """True where a label is unmeasured; (n_samples, n_labels) csr_array. Parameters as :func:`check_labels`."""
+    return with_small_indices(_cells(_checked(Y), UNMEASURED))
+
+
+def _checked(Y: Any) -> np.ndarray | sp.csr_array:
+    Y = check_binary(Y, "Y", SplitError, unmeasured=True)
+    if Y.ndim > 2:
+        raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
+    return Y[:, np.newaxis] if Y.ndim == 1 else Y
+
+
+def _cells(Y: np.ndarray | sp.csr_array, value: int) -> sp.csr_array:
+    """Cells that hold a value other than 0."""
     if not sp.issparse(Y):
-        if Y.ndim > 2:
-            raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
-        return sp.csr_array((Y[:, np.newaxis] if Y.ndim == 1 else Y) == 1)
-    positives = sp.csr_array((Y.data == 1, Y.indices, Y.indptr), shape=Y.shape)
-    if not positives.data.all():
-        positives = positives.copy()
-        positives.eliminate_zeros()
-    return positives
+        return sp.csr_array(value == Y)
+    cells = sp.csr_array((Y.data == value, Y.indices, Y.indptr), shape=Y.shape)
+    if not cells.data.all():
+        cells = cells.copy()
+        cells.eliminate_zeros()
+    return cells
 
 
 def with_small_indices(matrix: sp.csr_array) -> sp.csr_array:

@@ -8,6 +8,9 @@ and is left out of the mean, as the paper drops such labels. Where every row of 
 positives per negative have no value: that fold adds 0 to LD, as in the published evaluation.
 
 Compare rLD between splits of equal fold sizes only: unequal folds can push it below :func:`lower_bound`.
+
+Cells of labels that are unmeasured, -1, take no part: the rows of a fold are for each label those where it is measured.
+A fold in which a label is measured nowhere counts as one without its positives.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, unknown_name
 from fairfold.folds import check_folds
-from fairfold.splitting.labels import check_labels, count_positives, label_sizes
+from fairfold.splitting.labels import check_labels, count_positives, label_sizes, unmeasured_cells
 
 
 def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
@@ -39,9 +42,11 @@ def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = 
     SplitError
         If ``Y`` is not binary or ``fold_of`` not a partition of its rows.
     """
-    fold_sizes, counts = _table(fold_of, Y)
+    labels = check_labels(Y)
+    folds, n_splits = check_folds(fold_of, labels.shape[0])
+    fold_sizes = np.bincount(folds, minlength=n_splits)
     value = float(np.abs(fold_sizes - fold_sizes.mean()).mean())
-    return np.full(counts.shape[1], value) if per_label else value
+    return np.full(labels.shape[1], value) if per_label else value
 
 
 def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
@@ -76,12 +81,13 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     """The least that a measure can be for folds of equal size (or one row apart), each label on its own.
 
     A label of ``s`` positives is at its best when every fold holds the floor or the ceiling of ``s / n_splits``. No
-    split needs to reach this for all labels at once.
+    split needs to reach this for all labels at once. Of a label with unmeasured cells, it is the least for folds with
+    equally many measured ones.
 
     Parameters
     ----------
     Y : array-like or sparse matrix, shape (n_samples, n_labels)
-        Labels, 0 or 1.
+        Labels, 0 or 1, or -1 where unmeasured.
     n_splits : int
         Number of folds.
     measure : {"ED", "DCP", "rLD"}, in any case
@@ -103,7 +109,12 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     elif measure == "dcp":
         bounds = -(-positives // n_splits) / np.maximum(positives, 1) - 1 / n_splits
     elif measure == "rld":
-        bounds = _relative_label_distribution(best_counts(positives, fold_sizes), fold_sizes)
+        bounds = _relative_label_distribution(best_counts(positives, fold_sizes), fold_sizes[:, None])
+        for label, n_measured in _partly_measured(Y):
+            sizes = n_measured // n_splits + (np.arange(n_splits) < n_measured % n_splits)
+            if n_measured >= n_splits:
+                counts = best_counts(positives[[label]], sizes)
+                bounds[label] = _relative_label_distribution(counts, sizes[:, None])[0]
     else:
         raise SplitError(f"no bound: {unknown_name('measure', measure, ['ED', 'DCP', 'rLD'])}")
     bounds = np.where(positives > 0, bounds, 0.0)
@@ -145,34 +156,48 @@ def best_counts(positives: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
 def _mean_over_labels(
     measure: Callable[[np.ndarray, np.ndarray], np.ndarray], fold_of: ArrayLike, Y: ArrayLike, per_label: bool
 ) -> float | np.ndarray:
-    fold_sizes, counts = _table(fold_of, Y)
-    values = measure(counts, fold_sizes)
+    n_measured, counts = _table(fold_of, Y)
+    values = measure(counts, n_measured)
     return values if per_label else float(values[counts.sum(axis=0) > 0].mean())
 
 
 def _table(fold_of: ArrayLike, Y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in each fold, shape (n_splits,), and positives of each label in each fold, (n_splits, n_labels)."""
+    """Measured rows and positives of each label in each fold, both (n_splits, n_labels).
+
+    Where all labels are measured everywhere, the first has a single column.
+    """
     labels = check_labels(Y)
     folds, n_splits = check_folds(fold_of, labels.shape[0])
-    return np.bincount(folds, minlength=n_splits), count_positives(labels, folds, n_splits)
+    n_measured, unmeasured = np.bincount(folds, minlength=n_splits)[:, None], unmeasured_cells(Y)
+    if unmeasured.nnz:
+        n_measured = n_measured - count_positives(unmeasured, folds, n_splits)
+    return n_measured, count_positives(labels, folds, n_splits)
 
 
-def _label_distribution(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
-    positives, n_samples = counts.sum(axis=0), fold_sizes.sum()
-    negatives = fold_sizes[:, None] - counts
+def _partly_measured(Y: ArrayLike) -> list[tuple[int, int]]:
+    """Labels with an unmeasured cell, and the number of rows in which they are measured."""
+    unmeasured = unmeasured_cells(Y)
+    sizes = label_sizes(unmeasured)
+    return [(int(label), unmeasured.shape[0] - int(sizes[label])) for label in np.flatnonzero(sizes)]
+
+
+def _label_distribution(counts: np.ndarray, n_measured: np.ndarray) -> np.ndarray:
+    positives, n_samples = counts.sum(axis=0), n_measured.sum(axis=0)
+    negatives = n_measured - counts
     in_fold = counts / np.maximum(negatives, 1)
     overall = positives / np.maximum(n_samples - positives, 1)
     return np.where(negatives > 0, np.abs(in_fold - overall), 0.0).mean(axis=0)
 
 
-def _delta_class_proportion(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+def _delta_class_proportion(counts: np.ndarray, n_measured: np.ndarray) -> np.ndarray:
     positives = counts.sum(axis=0)
-    values = counts.max(axis=0) / np.maximum(positives, 1) - 1 / len(fold_sizes)
+    values = counts.max(axis=0) / np.maximum(positives, 1) - 1 / len(n_measured)
     return np.where(positives > 0, values, 0.0)
 
 
-def _relative_label_distribution(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+def _relative_label_distribution(counts: np.ndarray, n_measured: np.ndarray) -> np.ndarray:
     positives = counts.sum(axis=0)
-    expected = fold_sizes[:, None] * (np.maximum(positives, 1) / fold_sizes.sum())
-    values = np.abs(1 - counts / expected).mean(axis=0)
+    expected = n_measured * (np.maximum(positives, 1) / np.maximum(n_measured.sum(axis=0), 1))
+    shares = np.divide(counts, expected, out=np.zeros(counts.shape), where=expected > 0)
+    values = np.abs(1 - shares).mean(axis=0)
     return np.where(positives > 0, values, 0.0)
