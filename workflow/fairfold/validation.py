@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from fairfold.errors import StudyError
 
 UNMEASURED = -1
 """In place of 0 or 1, a label of a sample that nobody has looked at."""
+
+Negatives = Literal["unlabelled", "confirmed"]
+"""What a 0 of a label is: not observed to be positive, which it may be, or known to be negative."""
 
 _BINARISE = "give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes of lists of labels"
 

@@ -19,7 +19,9 @@ with logged(snakemake.log):
     names, tables = ("ablation", *unit.values()), []
     for repeat in range(*params.repeats):
         rate, hidden_by = unit["missing_rate"] / 100, (*names, "hidden labels", repeat)
-        hidden = hide_in_training_parts(data.Y, folds[repeat], rate, seed=params.seed, names=hidden_by)
+        hidden = hide_in_training_parts(
+            data.Y, folds[repeat], rate, seed=params.seed, names=hidden_by, negatives=data.negatives
+        )
         score = partial(
             score_on_folds,
             **{
@@ -29,13 +31,14 @@ with logged(snakemake.log):
                 "threshold": params.threshold,
                 "groups": data.groups,
             },
-            observed=partial(observed_labels, data.Y, hidden),
+            observed=partial(observed_labels, data.Y, hidden, negatives=data.negatives),
         )
         seed_of = partial(seed_for, params.seed, *names, repeat)
         found = scores_of_parts(
             lambda make, fold, score=score: score(make, folds=[fold]).scores.query("is_final"),
             lambda fold, seed_of=seed_of: {
                 **params.settings,
+                "negatives": data.negatives,
                 "n_jobs": snakemake.threads,
                 "random_state": seed_of(fold),
             },

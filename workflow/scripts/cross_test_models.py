@@ -9,17 +9,19 @@ from fairfold.files import write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.splitting.methods import folds_by
-from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels import mask_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
-    unit = {"dataset": data.id, **params.unit}
+    unit, told = {"dataset": data.id, **params.unit}, {"negatives": data.negatives}
     tables = repeat_on_weak_labels(
-        lambda seed: {name: make_model(name, **given, random_state=seed) for name, given in params.models.items()},
+        lambda seed: {
+            name: make_model(name, **given, **told, random_state=seed) for name, given in params.models.items()
+        },
         *(data.X, data.Y, tqdm(range(*params.repetitions))),
         Setting(params.unit["scoring"], **params.setting),
-        hide=lambda Y, seed: mask_positives(Y, params.unit["missing_rate"] / 100, random_state=seed),
+        hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **told, random_state=seed),
         splitter=folds_by(params.splitter, params.setting["n_splits"]),
         seed=params.seed,
         names=("judged forests", data.id, params.unit["missing_rate"]),

@@ -19,6 +19,7 @@ with logged(snakemake.log):
             np.load(folds)["fold_of"][0],
             {rate: np.load(path)["hidden"] for rate, path in zip(rates, files.hidden[own], strict=True)},
             lambda rate, fold, levels=levels: load_first_level(levels[rate], fold),
+            negatives=data.negatives,
         )
         tables.append(table.assign(dataset=data.id)[["dataset", *table]])
     write_table(pd.concat(tables, ignore_index=True), snakemake.output[0])

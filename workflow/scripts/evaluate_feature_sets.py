@@ -16,9 +16,9 @@ with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
     params = snakemake.params
     table = evaluate_numbered_sets(
-        {name: make_model(name, **settings) for name, settings in params.models.items()},
+        {name: make_model(name, **settings, negatives=data.negatives) for name, settings in params.models.items()},
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
-        observed=lambda fold: observed_labels(data.Y, hidden, fold),
+        observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         sets=range(*params.sets),
         permutations=tqdm(range(*params.permutations)),
         threshold=params.threshold,

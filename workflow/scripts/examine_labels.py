@@ -18,7 +18,7 @@ from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
-from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels import mask_labels
 
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
@@ -35,7 +35,7 @@ with logged(snakemake.log):
     settings = {**params.settings[name], "n_jobs": snakemake.threads}
     posteriors = partial(
         left_out_posteriors,
-        lambda fold: make_model(name, **settings, random_state=seed(fold)),
+        lambda fold: make_model(name, **settings, negatives=data.negatives, random_state=seed(fold)),
         data.X,
         fold_of=fold_of,
         groups=data.groups,
@@ -48,11 +48,11 @@ with logged(snakemake.log):
 
     P, observed = (
         posteriors(Y, look=measure_losses),
-        mask_positives(Y, params.hidden / 100, random_state=seed("hidden")),
+        mask_labels(Y, params.hidden / 100, negatives=data.negatives, random_state=seed("hidden")),
     )
     tables = {
         "scores": label_scores(Y, P, data.label_names, seed=seed("resampling"), groups=data.groups),
-        "suspects": suspect_cells(data.X, Y, P, data.label_names, samples),
+        "suspects": suspect_cells(data.X, Y, P, data.label_names, samples, negatives=data.negatives),
         "importance": summarise_losses(pd.concat(losses), feature_sets),
         "precision": precision_at(Y, observed, posteriors(observed)).assign(hidden_rate=params.hidden),
     }

@@ -22,6 +22,6 @@ with logged(snakemake.log):
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
             model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
             groups = None if data.groups is None else data.groups[train]
-            labels = observed_labels(data.Y, hidden, fold)[train]
+            labels = observed_labels(data.Y, hidden, fold, data.negatives)[train]
             levels[fold] = model.fit(data.X[train], labels, groups=groups).levels_[0]
     save_first_levels(levels, snakemake.output[0])

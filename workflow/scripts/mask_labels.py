@@ -1,4 +1,4 @@
-"""Hide positives of the training part of each fold, and as many of the test part for scores on what is observed."""
+"""Hide labels of the training part of each fold, and as many of the test part for scores on what is observed."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
     fold_of = np.load(snakemake.input.folds)["fold_of"][0]
     rate = int(snakemake.wildcards.rate)
-    of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate)}
+    of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate), "negatives": data.negatives}
     hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, **of_unit)
     hidden_in_tests = hide_in_test_parts(data.Y, fold_of, rate / 100, **of_unit)
     write_arrays(snakemake.output[0], hidden=hidden, hidden_in_tests=hidden_in_tests)

@@ -22,13 +22,15 @@ with logged(snakemake.log):
     seed_of = partial(seed_for, params.seed, "rank stability", "forests", *unit.values())
     hidden = ("rank stability", "hidden labels", *unit.values())
     table = repeat_study(
-        lambda model, *at: make_model(model, **params.models[model], random_state=seed_of(*at)),
+        lambda model, *at: make_model(
+            model, **params.models[model], negatives=data.negatives, random_state=seed_of(*at)
+        ),
         *(params.first_levels, data.X, data.Y, folds),
         make_first=lambda name, *at: make_first_level(name, **params.forest, random_state=seed_of(*at)),
         hide=lambda fold_of, *at: hide_in_training_parts(
-            data.Y, fold_of, rate / 100, seed=params.seed, names=(*hidden, *at)
+            data.Y, fold_of, rate / 100, seed=params.seed, names=(*hidden, *at), negatives=data.negatives
         ),
-        observed=partial(observed_labels, data.Y),
+        observed=partial(observed_labels, data.Y, negatives=data.negatives),
         repeats=range(*params.repeats),
         groups=data.groups,
         **params.options,

@@ -20,14 +20,15 @@ with logged(snakemake.log):
     with np.load(snakemake.input.hidden) as arrays:
         hidden, hidden_in_tests = arrays["hidden"], arrays["hidden_in_tests"]
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
+    settings["negatives"] = data.negatives
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     shared = snakemake.input.get("first_level")
     tables = score_on_folds(
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
         lambda fold: make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold)),
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
-        observed=lambda fold: observed_labels(data.Y, hidden, fold),
-        observed_in_test=lambda fold: observed_labels(data.Y, hidden_in_tests, fold),
+        observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
+        observed_in_test=lambda fold: observed_labels(data.Y, hidden_in_tests, fold, data.negatives),
         threshold=snakemake.params.threshold,
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
         groups=data.groups,

@@ -56,7 +56,7 @@ def test_it_says_what_not_to_rely_on(given):
     assert "Of 4 labels 1 are predicted better than by guesses" in text
     assert "No better than guesses, as far as these samples tell: l&lt;0&gt; (30)." in text
     assert "Of fewer than ten positives" in text and "Of one value only" in text
-    assert "13 of the first 20 such cells were among them; of as many at random, 2.0 would be" in text
+    assert "13 of the first 20 such cells were hidden positives; of as many at random, 2.0 would be" in text
     assert "About 3 % are missing." in text and "No." not in text
     assert "python -m fairfold predict results/final/mine new.csv -o predictions.csv" in text
 

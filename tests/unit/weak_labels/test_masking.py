@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairfold.errors import DataError
 from fairfold.weak_labels import mask_positives
-from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
+from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, mask_labels, observed_labels
 
 
 @pytest.fixture
@@ -121,3 +121,34 @@ def test_a_frame_stays_one(Y, dtype):
     assert masked.dtypes.equals(frame.dtypes)
     assert masked.index.equals(frame.index) and masked.columns.equals(frame.columns)
     np.testing.assert_array_equal(masked.to_numpy(dtype=int), mask_positives(Y, 0.3, random_state=5))
+
+
+@pytest.mark.parametrize(
+    "to", [np.asarray, sparse.csr_array, pd.DataFrame, lambda Y: Y.astype(bool), every_entry_stored]
+)
+def test_where_negatives_are_confirmed_labels_go_missing_whatever_they_are(Y, to):
+    masked = mask_labels(to(Y), 0.4, negatives="confirmed", random_state=3)
+    masked = masked.toarray() if sparse.issparse(masked) else np.asarray(masked)
+    hidden = masked == -1
+    np.testing.assert_array_equal(masked[~hidden], Y[~hidden])
+    for value in (0, 1):
+        n_cells = (value == Y).sum(axis=0)
+        assert (hidden & (value == Y)).sum(axis=0).tolist() == [floor(0.4 * n) for n in n_cells]
+    np.testing.assert_array_equal(hidden & (Y == 1), mask_positives(Y, 0.4, random_state=3) != Y)
+    np.testing.assert_array_equal(mask_labels(Y, 0.4, random_state=3), mask_positives(Y, 0.4, random_state=3))
+
+
+def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_confirmed(Y):
+    partly = np.where(np.random.default_rng(0).random(Y.shape) < 0.3, -1, Y)
+    fold_of = np.arange(len(Y)) % 2
+    hidden = hide_in_training_parts(partly, fold_of, 0.5, seed=1, names=("toy",), negatives="confirmed")
+    for fold in range(2):
+        observed = observed_labels(partly, hidden, fold, "confirmed")
+        sparse_too = observed_labels(sparse.csr_array(partly), hidden, fold, "confirmed")
+        np.testing.assert_array_equal(sparse_too.toarray(), observed)
+        np.testing.assert_array_equal(observed[fold_of == fold], partly[fold_of == fold])
+        assert (observed[partly == -1] == -1).all()
+        train = fold_of != fold
+        for value in (0, 1):
+            lost = ((partly == value) & (observed == -1))[train].sum(axis=0)
+            assert lost.tolist() == [floor(0.5 * n) for n in (partly == value)[train].sum(axis=0)]

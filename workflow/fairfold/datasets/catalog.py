@@ -15,6 +15,7 @@ from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import Task
 from fairfold.datasets.fetch import DataFile
 from fairfold.errors import ConfigError, unknown_name
+from fairfold.validation import Negatives
 
 CATALOG = Path(__file__).resolve().parents[3] / "resources" / "datasets.yaml"
 
@@ -27,7 +28,8 @@ class Entry:
 
     The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore``, ``groups``, ``folds`` and
     ``id_column``, which the configuration calls ``id``, are set for a user's own file only, and only there positives
-    may be missing that samples have (``labels_are``): published labels are taken as complete.
+    may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none is): published labels are
+    taken as complete.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Entry:
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
     labels_are: LabelsAre = "complete"
+    negatives: Negatives = "unlabelled"
     citation: str = ""
     licence: str = ""
     used_by: tuple[str, ...] = ()
@@ -69,6 +72,8 @@ class Entry:
         """Entry for a user's own file, from a checked ``data.own`` stanza of the configuration."""
         fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
+        if fields.get("negatives") == "confirmed":
+            fields["labels_are"] = "complete"
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 
     @property
@@ -101,6 +106,7 @@ class Entry:
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
         reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
+        reading += (self.negatives,)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -148,6 +154,8 @@ class Catalog(Mapping[str, Entry]):
                     raise ConfigError(
                         f"config.data.own.{dataset}: {key} is for csv and arff with several labels; leave it out."
                     )
+            if entry.negatives == "confirmed" and entry.task != "multilabel":
+                raise ConfigError(f"config.data.own.{dataset}: negatives is for several labels; leave it out.")
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say
                     if path.is_file():

@@ -14,7 +14,7 @@ from fairfold.arrays import Matrix
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
-from fairfold.validation import UNMEASURED
+from fairfold.validation import UNMEASURED, Negatives
 
 Task = Literal["multilabel", "multiclass", "binary"]
 
@@ -49,6 +49,7 @@ class Dataset:
     groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
     fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
         that is never tested. None without one.
+    negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Dataset:
     categories: Categories | None = None
     groups: np.ndarray | None = None
     fold_of: np.ndarray | None = None
+    negatives: Negatives = "unlabelled"
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -99,6 +101,7 @@ class Dataset:
             **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
             **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
             **_pack_categories(self.categories),
+            **({"negatives": np.array(self.negatives)} if self.negatives == "confirmed" else {}),
         )
 
     @classmethod
@@ -118,7 +121,9 @@ class Dataset:
                 kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays
             }
             parts = {"left_out": left_out, "categories": _unpack_categories(arrays)}
-            parts |= {name: arrays.get(name) for name in _OF_SAMPLES}
+            parts |= {name: arrays.get(name) for name in _OF_SAMPLES} | {
+                "negatives": str(arrays.get("negatives", "unlabelled"))
+            }
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)
         except Exception as error:  # arrays of somebody else may be of any type and shape
@@ -173,6 +178,8 @@ def _check_parts(data: Dataset) -> None:
     codes = data.Y.data if sparse.issparse(data.Y) else data.Y
     if data.task not in get_args(Task):
         raise ValueError(f"task {data.task!r}")
+    if data.negatives not in get_args(Negatives):
+        raise ValueError(f"negatives {data.negatives!r}")
     if data.X.dtype != np.float64 or data.X.ndim != 2 or len(data.feature_names) != n_features:
         raise ValueError(f"features are {data.X.dtype} of {data.X.shape}, with {len(data.feature_names)} names")
     if data.Y.dtype.kind != "i" or data.Y.shape != ((n_samples, n_labels) if multilabel else (n_samples,)):

@@ -330,6 +330,7 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
         Y=Y.astype(np.int8 if entry.task == "multilabel" else np.int64),
         feature_names=tuple(map(str, features)),
         label_names=tuple(map(str, labels)),
+        negatives=entry.negatives,
     )
 
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from fairfold.arrays import Matrix
 from fairfold.folds import parts_of
 from fairfold.gaps import GapFiller
-from fairfold.validation import UNMEASURED
+from fairfold.validation import UNMEASURED, Negatives
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
@@ -142,7 +142,14 @@ def _mcc(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray) -> np.ndarra
 
 
 def suspect_cells(
-    X: Matrix, Y: np.ndarray, P: np.ndarray, labels: Sequence[str], samples: Sequence[object], *, most: int = 200
+    X: Matrix,
+    Y: np.ndarray,
+    P: np.ndarray,
+    labels: Sequence[str],
+    samples: Sequence[object],
+    *,
+    negatives: Negatives = "unlabelled",
+    most: int = 200,
 ) -> pd.DataFrame:
     """Cells of the label matrix to look at next.
 
@@ -151,18 +158,21 @@ def suspect_cells(
     X : (n_samples, n_features), by whose standardised features neighbours are near.
     Y, P : (n_samples, n_labels) of 0/1, -1 where unmeasured, and posteriors of samples that were left out.
     labels, samples : names.
+    negatives : whether a 0 is confirmed; it can be wrong then, and not missing.
     most : cells of each kind.
 
     Returns
     -------
     DataFrame with the columns ``kind, rank, sample, label, posterior, share_of_neighbours, neighbours``
-        ``kind`` is ``"missing"``, for a 0 that may be a 1, the likeliest first; ``"wrong"``, for a 1 that may be a 0,
-        the least likely first; or ``"unmeasured"``, for what nobody has looked at, the likeliest first.
+        ``kind`` is ``"missing"`` or, of confirmed ones, ``"wrong negative"``, for a 0 that may be a 1, the likeliest
+        first; ``"wrong"``, for a 1 that may be a 0, the least likely first; or ``"unmeasured"``, for what nobody has
+        looked at, the likeliest first.
         ``share_of_neighbours`` of the nearest samples have the label, of which ``neighbours`` names the nearest.
     """
     near = _neighbours(X)
     tables = []
-    for kind, value, sign in (("missing", 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
+    zeros = "missing" if negatives == "unlabelled" else "wrong negative"
+    for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(value == Y)
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
         rows, columns = rows[order], columns[order]
@@ -196,10 +206,12 @@ def precision_at(
     Returns
     -------
     DataFrame with the columns ``depth, n_found, precision, chance``
-        Among cells that are observed as 0. Positives that the data lack count as wrong, so that the precision is at
-        least what it says; ``chance`` is that of a random list.
+        Among cells that are observed as 0 or, where labels were hidden as unmeasured ones, among these. Positives that
+        the data lack count as wrong, so that the precision is at least what it says; ``chance`` is that of a random
+        list.
     """
-    unobserved = observed == 0
+    hidden_as_unmeasured = (observed == UNMEASURED) & (Y != UNMEASURED)
+    unobserved = hidden_as_unmeasured if hidden_as_unmeasured.any() else observed == 0
     hidden = Y[unobserved] == 1
     order = np.argsort(-P[unobserved], kind="stable")
     rows = []

@@ -156,7 +156,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     n_jobs : threads.
     """
     random_state = seed_for(seed, "final", data.id)
-    model = make_model(name, **settings, n_jobs=n_jobs, random_state=random_state)
+    model = make_model(name, **settings, negatives=data.negatives, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.X, data.Y, **({} if data.groups is None else {"groups": data.groups}))
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)

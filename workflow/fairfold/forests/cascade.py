@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, Label
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.seeds import seed_for
 from fairfold.ties import ROUNDING, first_best
+from fairfold.validation import Negatives
 from fairfold.weak_labels import tice
 
 
@@ -59,6 +60,7 @@ class CascadeForest(BaseCascade):
     slc_threshold_on : ``"probability"`` or ``"posterior"``, what SLC compares with the threshold.
     imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, new features only.
     tice_variant : ``"text"`` or ``"authors-code"``, see :func:`fairfold.weak_labels.tice`.
+    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and nothing is imputed.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -86,6 +88,7 @@ class CascadeForest(BaseCascade):
         "slc_threshold_on": ("probability", "posterior"),
         "imputer_features": ("all", "new"),
         "tice_variant": ("text", "authors-code"),
+        "negatives": get_args(Negatives),
     }
 
     _: KW_ONLY
@@ -106,6 +109,7 @@ class CascadeForest(BaseCascade):
     slc_threshold_on: Literal["probability", "posterior"] = "probability"
     imputer_features: Literal["all", "new"] = "all"
     tice_variant: Literal["text", "authors-code"] = "text"
+    negatives: Negatives = "unlabelled"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -119,7 +123,7 @@ class CascadeForest(BaseCascade):
         for level in range(1, self._n_levels()):
             encoders = self._grow_encoders(grow, level, X, labels, new)
             new = [encoder.training_features(out_of_bag=self.output_features == "out-of-bag") for encoder in encoders]
-            if self.imputation is not None:
+            if self.imputation is not None and self.negatives == "unlabelled":
                 features = np.hstack(new) if self.imputer_features == "new" else append_columns(X, *new)
                 imputer = imputer or self._make_imputer(features, observed, seed)
                 labels = imputer.impute(level, self._unseen_proba(grow, level, features, imputer))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.trees import MultilabelForest
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import first_best
+from fairfold.validation import Negatives
 from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
@@ -51,6 +52,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     metric : of :func:`~fairfold.evaluation.scores.multilabel_scores`, that chooses the best level.
     min_samples_leaf : training samples per leaf, of the shape ``"paper"``; says nothing to ``"auto"``.
     threshold : posterior above which a label is predicted, and imputed by ``"slc"``.
+    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, the label frequency is 1,
+        and nothing is imputed.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -67,7 +70,12 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     """
 
     _of_samples: ClassVar = ("unseen_proba_", "training_labels_")
-    _choices: ClassVar = {"imputation": (None, "slc", "fla"), "shape": ("auto", "paper"), "metric": tuple(METRICS)}
+    _choices: ClassVar = {
+        "imputation": (None, "slc", "fla"),
+        "shape": ("auto", "paper"),
+        "metric": tuple(METRICS),
+        "negatives": get_args(Negatives),
+    }
 
     _: KW_ONLY
     features: Sequence[FeatureKind] = ("output",)
@@ -80,6 +88,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     metric: str = "average_precision"
     min_samples_leaf: int = 5
     threshold: float = 0.5
+    negatives: Negatives = "unlabelled"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -150,8 +159,11 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             grow.choose_shapes(binned, observed)
         return Level([], grow.pair(binned, observed, 0, "predictor"))
 
+    def _imputes(self) -> bool:
+        return self.imputation is not None and self.negatives == "unlabelled"
+
     def _make_imputer(self, observed: np.ndarray) -> PosteriorImputer | None:
-        if self.imputation is None:
+        if not self._imputes():
             return None
         return PosteriorImputer(observed, is_strict=self.imputation == "slc", threshold=self.threshold)
 
@@ -160,7 +172,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
         # The predictors of the level below would see the same features and, without imputation, the same labels.
-        if self.imputation is not None or (level > 1 and self.crossing_over):
+        if self._imputes() or (level > 1 and self.crossing_over):
             inputs = self._encoder_inputs(X, new) if self.crossing_over else append_columns(X, *new)
             forests = grow.pair(inputs, labels, level, "encoder")
         return [Encoder.of(forest, self.features, "text") for forest in forests]
@@ -173,7 +185,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self.calibrations_.append(fit_calibration(observed, proba))
         proba = calibrate(proba, self.calibrations_[-1])
         # the more levels, the better the ranking that the frequency is read from
-        self.label_frequencies_.append(shared_label_frequency(observed, seen_below + proba))
+        known = self.negatives == "confirmed"
+        self.label_frequencies_.append(1.0 if known else shared_label_frequency(observed, seen_below + proba))
         return proba
 
     def _best_level(self) -> int:

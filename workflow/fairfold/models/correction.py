@@ -13,6 +13,7 @@ from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.registry import make_model
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
+from fairfold.validation import Negatives
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
@@ -31,6 +32,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     ----------
     estimator : unfitted, of several labels, with ``predict_proba``.
     n_splits : folds of the training part.
+    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and c is 1.
     random_state : seed of the folds.
 
     Attributes
@@ -47,6 +49,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     estimator: BaseEstimator
     _: KW_ONLY
     n_splits: int = 5
+    negatives: Negatives = "unlabelled"
     random_state: int | None = None
 
     def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
@@ -55,7 +58,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
             self.estimator, X, Y, n_splits=self.n_splits, random_state=self.random_state, groups=groups
         )
         self.coefficients_ = fit_calibration(Y, P)
-        self.label_frequency_ = shared_label_frequency(Y, P)
+        self.label_frequency_ = 1.0 if self.negatives == "confirmed" else shared_label_frequency(Y, P)
         self.unseen_proba_ = calibrate(P, self.coefficients_)
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)

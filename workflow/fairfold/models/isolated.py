@@ -26,6 +26,7 @@ from fairfold import usage
 from fairfold.arrays import Matrix
 from fairfold.errors import ConfigError, ModelError, StudyError
 from fairfold.models.messages import receive, send
+from fairfold.validation import Negatives
 
 _LIBRARY = Path(__file__).resolve().parents[2]
 # Sums of several threads change with their number, and hashes of text with the process.
@@ -49,7 +50,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     entry : of ``models.own`` in a checked configuration; see :func:`fairfold.models.own.make_estimator`. Its
         ``minutes`` are what each call may take.
     corrected : whether the probabilities are corrected for missing labels;
-        see :class:`~fairfold.models.correction.CorrectedClassifier`.
+        see :class:`~fairfold.models.correction.CorrectedClassifier`, of which are the ``negatives``, too.
     n_jobs, random_state : see :class:`~fairfold.models.one_level.OneLevelModel`.
 
     Attributes
@@ -63,6 +64,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     entry: Mapping[str, Any]
     _: KW_ONLY
     corrected: bool = False
+    negatives: Negatives = "unlabelled"
     n_jobs: int | None = 1
     random_state: int | None = None
 
@@ -84,7 +86,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
             raise ModelError(
                 f"{self.name} gives other probabilities each time: hand its random_state on to all it draws."
             )
-        settings = {"corrected": self.corrected, "n_jobs": self.n_jobs, "random_state": self.random_state}
+        settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
         settings |= {} if groups is None else {"groups": np.asarray(groups)}
         self._process, self._number, _ = _at_a_free_process(self.name, self.entry, "fit", X=X, Y=Y, **settings)
         weakref.finalize(self, self._process.unwanted.append, self._number)

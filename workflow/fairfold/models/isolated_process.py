@@ -21,6 +21,7 @@ from fairfold.models.messages import receive, send
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
 from fairfold.usage import own_max_rss
+from fairfold.validation import Negatives
 
 
 def main() -> None:
@@ -100,13 +101,14 @@ def _fitted(
     groups: np.ndarray | None = None,
     *,
     corrected: bool = False,
+    negatives: Negatives = "unlabelled",
     n_jobs: int | None = 1,
     random_state: int | None = 1,
 ) -> OneLevelModel:
     make_estimator(name, entry)  # a module that is loaded now may draw, too, and the next fit would load none
     _seed(random_state)
     estimator = make_estimator(name, entry)
-    whole = CorrectedClassifier(estimator) if corrected else estimator
+    whole = CorrectedClassifier(estimator, negatives=negatives) if corrected else estimator
     model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y, groups)
     if hasattr(model.estimator_, "best_params_"):
         chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}

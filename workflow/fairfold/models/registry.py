@@ -17,6 +17,8 @@ from fairfold.plugins import declared
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
+    from fairfold.validation import Negatives
+
 DEFAULT = "Stack+"
 
 _DECLARED = declared("fairfold.models.catalogue")
@@ -69,12 +71,21 @@ def register_own(models: Mapping[str, Any]) -> None:
                 register(spec)
 
 
-def make_model(name: str, *, n_jobs: int | None = 1, random_state: Any = None, **settings: Any) -> ClassifierMixin:
+def make_model(
+    name: str,
+    *,
+    negatives: Negatives = "unlabelled",
+    n_jobs: int | None = 1,
+    random_state: Any = None,
+    **settings: Any,
+) -> ClassifierMixin:
     """Unfitted model by its name.
 
     Parameters
     ----------
     name : one of ``MODEL_NAMES``.
+    negatives : what labels of 0 are: ``"unlabelled"``, not observed to be positive, or ``"confirmed"``, known to be
+        negative. Models that impute labels, or correct for missing ones, then do not.
     n_jobs, random_state : as of scikit-learn's estimators; any ``n_jobs`` gives the same result.
     **settings : as the model's own callable takes them; of the deep forests see
         :func:`fairfold.forests.models.make_model`.
@@ -94,6 +105,8 @@ def make_model(name: str, *, n_jobs: int | None = 1, random_state: Any = None, *
         model = resolve_name(spec.make)(**spec.parameters, **settings)
     except TypeError as error:
         raise ModelError(f"model {name} cannot be made: {error}.") from None
+    if "negatives" in model.get_params(deep=False):
+        model.set_params(negatives=negatives)
     if not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)
     return model.set_params(n_jobs=n_jobs, random_state=random_state)

@@ -25,7 +25,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import UNMEASURED
+from fairfold.validation import UNMEASURED, Negatives
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 _STEPS = 500
@@ -46,6 +46,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     weighted : whether members have the weights of :func:`pool_weights`; otherwise all have the same.
     calibrated : whether probabilities are calibrated, of each member and pooled.
     corrected : whether the pool is divided by the label frequency; otherwise it says how likely a label is observed.
+    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and there is nothing to
+        correct; handed on to the members.
     memory : keeps fitted members, for pools that differ in other settings alone; as of scikit-learn's pipelines.
     n_jobs : threads, handed on to the members.
     random_state : handed on to the members, too.
@@ -68,6 +70,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     weighted: bool = True
     calibrated: bool = True
     corrected: bool = True
+    negatives: Negatives = "unlabelled"
     memory: str | Memory | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
@@ -86,7 +89,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         fit_member = check_memory(self.memory).cache(fit_with_unseen)
         self.estimators_, calibrations, unseen = [], [], []
         for _, estimator in self.estimators:
-            given = {"random_state": seed, "n_jobs": self.n_jobs}
+            given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
             given = {} if groups is None else {"groups": groups}
@@ -99,7 +102,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         pooled = np.tensordot(self.weights_, np.stack(unseen), axes=1)
         self._calibrations = [*calibrations, self._calibration_of(Y, pooled)]
         self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
-        self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_) if self.corrected else 1.0
+        estimated = self.corrected and self.negatives == "unlabelled"
+        self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_) if estimated else 1.0
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self

@@ -22,6 +22,7 @@ from fairfold.errors import ModelError
 from fairfold.folds import parts_of
 from fairfold.forests.levels import Level
 from fairfold.forests.trees import MultilabelForest
+from fairfold.validation import UNMEASURED, Negatives
 from fairfold.weak_labels.calibration import shared_label_frequency
 from fairfold.weak_labels.masking import observed_labels
 
@@ -62,6 +63,8 @@ def missing_rate_table(
     fold_of: np.ndarray,
     hidden: Mapping[int, np.ndarray],
     first_level: Callable[[int, int], Level | None],
+    *,
+    negatives: Negatives = "unlabelled",
 ) -> pd.DataFrame:
     """Estimates of the missing rate beside what was hidden on purpose, from the training part of each fold.
 
@@ -72,6 +75,8 @@ def missing_rate_table(
     hidden : missing rate in percent -> (n_hidden, 3) fold, row and label of each hidden positive, see
         :func:`~fairfold.weak_labels.masking.hide_in_training_parts`.
     first_level : (missing rate, fold) -> forests fitted without that fold, or None where they could not be.
+    negatives : whether labels of 0 are confirmed; then a label is missing where it is unmeasured, which is counted, and
+        not estimated.
 
     Returns
     -------
@@ -93,9 +98,11 @@ def missing_rate_table(
             level = first_level(rate, fold)
             if level is None:
                 continue
-            observed = _dense(observed_labels(Y, triples, fold)[train])
+            observed = _dense(observed_labels(Y, triples, fold, negatives)[train])
             shares.append(1 - (observed == 1).sum() / max(1, (Y[train] == 1).sum()))
-            estimates.append(estimate_missing_rate(observed, level.predictors))
+            unlabelled = negatives == "unlabelled"
+            unmeasured = (observed == UNMEASURED).mean()
+            estimates.append(estimate_missing_rate(observed, level.predictors) if unlabelled else unmeasured)
         found = (np.mean(shares), np.mean(estimates), min(estimates), max(estimates)) if estimates else (np.nan,) * 4
         rows.append((rate, *(100 * np.array(found)), len(estimates), "" if estimates else _NO_FOREST))
     columns = ["hidden_rate", "hidden_share", "estimated_rate", "lowest", "highest", "n_folds", "reason"]

@@ -105,8 +105,8 @@ def _next(suspects: pd.DataFrame, precision: pd.DataFrame) -> dict[str, Any]:
     for row in precision.itertuples():
         if row.depth in (20, 50):
             said.append(
-                f"When {row.hidden_rate} % of the positives were hidden on purpose, {row.n_found} of the first "
-                f"{row.depth} such cells were among them; of as many at random, {row.depth * row.chance:.1f} would be."
+                f"When {row.hidden_rate} % were hidden on purpose, {row.n_found} of the first {row.depth} such cells "
+                f"were hidden positives; of as many at random, {row.depth * row.chance:.1f} would be."
             )
     columns = {
         "sample": "sample",
@@ -116,6 +116,7 @@ def _next(suspects: pd.DataFrame, precision: pd.DataFrame) -> dict[str, Any]:
     }
     titles = {
         "missing": "May be positive, and are not marked so",
+        "wrong negative": "Are marked negative, and may not be",
         "unmeasured": "May be positive, and nobody has looked",
         "wrong": "Are marked positive, and may not be",
     }

@@ -22,7 +22,7 @@ def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> st
         A sentence for each kind that there is. Datasets whose labels are only observed are always named.
     """
     own = config["data"]["own"]
-    observed = [dataset for dataset in datasets if dataset in own and own[dataset]["labels_are"] == "observed"]
+    observed = [dataset for dataset in datasets if dataset in own and _are_observed(own[dataset])]
     complete = [dataset for dataset in datasets if dataset not in observed]
     others = f"{'the other' if observed else 'all'} {len(complete)} datasets"
     sentences = []
@@ -35,6 +35,10 @@ def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> st
             "as a negative."
         )
     return " ".join(sentences)
+
+
+def _are_observed(stanza: Mapping[str, Any]) -> bool:
+    return stanza["labels_are"] == "observed" and stanza.get("negatives") != "confirmed"
 
 
 def _listed(names: Sequence[str]) -> str:

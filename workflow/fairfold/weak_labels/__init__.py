@@ -9,7 +9,7 @@ from fairfold.weak_labels.imputation import (
     strict_label_complement,
 )
 from fairfold.weak_labels.label_frequency import label_frequency, tice
-from fairfold.weak_labels.masking import mask_positives
+from fairfold.weak_labels.masking import mask_labels, mask_positives
 
 __all__ = [
     "calibrate",
@@ -18,6 +18,7 @@ __all__ = [
     "imputation_quality",
     "label_complement",
     "label_frequency",
+    "mask_labels",
     "mask_positives",
     "positive_cap",
     "posterior",

@@ -12,7 +12,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
-from fairfold.validation import check_binary
+from fairfold.validation import UNMEASURED, Negatives, check_binary
 
 
 def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
@@ -50,11 +50,36 @@ def mask_positives(
     DataError
         When the rate is outside [0, 1) or Y is not a matrix of 0/1.
     """
-    return _without(Y, *_choose_hidden(Y, rate, np.random.default_rng(random_state)))
+    return mask_labels(Y, rate, random_state=random_state)
 
 
-def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple) -> np.ndarray:
-    """Positives to hide from training when each fold in turn is left out; the left-out fold keeps its labels.
+def mask_labels(
+    Y: Matrix | pd.DataFrame,
+    rate: float,
+    *,
+    negatives: Negatives = "unlabelled",
+    random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
+) -> Matrix | pd.DataFrame:
+    """Hide a share of each label as it is missing in such data.
+
+    Where negatives are unlabelled, a missing positive is a 0 among others: :func:`mask_positives`. Where they are
+    confirmed, a label is missing by not having been measured, and whatever it is: the same share of the positives and
+    of the zeros of each label becomes unmeasured, the positives being those that are hidden otherwise.
+
+    Parameters, errors : as :func:`mask_positives`.
+
+    Returns
+    -------
+    As :func:`mask_positives`; with confirmed negatives of int8, and memory grows with the number of cells.
+    """
+    random = np.random.default_rng(random_state)
+    return _without(Y, *_choose_hidden(Y, rate, random, negatives), negatives)
+
+
+def hide_in_training_parts(
+    Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, negatives: Negatives = "unlabelled"
+) -> np.ndarray:
+    """Labels to hide from training when each fold in turn is left out; the left-out fold keeps its labels.
 
     Parameters
     ----------
@@ -62,10 +87,11 @@ def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed:
     fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
     rate : share of each label's positives *in the training part* to hide.
     seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
+    negatives : whether zeros are known to be negative; then as many of them are hidden, see :func:`mask_labels`.
 
     Returns
     -------
-    (n_hidden, 3) int64: fold, row and label of each hidden positive, sorted.
+    (n_hidden, 3) int64: fold, row and label of each hidden label, sorted.
 
     Raises
     ------
@@ -74,36 +100,43 @@ def hide_in_training_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed:
     SplitError
         As :func:`~fairfold.folds.parts_of`.
     """
-    return _hide_in([train for train, _ in parts_of(fold_of, Y.shape[0])], Y, rate, seed, names)
+    return _hide_in([train for train, _ in parts_of(fold_of, Y.shape[0])], Y, rate, seed, names, negatives)
 
 
-def hide_in_test_parts(Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple) -> np.ndarray:
-    """Positives to hide from each left-out fold, for scores as they are measured where labels are missing there, too.
+def hide_in_test_parts(
+    Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, negatives: Negatives = "unlabelled"
+) -> np.ndarray:
+    """Labels to hide from each left-out fold, for scores as they are measured where labels are missing there, too.
 
     Parameters, errors and result are those of :func:`hide_in_training_parts`; the rate is of each label's positives in
     the left-out fold.
     """
-    return _hide_in([test for _, test in parts_of(fold_of, Y.shape[0])], Y, rate, seed, (*names, "test part"))
+    tests = [test for _, test in parts_of(fold_of, Y.shape[0])]
+    return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives)
 
 
-def _hide_in(parts: Sequence[np.ndarray], Y: Matrix, rate: float, seed: int, names: tuple) -> np.ndarray:
+def _hide_in(
+    parts: Sequence[np.ndarray], Y: Matrix, rate: float, seed: int, names: tuple, negatives: Negatives
+) -> np.ndarray:
     hidden = []
     for fold, part in enumerate(parts):
         random = np.random.default_rng(seed_sequence(seed, *names, fold))
-        rows, labels = _choose_hidden(Y[part], rate, random)
+        rows, labels = _choose_hidden(Y[part], rate, random, negatives)
         triples = np.column_stack([np.full(rows.size, fold), part[rows], labels])
         hidden.append(triples[np.lexsort((labels, rows))])
     return np.concatenate(hidden)
 
 
-def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int) -> Matrix:
+def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int, negatives: Negatives = "unlabelled") -> Matrix:
     """Labels that may be seen when a fold is left out, of what one of the functions above hides."""
     _, rows, labels = hidden[hidden[:, 0] == fold].T
-    return _without(Y, rows, labels)
+    return _without(Y, rows, labels, negatives)
 
 
-def _choose_hidden(Y: Matrix | pd.DataFrame, rate: float, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of the positives to hide."""
+def _choose_hidden(
+    Y: Matrix | pd.DataFrame, rate: float, random: np.random.Generator, negatives: Negatives
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of the cells to hide."""
     if not 0 <= rate < 1:
         raise DataError(f"missing rate is {rate}; it must be at least 0 and below 1, for example 0.3.")
     checked = check_binary(Y, "Y", DataError, unmeasured=True)
@@ -111,30 +144,48 @@ def _choose_hidden(Y: Matrix | pd.DataFrame, rate: float, random: np.random.Gene
         raise DataError(f"Y has {checked.ndim} dimension(s); it must be (n_samples, n_labels).")
     positives = sparse.coo_array(checked == 1)
     positives.eliminate_zeros()
-    rows, labels = positives.coords
-    # One random key per positive; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
+    hidden = _some_of(positives.coords, checked.shape[1], rate, random)
+    if negatives == "unlabelled":
+        return hidden
+    zeros = np.nonzero((checked.toarray() if sparse.issparse(checked) else checked) == 0)
+    of_zeros = _some_of(zeros, checked.shape[1], rate, random)
+    return np.concatenate((hidden[0], of_zeros[0])), np.concatenate((hidden[1], of_zeros[1]))
+
+
+def _some_of(
+    cells: tuple[np.ndarray, np.ndarray], n_total: int, rate: float, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of the share of each label's cells."""
+    rows, labels = cells
+    # One random key per cell; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
     # so that dense, CSR and unsorted input give the same result.
     order = np.lexsort((rows, labels))
     rows, labels = rows[order], labels[order]
     by_key = np.lexsort((random.random(rows.size), labels))
-    n_positives = np.bincount(labels, minlength=checked.shape[1])
-    rank_in_label = np.arange(rows.size) - np.repeat(np.cumsum(n_positives) - n_positives, n_positives)
-    hidden = by_key[rank_in_label < np.repeat(n_hidden(n_positives, rate), n_positives)]
+    n_cells = np.bincount(labels, minlength=n_total)
+    rank_in_label = np.arange(rows.size) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells)
+    hidden = by_key[rank_in_label < np.repeat(n_hidden(n_cells, rate), n_cells)]
     return rows[hidden], labels[hidden]
 
 
-def _without(Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray) -> Matrix | pd.DataFrame:
-    """Copy of Y with zeros at ``(rows, labels)``."""
+def _without(
+    Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray, negatives: Negatives
+) -> Matrix | pd.DataFrame:
+    """Copy of Y with zeros at ``(rows, labels)``, or with unmeasured labels where zeros mean something."""
+    hidden = 0 if negatives == "unlabelled" else UNMEASURED
     if isinstance(Y, pd.DataFrame):
-        is_kept = np.ones(Y.shape, dtype=bool)
-        is_kept[rows, labels] = False
-        return Y * is_kept
+        is_hidden = np.zeros(Y.shape, dtype=bool)
+        is_hidden[rows, labels] = True
+        return Y.astype(np.int8).mask(is_hidden, hidden) if hidden else Y * ~is_hidden
     if not sparse.issparse(Y):
-        masked = np.array(Y)
-        masked[rows, labels] = 0
+        masked = np.array(Y, dtype=np.int8 if hidden else None)
+        masked[rows, labels] = hidden
         return masked
-    masked = sparse.coo_array(Y, copy=True)
+    masked = sparse.coo_array(Y, copy=True, dtype=np.int8 if hidden else None)
     at = [np.ravel_multi_index(position, Y.shape) for position in (masked.coords, (rows, labels))]
     masked.data[np.isin(*at)] = 0
     masked.eliminate_zeros()
+    if hidden:
+        unmeasured = np.full(len(rows), hidden, dtype=np.int8)
+        masked = masked + sparse.coo_array((unmeasured, (rows, labels)), shape=Y.shape)
     return masked.tocsr()
