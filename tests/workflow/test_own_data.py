@@ -389,10 +389,29 @@ def test_the_messy_table_of_the_documents(root, study):
     assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 3 * len(traits)
 
 
-@pytest.mark.parametrize("part", ["cross_testing", "win_percentage", "splitting"])
-def test_parts_that_move_single_samples_refuse_groups(study, part):
+def test_halves_of_single_samples_refuse_groups(study):
     config = own(groups="patient")
-    name = "fold_effect" if part == "splitting" else "models"
-    config[part] = {name: {"datasets": ["mine"]}}
+    config["splitting"] = {"fold_effect": {"datasets": ["mine"]}}
     output = told(study(config), copies())
-    assert f"config.{part}.{name}.datasets: mine has groups, but this part of the study" in output
+    assert "config.splitting.fold_effect.datasets: mine has groups, but this part of the study" in output
+
+
+def test_permutations_exchange_whole_patients(study):
+    """And negatives that are confirmed, so that what is hidden is unmeasured."""
+    config, table = own(groups="patient", negatives="confirmed"), copies()
+    few = {"datasets": ["mine"], "missing_rate": 30, "n_splits": 2, "n_permutations": 3, "forest": {"n_trees": 5}}
+    choice = {"candidates": ["RF+ET", "gcForest+"], "repetitions": 2, "repetitions_per_job": 2, "n_samples": 90}
+    config["cross_testing"] = {"models": {**few, **choice}}
+    sets = {"models": ["RF+ET", "gcForest+"], "set_size": 2, "n_sets": 3}
+    config["win_percentage"] = {"models": {**few, **sets}}
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run("weak_labels", "cross_testing", "win_percentage")
+    assert code == 0, output
+    chosen = pd.read_csv(mine.folder / "results/cross_testing/models.csv")
+    assert chosen["reason"].isna().all() and (chosen["n_samples"] == 88).all()  # 22 patients
+    assert (chosen["average_precision"] < 0.6).all()
+    wins = pd.read_csv(mine.folder / "results/tables/win_percentage/models.csv")
+    assert wins["win_percentage"].notna().all()
+    with np.load(next(mine.folder.glob("results/weak_labels/mine/rate-0/hidden.npz"))) as hidden:
+        assert hidden["hidden"].size == 0

@@ -68,12 +68,12 @@ def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> li
     return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
 
 
-def parts_by(splitter: Any, X: Any, y: Any) -> list[Part]:
-    """What a splitter of scikit-learn's kind, with ``split(X, y)``, makes of data; see :func:`check_parts`."""
+def parts_by(splitter: Any, X: Any, y: Any, *groups: Any) -> list[Part]:
+    """What a splitter of scikit-learn's kind, with ``split(X, y, groups)``, makes of data; see :func:`check_parts`."""
     if isinstance(splitter, type):
         raise SplitError(f"{splitter.__name__} is a class: give an object of it, as {splitter.__name__}(5) makes one.")
     try:
-        return check_parts(splitter.split(X, y), X.shape[0])
+        return check_parts(splitter.split(X, y, *groups), X.shape[0])
     except SplitError:
         raise
     except ValueError as error:

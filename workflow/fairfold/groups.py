@@ -7,14 +7,17 @@ consists of whole groups.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
-from fairfold.errors import ModelError
+from fairfold.errors import ModelError, unknown_name
+
+Exchange = Literal["groups", "within"]
+"""What a permutation test moves: whole groups, each to the place of another of its size, or samples of one group."""
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)  # hand groups on to their folds, without a parameter of that name
 
@@ -52,3 +55,50 @@ def random_parts(
         return KFold(n_splits, **order).split(np.empty(n_samples))
     n_splits = min(n_splits, len(np.unique(groups)))
     return GroupKFold(n_splits, **order).split(np.empty(n_samples), groups=groups)
+
+
+def check_exchange(groups: np.ndarray, exchange: Exchange) -> None:
+    """Raise a :class:`ModelError` where :func:`permuted_rows` could never move anything, or knows no ``exchange``."""
+    if exchange not in get_args(Exchange):
+        raise ModelError(unknown_name("exchange", exchange, get_args(Exchange)))
+    sizes = np.unique(groups, return_counts=True)[1]
+    if exchange == "within" and sizes.max() == 1:
+        raise ModelError("exchange is 'within', but no group has two samples to exchange; 'groups' moves whole ones.")
+    if exchange == "groups" and np.bincount(sizes).max() == 1:
+        raise ModelError(
+            "exchange is 'groups', but no two groups have as many samples, so that none can take the place of another; "
+            "'within' exchanges samples of a group."
+        )
+
+
+def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchange = "groups") -> np.ndarray:
+    """Row at each place after a permutation that respects groups.
+
+    Labels that say nothing of features may still be alike within groups, and so may features; a free permutation tears
+    both apart, and finds a meaning in that. Whole groups of one size are exchangeable where groups are drawn alike,
+    samples of one group where those are (Winkler et al. 2015, "Multi-level block permutation").
+
+    Parameters
+    ----------
+    groups : (n_samples,) group of each place.
+    rng : source of random numbers.
+    exchange : ``"groups"`` or ``"within"``.
+
+    Returns
+    -------
+    (n_samples,) int64
+    """
+    codes = np.unique(groups, return_inverse=True)[1]
+    by_group, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    rows = np.arange(len(codes))
+    if exchange == "within":
+        for start, size in zip(starts, sizes, strict=True):
+            members = by_group[start : start + size]
+            rows[members] = rng.permutation(members)
+        return rows
+    for size in np.unique(sizes):
+        alike = starts[sizes == size]
+        to, of = (by_group[first[:, None] + np.arange(size)] for first in (alike, rng.permutation(alike)))
+        rows[to] = of
+    return rows

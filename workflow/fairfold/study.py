@@ -77,19 +77,13 @@ def check_study(config: dict[str, Any]) -> Catalog:
 
 
 def _check_groups(config: Config, catalog: Catalog) -> None:
-    """Raise for data in groups where samples are exchanged or drawn one by one."""
-    parts = {
-        "cross_testing.models": "permutes labels sample by sample",
-        "win_percentage.models": "permutes labels sample by sample",
-        "splitting.fold_effect": "halves the samples one by one",
-    }
-    for part, why in parts.items():
-        room, name = part.split(".")
-        for dataset in config[room][name]["datasets"]:
-            if catalog[dataset].groups is not None:
-                raise ConfigError(
-                    f"config.{part}.datasets: {dataset} has groups, but this part of the study {why}; leave it out."
-                )
+    """Raise for data in groups where samples are drawn one by one."""
+    for dataset in config["splitting"]["fold_effect"]["datasets"]:
+        if catalog[dataset].groups is not None:
+            raise ConfigError(
+                f"config.splitting.fold_effect.datasets: {dataset} has groups, but this part of the study halves the "
+                "samples one by one; leave it out."
+            )
 
 
 def used_datasets(config: Config) -> list[tuple[str, str]]:

@@ -126,7 +126,10 @@ rule cross_test_models:
         unit={name: CHOSEN_FROM[name] for name in ("missing_rate", "scoring")},
         setting={
             name: CHOSEN_FROM[name]
-            for name in ("n_splits", "test_fraction", "n_permutations", "n_samples")
+            for name in (
+                *("n_splits", "test_fraction", "n_permutations", "n_samples"),
+                "exchange",
+            )
         },
         splitter=config["folds"]["method"],
         models={

@@ -237,6 +237,7 @@ rule evaluate_feature_sets:
         set_size=MODEL_SETS["set_size"],
         sets=numbers_of_job(MODEL_SETS["sets_per_job"], MODEL_SETS["n_sets"]),
         permutations=[0, 1],
+        exchange=MODEL_SETS["exchange"],
         code=code_of_models("evaluate_feature_sets", SETS_MODELS),
     script:
         "../scripts/evaluate_feature_sets.py"

@@ -23,6 +23,7 @@ with logged(snakemake.log):
         Setting(params.unit["scoring"], **params.setting),
         hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **told, random_state=seed),
         splitter=folds_by(params.splitter, params.setting["n_splits"]),
+        groups=data.groups,
         seed=params.seed,
         names=("judged forests", data.id, params.unit["missing_rate"]),
     )

@@ -16,6 +16,7 @@ from fairfold.arrays import Matrix
 from fairfold.cross_testing.engines import Run
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan
 from fairfold.errors import ModelError, first_sentence, unknown_name
+from fairfold.groups import with_groups
 from fairfold.threads import one_thread_each
 from fairfold.ties import first_best
 
@@ -33,10 +34,12 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
         raise ModelError(f"candidate {name} fails when trained on {n_samples} samples: {reason}.") from error
 
 
-def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray) -> ClassifierMixin:
+def fit_clone(
+    estimator: ClassifierMixin, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None
+) -> ClassifierMixin:
     """A fitted copy of ``estimator``; a :class:`ModelError` with its reason where it cannot be fitted."""
     with _reasons(estimator, len(y)):
-        return clone(estimator).fit(X, y)
+        return clone(estimator).fit(X, y, **with_groups(estimator, groups))
 
 
 @dataclass(eq=False, repr=False)
@@ -52,6 +55,8 @@ class EstimatorEngine:
     scoring : ``"accuracy"``, or another name of a scikit-learn scorer, or a callable (estimator, X, y) -> float of
         which more is better.
     n_jobs : processes that share the orders; joblib's meaning. Results do not depend on it.
+    groups : (n_samples,) of samples that belong together, which keep their positions, too; those that are trained on
+        are handed on to estimators that take them.
 
     Raises
     ------
@@ -65,6 +70,7 @@ class EstimatorEngine:
     _: KW_ONLY
     scoring: Scoring = "accuracy"
     n_jobs: int | None = 1
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
@@ -143,4 +149,5 @@ class EstimatorEngine:
         return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
-        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train])
+        groups = None if self.groups is None else self.groups[train]
+        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], groups)

@@ -20,6 +20,7 @@ from fairfold.cross_testing.problems import Splitter
 from fairfold.cross_testing.procedures import CROSS_TESTING, INTERPRETABLE, NESTED, Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import METRICS
+from fairfold.groups import Exchange
 from fairfold.seeds import seed_for
 from fairfold.usage import cpu_seconds
 
@@ -33,7 +34,8 @@ _COLUMNS = [
 class Setting(NamedTuple):
     """What a repetition is run with.
 
-    n_samples : rows drawn for a repetition; None for all, in random order.
+    n_samples : rows drawn for a repetition; None for all, in random order. Of samples in groups, as many whole groups
+        as have no more.
     others : see :func:`~fairfold.cross_testing.procedures.compare_procedures`.
     """
 
@@ -42,6 +44,7 @@ class Setting(NamedTuple):
     test_fraction: float = 0.5
     n_permutations: int = 100
     n_samples: int | None = None
+    exchange: Exchange = "groups"
 
 
 class Tables(NamedTuple):
@@ -60,6 +63,7 @@ def repeat_on_weak_labels(
     *,
     hide: Callable[[Matrix, int], Matrix],
     splitter: Splitter | None = None,
+    groups: np.ndarray | None = None,
     seed: int,
     names: tuple[object, ...] = (),
 ) -> Tables:
@@ -76,6 +80,7 @@ def repeat_on_weak_labels(
     setting : of the procedures.
     hide : (labels, seed) -> labels that are observed.
     splitter : makes folds by the observed labels; None takes them at random.
+    groups : (n_samples,) of samples that belong together, or None.
     seed, names : what random streams are derived from.
 
     Returns
@@ -100,11 +105,12 @@ def repeat_on_weak_labels(
     scores, seconds = [], []
     for repetition in repetitions:
         seeds = {use: seed_for(seed, *names, repetition, use) for use in ("rows", "labels", "models", "procedures")}
-        rows = np.random.default_rng(seeds["rows"]).permutation(n_rows)[: setting.n_samples]
+        rows = _drawn_rows(np.random.default_rng(seeds["rows"]), n_rows, setting.n_samples, groups)
         unit, start = {"repetition": repetition}, cpu_seconds()
         try:
             candidates, observed = make_candidates(seeds["models"]), hide(Y[rows], seeds["labels"])
             settings |= {"Y_true": Y[rows], "splitter": splitter, "random_state": seeds["procedures"]}
+            settings |= {} if groups is None else {"groups": groups[rows]}
             outcomes = compare_procedures(candidates, X[rows], observed, **settings)
         except StudyError as error:
             scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]
@@ -118,6 +124,17 @@ def repeat_on_weak_labels(
         pd.DataFrame(scores).reindex(columns=_COLUMNS),
         pd.DataFrame(seconds, columns=["repetition", "n_fits", "cpu_seconds"]),
     )
+
+
+def _drawn_rows(rng: np.random.Generator, n_rows: int, n_samples: int | None, groups: np.ndarray | None) -> np.ndarray:
+    """Rows in random order, those of a group one after the other."""
+    if groups is None:
+        return rng.permutation(n_rows)[:n_samples]
+    codes = np.unique(groups, return_inverse=True)[1]
+    order = rng.permutation(codes.max() + 1)
+    rows = np.argsort(np.argsort(order)[codes], kind="stable")
+    ends = np.cumsum(np.bincount(codes)[order])
+    return rows[: ends[ends <= (n_samples or n_rows)].max(initial=0)]
 
 
 def _row(outcome: Outcome) -> dict[str, object]:

@@ -14,6 +14,7 @@ from fairfold.errors import ModelError, unknown_name
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
+from fairfold.validation import UNMEASURED
 
 LabelScoring = str | Callable[[np.ndarray, np.ndarray], float]
 
@@ -49,8 +50,15 @@ class LabelScore:
         if callable(self.scoring):
             return float(self.scoring(Y, P))
         if self.scoring == "accuracy":
-            return float(np.mean(((P > 0.5) == Y).all(axis=1)))
+            return subset_accuracy(Y, P)
         return multilabel_scores(Y, P, metrics=[self.scoring])[self.scoring]
+
+
+def subset_accuracy(Y: np.ndarray, P: np.ndarray) -> float:
+    """Share of samples with no wrong label at a threshold of 0.5; unmeasured labels are left out."""
+    is_measured = Y != UNMEASURED
+    is_right = (((P > 0.5) == Y) | ~is_measured).all(axis=1)
+    return float(is_right[is_measured.any(axis=1)].mean())
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +71,7 @@ class MultilabelEngine(EstimatorEngine):
     ----------
     estimators, X, n_jobs : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`. ``predict_proba``
         gives (n_samples, n_labels), or scikit-learn's list of one array per label.
-    y : (n_samples, n_labels) of 0/1, observed: candidates are trained and chosen on them.
+    y : (n_samples, n_labels) of 0/1, -1 where unmeasured, observed: candidates are trained and chosen on them.
     Y_true : (n_samples, n_labels) of 0/1, what the chosen candidates are tested on. Both keep their positions when
         rows are permuted, so that whole label rows are exchanged, observed and true ones together.
     scoring : see :class:`LabelScore`.
@@ -91,4 +99,4 @@ class MultilabelEngine(EstimatorEngine):
         return self.score.sign * self.score(y, self._predict(model, X)) * len(y)
 
     def _kinds(self, y: np.ndarray) -> str:
-        return f"with {np.count_nonzero(y)} positives among {y.size} labels"
+        return f"with {np.count_nonzero(y == 1)} positives among {y.size} labels"

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairfold.errors import SplitError
 from fairfold.folds import MakeFolds, stratified_folds
+from fairfold.groups import Exchange, permuted_rows
 
 UNUSED, TRAIN, TEST = 0, 1, 2
 
@@ -37,6 +38,10 @@ class Plan(NamedTuple):
             raise ValueError("only plans with the same choices and parts can be run together")
         choice_of, role = (np.concatenate(pair) for pair in zip(self[1:3], other[1:3], strict=True))
         return Plan(self.inner_fold, choice_of, role, self.part)
+
+    def of_members(self, unit_of: np.ndarray) -> Plan:
+        """The plan of samples from that of the units that they belong to, (n_samples,): each does as its unit."""
+        return Plan(self.inner_fold[:, unit_of], self.choice_of, self.role[:, unit_of], self.part[unit_of])
 
 
 def nested_plan(
@@ -95,7 +100,13 @@ def holdout_plans(
     )
 
 
-def draw_orders(part: np.ndarray, n_orders: int, rng: np.random.Generator) -> np.ndarray:
+def draw_orders(
+    part: np.ndarray,
+    n_orders: int,
+    rng: np.random.Generator,
+    groups: np.ndarray | None = None,
+    exchange: Exchange = "groups",
+) -> np.ndarray:
     """Rows at each position in ``n_orders`` permutations: shuffled within each part of the plan.
 
     Labels and folds keep their positions, so that folds stay stratified.
@@ -103,6 +114,7 @@ def draw_orders(part: np.ndarray, n_orders: int, rng: np.random.Generator) -> np
     Parameters
     ----------
     part : ndarray, shape (n_samples,); see :class:`Plan`.
+    groups, exchange : see :func:`~fairfold.groups.permuted_rows`; None for samples that are alike.
 
     Returns
     -------
@@ -111,5 +123,9 @@ def draw_orders(part: np.ndarray, n_orders: int, rng: np.random.Generator) -> np
     orders = np.tile(np.arange(len(part)), (n_orders, 1))
     for number in np.unique(part):
         positions = np.flatnonzero(part == number)
-        orders[:, positions] = rng.permuted(orders[:, positions], axis=1)
+        if groups is None:
+            orders[:, positions] = rng.permuted(orders[:, positions], axis=1)
+        else:
+            for order in orders:
+                order[positions] = positions[permuted_rows(groups[positions], rng, exchange)]
     return orders

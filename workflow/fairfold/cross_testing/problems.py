@@ -16,19 +16,20 @@ from sklearn.utils.validation import check_array
 from fairfold.arrays import Matrix
 from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.estimator_engine import EstimatorEngine, Scoring
-from fairfold.cross_testing.multilabel_engine import LabelScore, LabelScoring, MultilabelEngine
+from fairfold.cross_testing.multilabel_engine import LabelScore, LabelScoring, MultilabelEngine, subset_accuracy
 from fairfold.cross_testing.plans import TEST, Plan
 from fairfold.cross_testing.svm_engine import SVMEngine
-from fairfold.errors import DataError, SplitError, first_sentence
+from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
-from fairfold.validation import check_dense_binary
+from fairfold.groups import group_codes
+from fairfold.validation import UNMEASURED, check_dense_binary
 
 
 class HasAssign(Protocol):
     """A splitter, such as those of :mod:`fairfold.splitting`."""
 
-    def assign(self, Y: Any) -> np.ndarray:
+    def assign(self, Y: Any, groups: np.ndarray | None = None) -> np.ndarray:
         """Fold of each sample."""
 
 
@@ -43,7 +44,7 @@ _ONE_CLASS = (
     "give the class of each sample, as whole numbers or as text; several labels are one column of 0/1 each, as "
     "scikit-learn's MultiLabelBinarizer makes of lists"
 )
-Splitter = HasAssign | HasSplit | Callable[[np.ndarray, int], np.ndarray]
+Splitter = HasAssign | HasSplit | Callable[..., np.ndarray]
 
 
 class ClassProblem:
@@ -59,7 +60,7 @@ class ClassProblem:
         For features that are not finite or constant, or classes that are no classes, too few, or of other length.
     """
 
-    sign = 1
+    sign, groups = 1, None
 
     def __init__(self, X: Matrix | ArrayLike, y: np.ndarray, scoring: Scoring) -> None:
         try:
@@ -72,7 +73,7 @@ class ClassProblem:
         if len(np.unique(y)) < 2:
             raise DataError(f"y holds the class {y[0]} only: give samples of two classes or more.")
         _check_variation(self.X)
-        self.y = y
+        self.y = self.units = y
         self.scoring = scoring
         self.make_folds: MakeFolds = stratified_folds
 
@@ -108,7 +109,13 @@ class LabelProblem:
 
     Parameters
     ----------
-    X, Y, Y_true, scoring, splitter : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    X, Y, Y_true, scoring, splitter, groups : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+
+    Attributes
+    ----------
+    units : what folds and parts are made of: the labels of each sample or, in their place, the number of each group, in
+        order of its first sample.
+    groups : (n_samples,) number of the group of each sample, or None.
 
     Raises
     ------
@@ -118,7 +125,7 @@ class LabelProblem:
     SplitError
         When the splitter is none.
     ModelError
-        When there is no such score.
+        When there is no such score, or the groups are none.
     """
 
     def __init__(
@@ -128,6 +135,7 @@ class LabelProblem:
         Y_true: Matrix | ArrayLike | None,
         scoring: LabelScoring,
         splitter: Splitter | None,
+        groups: ArrayLike | None,
     ) -> None:
         self.y = _check_labels("Y", Y)
         self.truth = self.y if Y_true is None else _check_labels("Y_true", Y_true)
@@ -142,7 +150,11 @@ class LabelProblem:
         self.X = _check_features(X, len(self.y))
         self.score = LabelScore(scoring)
         self.sign = self.score.sign
-        self.make_folds: MakeFolds = unstratified_folds if splitter is None else _folds_by(splitter)
+        self.groups = None if groups is None else _in_order(group_codes(groups, len(self.y)))
+        self.units = self.y if self.groups is None else np.arange(self.groups.max() + 1)
+        self.make_folds: MakeFolds = unstratified_folds
+        if splitter is not None:
+            self.make_folds = _folds_by(splitter, self.y, self.groups)
 
     def check_folds(self, plan: Plan, n_splits: int) -> None:
         """Raise a :class:`SplitError` where there are fewer rows than folds."""
@@ -156,7 +168,10 @@ class LabelProblem:
 
     def engine(self, estimators: list[ClassifierMixin], n_jobs: int | None) -> Engine:
         """What trains and tests these classifiers."""
-        return MultilabelEngine(estimators, self.X, self.y, self.truth, scoring=self.score.scoring, n_jobs=n_jobs)
+        if (self.y == UNMEASURED).any():
+            _check_take_unmeasured(estimators)
+        options = {"scoring": self.score.scoring, "n_jobs": n_jobs, "groups": self.groups}
+        return MultilabelEngine(estimators, self.X, self.y, self.truth, **options)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
         """What an outcome says of the predicted probabilities of the tested rows."""
@@ -164,7 +179,7 @@ class LabelProblem:
         of_folds = [self.score(observed[fold == test], P[fold == test]) for test in range(fold.max() + 1)]
         return {
             "predictions": P,
-            "accuracy": float(np.mean(((P > 0.5) == truth).all(axis=1))),
+            "accuracy": subset_accuracy(truth, P),
             "observed_score": float(np.average(of_folds, weights=np.bincount(fold))),
             "scores": multilabel_scores(truth, P),
         }
@@ -176,22 +191,25 @@ def as_problem(
     Y_true: Matrix | ArrayLike | None,
     scoring: Scoring | LabelScoring,
     splitter: Splitter | None,
+    groups: ArrayLike | None = None,
 ) -> ClassProblem | LabelProblem:
     """The kind of data that ``y`` makes it, checked."""
+    of_labels = Y_true, scoring, splitter, groups
     if not sparse.issparse(y):
         try:
             y = np.asarray(y)
         except ValueError:
-            return LabelProblem(X, y, Y_true, scoring, splitter)  # it says what is wrong with rows of unequal length
+            return LabelProblem(X, y, *of_labels)  # it says what is wrong with rows of unequal length
         if y.ndim not in (1, 2):
             raise DataError(f"y has shape {y.shape}: give one class per sample, or one column of 0/1 per label.")
         if y.ndim == 1:
-            if Y_true is not None or splitter is not None:
+            if any(given is not None for given in (Y_true, splitter, groups)):
                 raise DataError(
-                    "y has one class per sample: Y_true and splitter are for several labels, one column of 0/1 each."
+                    "y has one class per sample: Y_true, splitter and groups are for several labels, one column of 0/1 "
+                    "each."
                 )
             return ClassProblem(X, y, scoring)
-    return LabelProblem(X, y, Y_true, scoring, splitter)
+    return LabelProblem(X, y, *of_labels)
 
 
 def _check_features(X: Matrix | ArrayLike, n_labelled: int) -> Matrix:
@@ -217,14 +235,29 @@ def _check_variation(X: Matrix) -> None:
 
 def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
     """Labels as a dense matrix of int8."""
-    Y = check_dense_binary(Y, name, DataError)
+    Y = check_dense_binary(Y, name, DataError, unmeasured=True)
     if Y.ndim != 2 or Y.size == 0:
         raise DataError(f"{name} has shape {Y.shape}: give one row per sample and one column of 0/1 per label.")
     return Y.astype(np.int8)
 
 
-def _folds_by(splitter: Splitter) -> MakeFolds:
-    """A splitter in the place of :func:`~fairfold.folds.stratified_folds`."""
+def _check_take_unmeasured(estimators: list[ClassifierMixin]) -> None:
+    for estimator in estimators:
+        if not getattr(estimator, "takes_unmeasured", False):
+            raise ModelError(
+                f"Y has unmeasured labels, -1, which candidate {type(estimator).__name__} would take for a class; "
+                "OneLevelModel of fairfold.models.one_level fits each label where it is measured."
+            )
+
+
+def _in_order(groups: np.ndarray) -> np.ndarray:
+    """Groups by number in order of their first samples."""
+    first = np.unique(groups, return_index=True)[1]
+    return np.argsort(np.argsort(first))[groups]
+
+
+def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> MakeFolds:
+    """A splitter in the place of :func:`~fairfold.folds.stratified_folds`, of samples or of the numbers of groups."""
     is_splitter = hasattr(splitter, "assign") or hasattr(splitter, "split") or callable(splitter)
     if isinstance(splitter, type | str) or not is_splitter:
         raise SplitError(
@@ -232,21 +265,34 @@ def _folds_by(splitter: Splitter) -> MakeFolds:
             "a callable (Y, seed)."
         )
 
-    def fold_of(Y: np.ndarray, seed: int) -> ArrayLike:
+    def fold_of(Y: np.ndarray, seed: int, of: tuple[np.ndarray, ...]) -> ArrayLike:
         if hasattr(splitter, "assign"):
-            return splitter.assign(Y)
+            return splitter.assign(Y, *of)
         if hasattr(splitter, "split"):
-            return fold_of_parts(parts_by(splitter, np.zeros((len(Y), 1)), Y), len(Y))
-        return splitter(Y, seed)
+            return fold_of_parts(parts_by(splitter, np.zeros((len(Y), 1)), Y, *of), len(Y))
+        return splitter(Y, seed, *of)
 
-    def make(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-        seed = int(rng.integers(2**32))
+    def make(units: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
+        seed, rows = int(rng.integers(2**32)), slice(None)
+        Y, of = units, ()
+        if groups is not None:
+            rows = np.isin(groups, units)
+            Y, of = y[rows], (groups[rows],)
         try:
-            return check_folds(fold_of(Y, seed), len(Y), n_splits)[0]
+            folds = check_folds(fold_of(Y, seed, of), len(Y), n_splits)[0]
+            return folds if groups is None else _folds_of_groups(folds, *of)
         except SplitError as error:
             raise SplitError(f"splitter {splitter!r} of {len(Y)} rows into n_splits={n_splits}: {error}") from error
 
     return make
+
+
+def _folds_of_groups(fold_of: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Fold of each group, by number, from the folds of the samples."""
+    first, codes = np.unique(groups, return_index=True, return_inverse=True)[1:]
+    if (apart := fold_of[first][codes] != fold_of).any():
+        raise SplitError(f"row {apart.argmax()} is in another fold than its group; a group must be in one.")
+    return fold_of[first]
 
 
 def _dealt(plan: Plan) -> Iterator[tuple[str, np.ndarray]]:

@@ -41,6 +41,7 @@ from fairfold.cross_testing.permutation import p_values, permuted_scores
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Splitter, as_problem
 from fairfold.errors import ModelError, SplitError
+from fairfold.groups import Exchange, check_exchange
 from fairfold.seeds import seed_sequence
 
 MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
@@ -112,6 +113,8 @@ class _Settings:
     random_state: int | None
     splitter: Splitter | None
     Y_true: Matrix | ArrayLike | None
+    groups: ArrayLike | None
+    exchange: Exchange
     test_fraction: float = 0.5
 
     def __post_init__(self) -> None:
@@ -149,6 +152,8 @@ def nested_cross_validate(
     random_state: int | None = None,
     splitter: Splitter | None = None,
     Y_true: Matrix | ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    exchange: Exchange = "groups",
 ) -> Outcome:
     """Test each outer fold with what cross-validation inside the others chose.
 
@@ -184,6 +189,13 @@ def nested_cross_validate(
     Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
         The true labels, where ``y`` holds those observed only: tests are scored on them, while candidates are trained
         and chosen on ``y``. The permutation test exchanges whole rows of both together. None where nothing is hidden.
+        A label of -1, here or there, is unmeasured, and takes no part.
+    groups : array-like, shape (n_samples,)
+        Samples of several labels that belong together: a group is in one fold, and handed on to candidates whose
+        ``fit`` takes groups. Of splitters, ``assign`` and ``split`` get them as the last argument, and so does a
+        callable. None where samples are alike.
+    exchange : what the permutation test exchanges, with groups: ``"groups"``, whole ones of the same size, or
+        ``"within"``, samples of one group; see :func:`~fairfold.groups.permuted_rows`.
 
     Returns
     -------
@@ -194,7 +206,10 @@ def nested_cross_validate(
     StudyError
         ``DataError`` for data, ``SplitError`` for folds, ``ModelError`` for candidates and settings that do not work.
     """
-    settings = _Settings(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true)
+    settings = _Settings(
+        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
+        *(splitter, Y_true, groups, exchange),
+    )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
 
 
@@ -213,6 +228,8 @@ def cross_validate_and_test(
     random_state: int | None = None,
     splitter: Splitter | None = None,
     Y_true: Matrix | ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    exchange: Exchange = "groups",
 ) -> Outcome:
     """Choose by cross-validation in the training part, train on all of it, test on the test part.
 
@@ -221,7 +238,8 @@ def cross_validate_and_test(
     Parameters
     ----------
     test_fraction : the test part is the last ⌊n·fraction⌋ rows as they stand, as in the paper: shuffle rows that are
-        in any order. The permutation test shuffles within each part.
+        in any order. The permutation test shuffles within each part. Of samples in groups it is the last
+        ⌊n·fraction⌋ groups, by their first rows.
     others : see :func:`nested_cross_validate`.
 
     Returns
@@ -234,7 +252,8 @@ def cross_validate_and_test(
         As :func:`nested_cross_validate`; a ``SplitError`` too for a fraction that leaves one part empty.
     """
     settings = _Settings(
-        n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true, test_fraction
+        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
+        *(splitter, Y_true, groups, exchange, test_fraction),
     )
     return _run([TESTING], candidates, X, y, settings)[TESTING]
 
@@ -254,6 +273,8 @@ def cross_validate_and_cross_test(
     random_state: int | None = None,
     splitter: Splitter | None = None,
     Y_true: Matrix | ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    exchange: Exchange = "groups",
 ) -> Outcome:
     """Choose by cross-validation in the training part; test each fold of the test part, trained on all other rows.
 
@@ -274,7 +295,8 @@ def cross_validate_and_cross_test(
         As :func:`cross_validate_and_test`.
     """
     settings = _Settings(
-        n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true, test_fraction
+        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
+        *(splitter, Y_true, groups, exchange, test_fraction),
     )
     return _run([CROSS_TESTING], candidates, X, y, settings)[CROSS_TESTING]
 
@@ -294,6 +316,8 @@ def compare_procedures(
     random_state: int | None = None,
     splitter: Splitter | None = None,
     Y_true: Matrix | ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    exchange: Exchange = "groups",
 ) -> dict[str, Outcome]:
     """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
 
@@ -313,7 +337,8 @@ def compare_procedures(
         As :func:`cross_validate_and_test`.
     """
     settings = _Settings(
-        n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state, splitter, Y_true, test_fraction
+        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
+        *(splitter, Y_true, groups, exchange, test_fraction),
     )
     return _run(INTERPRETABLE, candidates, X, y, settings)
 
@@ -327,7 +352,9 @@ def _run(
 ) -> dict[str, Outcome]:
     """Check what was given; run the procedures, those that make the same choice together."""
     named = check_candidates(candidates)
-    problem = as_problem(X, y, settings.Y_true, settings.scoring, settings.splitter)
+    problem = as_problem(X, y, settings.Y_true, settings.scoring, settings.splitter, settings.groups)
+    if problem.groups is not None and settings.n_permutations:
+        check_exchange(problem.groups, settings.exchange)
     procedures = set(procedures)
     groups = [sorted(procedures & group) for group in ({NESTED}, {TESTING, CROSS_TESTING})]
     return {
@@ -355,7 +382,7 @@ def _run_together(
     draw = rngs["draw"].random()
     permuted = permuted_scores(
         lambda orders: _mean_scores(engine.run(plan, orders).totals, plans),
-        draw_orders(plan.part, settings.n_permutations, rngs["permutations"]),
+        draw_orders(plan.part, settings.n_permutations, rngs["permutations"], problem.groups, settings.exchange),
         scores,
         early_stop=settings.alpha if settings.early_stop else None,
         draws=[draw] * len(plans),
@@ -403,11 +430,13 @@ def _make_plans(
 ) -> list[Plan]:
     """The plans of procedures that make the same choices, in order."""
     if procedures == [NESTED]:
-        plans = [nested_plan(problem.y, settings.n_splits, rng, problem.make_folds)]
+        plans = [nested_plan(problem.units, settings.n_splits, rng, problem.make_folds)]
     else:
-        n_test = holdout_size(len(problem.y), float(settings.test_fraction))
-        testing, cross_testing = holdout_plans(problem.y, settings.n_splits, n_test, rng, problem.make_folds)
+        n_test = holdout_size(len(problem.units), float(settings.test_fraction))
+        testing, cross_testing = holdout_plans(problem.units, settings.n_splits, n_test, rng, problem.make_folds)
         plans = [testing if procedure == TESTING else cross_testing for procedure in procedures]
+    if problem.groups is not None:
+        plans = [plan.of_members(problem.groups) for plan in plans]
     for plan in plans:
         problem.check_folds(plan, settings.n_splits)
     return plans
@@ -428,10 +457,11 @@ def _interpret(
     interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
     parameters = [candidate.parameters for candidate in chosen]
     has_model = "model" in interpretable
+    of_groups = () if problem.groups is None else (problem.groups[train],)
     return {
         "interpretable": interpretable,
         "parameters": parameters[0] if "parameters" in interpretable else tuple(parameters),
-        "model": fit_clone(chosen[0].estimator, problem.X[train], problem.y[train]) if has_model else None,
+        "model": fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], *of_groups) if has_model else None,
     }
 
 

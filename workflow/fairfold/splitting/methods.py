@@ -44,9 +44,9 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     return resolve_name(spec.make)(n_splits, random_state=random_state, **spec.parameters)
 
 
-def folds_by(name: str, n_splits: int) -> Callable[[Matrix, int], np.ndarray]:
-    """A method as a function of labels and seed that gives the test fold of each sample."""
-    return lambda Y, seed: make_splitter(name, n_splits, random_state=seed).assign(Y)
+def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
+    """A method as a function of labels, seed and, if there are any, groups; it gives the test fold of each sample."""
+    return lambda Y, seed, *groups: make_splitter(name, n_splits, random_state=seed).assign(Y, *groups)
 
 
 def repeated_splits(

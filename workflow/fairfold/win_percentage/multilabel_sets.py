@@ -23,6 +23,7 @@ from fairfold.errors import DataError, ModelError, StudyError, unknown_name
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import check_folds
+from fairfold.groups import Exchange, check_exchange, permuted_rows
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
@@ -112,6 +113,8 @@ def evaluate_numbered_sets(
     set_size: int,
     seed: int,
     dataset: str,
+    groups: NDArray[np.int64] | None = None,
+    exchange: Exchange = "groups",
     **options: Any,
 ) -> pd.DataFrame:
     """Random feature sets by their numbers, with labels as they are or permuted.
@@ -124,6 +127,8 @@ def evaluate_numbered_sets(
     permutations : numbers of the permutations; 0 is the order of the data, any other a random one.
     set_size : features of a set.
     seed, dataset : what features, permutations and random numbers of the models are derived from.
+    groups : see :func:`evaluate_multilabel_sets`.
+    exchange : what is permuted of groups, see :func:`~fairfold.groups.permuted_rows`.
     **options : further ones of :func:`evaluate_multilabel_sets`.
 
     Returns
@@ -148,9 +153,11 @@ def evaluate_numbered_sets(
         for number in sets
     ]
     tables = []
+    if groups is not None:
+        options["groups"] = groups
     for permutation in permutations:
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
-        moved = X[_row_order(len(X), permutation, seed, dataset)]
+        moved = X[_row_order(len(X), permutation, seed, dataset, groups, exchange)]
         found, reason = evaluate_multilabel_sets(models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options)
         for metric, performances in found.items():
             rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
@@ -160,12 +167,16 @@ def evaluate_numbered_sets(
     return pd.concat(tables)[["permutation", "set", "features", "metric", "model", "performance", "reason"]]
 
 
-def _row_order(n_samples: int, permutation: int, seed: int, dataset: str) -> NDArray[np.intp]:
+def _row_order(
+    n_samples: int, permutation: int, seed: int, dataset: str, groups: NDArray[np.int64] | None, exchange: Exchange
+) -> NDArray[np.intp]:
     if permutation == 0:
         return np.arange(n_samples)
-    return np.random.default_rng(seed_sequence(seed, dataset, "permuted label rows", permutation)).permutation(
-        n_samples
-    )
+    rng = np.random.default_rng(seed_sequence(seed, dataset, "permuted label rows", permutation))
+    if groups is None:
+        return rng.permutation(n_samples)
+    check_exchange(groups, exchange)
+    return permuted_rows(groups, rng, exchange)
 
 
 def _pooled(
