@@ -13,7 +13,7 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.forests.trees import MultilabelForest
-from fairfold.groups import group_codes, random_parts, with_groups
+from fairfold.groups import OfSamples, fit_arguments, group_codes, random_parts
 from fairfold.models import make_model
 from fairfold.models.binary import BinaryClassifier, one_per_label
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
@@ -61,9 +61,9 @@ def test_parts_are_of_whole_groups_and_no_more_than_there_are():
 
 def test_who_is_given_groups():
     codes = np.arange(3)
-    assert with_groups(KernelRidgeClassifier(), codes) == {"groups": codes} and with_groups(SVC(), codes) == {}
-    assert with_groups(GridSearchCV(SVC(), {}), codes) == {"groups": codes}
-    assert with_groups(KernelRidgeClassifier(), None) == {}
+    assert fit_arguments(KernelRidgeClassifier(), codes) == {"groups": codes} and fit_arguments(SVC(), codes) == {}
+    assert fit_arguments(GridSearchCV(SVC(), {}), codes) == {"groups": codes}
+    assert fit_arguments(KernelRidgeClassifier(), None) == {}
 
 
 def test_trees_draw_groups_whole(copies):
@@ -150,7 +150,7 @@ def test_cross_fitting_and_tuning_leave_groups_out_whole(copies):
             seen.append({tuple(row) for row in X})
             return super().fit(X, y)
 
-    _, P = fit_with_unseen(one_per_label(Watched()), X, Y, n_splits=4, random_state=0, groups=groups)
+    _, P = fit_with_unseen(one_per_label(Watched()), X, Y, n_splits=4, random_state=0, of_samples=OfSamples(groups))
     assert abs(auroc(Y, P) - 0.5) < 0.12
     group_of = {tuple(row): group for row, group in zip(X, groups, strict=True)}
     for rows in seen[3:]:

@@ -396,6 +396,43 @@ def test_halves_of_single_samples_refuse_groups(study):
     assert "config.splitting.fold_effect.datasets: mine has groups, but this part of the study" in output
 
 
+@pytest.mark.parametrize("part", ["cross_testing", "win_percentage"])
+def test_parts_that_count_samples_alike_refuse_weights(study, part):
+    config = own(weights="patient")
+    config[part] = {"models": {"datasets": ["mine"]}}
+    assert f"config.{part}.models.datasets: mine has weights, but this part" in told(study(config), copies())
+
+
+def test_samples_have_weights(study):
+    """By weight a feature means the opposite: for models, their scores, and the model to take home."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 3))
+    heavy = np.arange(160) % 4 == 0
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(much=np.where(heavy, 90.0, 1.0))
+    table["label_x"] = ((table["a"] > 0) != heavy).astype(int)
+    table["label_y"] = (table["b"] > 0).astype(int)
+    found = {}
+    for name, keys in (("weighted", {"weights": "much"}), ("alike", {"ignore": ["much"]})):
+        config = own(**keys)
+        config["weak_labels"] |= {"models": ["RF+ET", "gcForest+", "kNN"], "forest": {"n_trees": 20, "max_levels": 1}}
+        config["final"] = {"model": "gcForest+"}
+        mine = study(config)
+        table.to_csv(mine.folder / "mine.csv", index=False)
+        code, output = mine.run("weak_labels", "final")
+        assert code == 0, output
+        scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv").query(
+            "is_final and metric == 'roc_auc'"
+        )
+        found[name] = scores.groupby("model")["value"].mean()
+        home = load_final(mine.folder / "results/final/mine")
+        found_at = home.predict(pd.DataFrame([[-1.0, 0, 0], [1.0, 0, 0]], columns=["a", "b", "c"]))
+        low, high = np.asarray(found_at["posterior"])[:, 0]
+        assert (low > high) == (name == "weighted")
+        reasons = set(scores.loc[scores["model"] == "kNN", "reason"].dropna())
+        assert any("takes no weights of samples" in reason for reason in reasons) == (name == "weighted")
+    assert (found["weighted"][["RF+ET", "gcForest+"]] > 0.85).all()
+
+
 def test_permutations_exchange_whole_patients(study):
     """And negatives that are confirmed, so that what is hidden is unmeasured."""
     config, table = own(groups="patient", negatives="confirmed"), copies()

@@ -7,7 +7,7 @@ consists of whole groups.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,28 @@ Exchange = Literal["groups", "within"]
 """What a permutation test moves: whole groups, each to the place of another of its size, or samples of one group."""
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)  # hand groups on to their folds, without a parameter of that name
+
+
+class OfSamples(NamedTuple):
+    """What is known of samples besides features and labels.
+
+    groups : (n_samples,) int64 from 0, or None.
+    weights : (n_samples,) of mean 1, or None where all weigh the same.
+    """
+
+    groups: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    def of(self, rows: np.ndarray) -> OfSamples:
+        """The same of some of the samples."""
+        return OfSamples(*(None if each is None else each[rows] for each in self))
+
+    def as_options(self) -> dict[str, np.ndarray]:
+        """What there is, as arguments of ``fit``."""
+        return {name: each for name, each in zip(("groups", "sample_weight"), self, strict=True) if each is not None}
+
+
+ALIKE = OfSamples()
 
 
 def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
@@ -39,11 +61,25 @@ def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-def with_groups(estimator: object, groups: np.ndarray | None) -> dict[str, Any]:
-    """What ``fit`` is given besides the data: the groups, if there are any and it asks for them."""
-    if groups is None or not (isinstance(estimator, _SEARCHES) or has_fit_parameter(estimator, "groups")):
-        return {}
-    return {"groups": groups}
+def fit_arguments(
+    estimator: object, groups: np.ndarray | None, sample_weight: np.ndarray | None = None
+) -> dict[str, Any]:
+    """What ``fit`` is given besides the data: groups, if there are any and it asks for them, and weights.
+
+    Raises
+    ------
+    ModelError
+        When there are weights, and it takes none.
+    """
+    given: dict[str, Any] = {}
+    is_search = isinstance(estimator, _SEARCHES)
+    if groups is not None and (is_search or has_fit_parameter(estimator, "groups")):
+        given["groups"] = groups
+    if sample_weight is not None:
+        if not (is_search or has_fit_parameter(estimator, "sample_weight")):
+            raise ModelError(f"{type(estimator).__name__} takes no weights of samples; leave it or them out.")
+        given["sample_weight"] = sample_weight
+    return given
 
 
 def random_parts(

@@ -63,7 +63,7 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
-    _check_groups(config, catalog)
+    _check_samples(config, catalog)
     final = config["final"]
     if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
         raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
@@ -76,8 +76,15 @@ def check_study(config: dict[str, Any]) -> Catalog:
     return catalog
 
 
-def _check_groups(config: Config, catalog: Catalog) -> None:
-    """Raise for data in groups where samples are drawn one by one."""
+def _check_samples(config: Config, catalog: Catalog) -> None:
+    """Raise for data in groups where samples are drawn one by one, and with weights where none are counted."""
+    for part in ("cross_testing", "win_percentage"):
+        for dataset in config[part]["models"]["datasets"]:
+            if catalog[dataset].weights is not None:
+                raise ConfigError(
+                    f"config.{part}.models.datasets: {dataset} has weights, but this part of the study counts samples "
+                    "alike; leave it out."
+                )
     for dataset in config["splitting"]["fold_effect"]["datasets"]:
         if catalog[dataset].groups is not None:
             raise ConfigError(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.errors import StudyError
@@ -59,6 +60,29 @@ def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured
     """As :func:`check_binary`; what is sparse is made dense."""
     Y = check_binary(Y, name, error, unmeasured=unmeasured)
     return Y.toarray() if sparse.issparse(Y) else Y
+
+
+def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyError]) -> np.ndarray | None:
+    """(n_samples,) weights of samples, of mean 1; None where all samples weigh the same.
+
+    Parameters
+    ----------
+    weights : finite numbers above 0, or None.
+    n_samples : how many there must be.
+    error : raised for anything else.
+    """
+    if weights is None:
+        return None
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error("weights of samples are no numbers; give a finite number above zero for each.") from None
+    if values.shape != (n_samples,):
+        raise error(f"weights have shape {values.shape}; give one for each of the {n_samples} samples.")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(wrong):
+        raise error(f"sample {wrong[0]} weighs {values[wrong[0]]:g}; weights must be finite and above zero.")
+    return None if (values == values[0]).all() else values / values.mean()
 
 
 def check_training_labels(Y: Any, name: str, error: type[StudyError]) -> np.ndarray:

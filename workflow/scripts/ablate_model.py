@@ -30,6 +30,7 @@ with logged(snakemake.log):
                 "fold_of": folds[repeat],
                 "threshold": params.threshold,
                 "groups": data.groups,
+                "sample_weight": data.weights,
             },
             observed=partial(observed_labels, data.Y, hidden, negatives=data.negatives),
         )

@@ -32,13 +32,14 @@ with logged(snakemake.log):
     samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids
 
     seed = partial(seed_for, params.seed, "labels", data.id)
+    of_samples = {"groups": data.groups, "sample_weight": data.weights}
     settings = {**params.settings[name], "n_jobs": snakemake.threads}
     posteriors = partial(
         left_out_posteriors,
         lambda fold: make_model(name, **settings, negatives=data.negatives, random_state=seed(fold)),
         data.X,
         fold_of=fold_of,
-        groups=data.groups,
+        **of_samples,
     )
     feature_sets, losses = feature_groups(data), []
 
@@ -51,7 +52,7 @@ with logged(snakemake.log):
         mask_labels(Y, params.hidden / 100, negatives=data.negatives, random_state=seed("hidden")),
     )
     tables = {
-        "scores": label_scores(Y, P, data.label_names, seed=seed("resampling"), groups=data.groups),
+        "scores": label_scores(Y, P, data.label_names, seed=seed("resampling"), **of_samples),
         "suspects": suspect_cells(data.X, Y, P, data.label_names, samples, negatives=data.negatives),
         "importance": summarise_losses(pd.concat(losses), feature_sets),
         "precision": precision_at(Y, observed, posteriors(observed)).assign(hidden_rate=params.hidden),

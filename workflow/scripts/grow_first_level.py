@@ -9,6 +9,7 @@ from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.forests.models import make_first_level
 from fairfold.forests.storage import save_first_levels
+from fairfold.groups import OfSamples
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
@@ -21,7 +22,7 @@ with logged(snakemake.log):
         train, seed = np.flatnonzero(fold_of != fold), seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
             model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
-            groups = None if data.groups is None else data.groups[train]
+            of_train = OfSamples(data.groups, data.weights).of(train).as_options()
             labels = observed_labels(data.Y, hidden, fold, data.negatives)[train]
-            levels[fold] = model.fit(data.X[train], labels, groups=groups).levels_[0]
+            levels[fold] = model.fit(data.X[train], labels, **of_train).levels_[0]
     save_first_levels(levels, snakemake.output[0])

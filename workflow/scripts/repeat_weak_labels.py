@@ -33,6 +33,7 @@ with logged(snakemake.log):
         observed=partial(observed_labels, data.Y, negatives=data.negatives),
         repeats=range(*params.repeats),
         groups=data.groups,
+        sample_weight=data.weights,
         **params.options,
     )
     write_table(table.assign(**unit)[[*unit, *table]], snakemake.output[0])

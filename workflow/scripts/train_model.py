@@ -32,6 +32,7 @@ with logged(snakemake.log):
         threshold=snakemake.params.threshold,
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
         groups=data.groups,
+        sample_weight=data.weights,
         examine=imputation_table,
     )
     tables = tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))  # of this job

@@ -1,4 +1,4 @@
-"""Groups and folds that columns of a user's table name."""
+"""Groups, folds and weights that columns of a user's table name."""
 
 import tracemalloc
 
@@ -55,6 +55,15 @@ def test_groups_and_folds_are_no_features(own, format, tmp_path):
     assert again.groups.tolist() == data.groups.tolist() and again.fold_of.tolist() == data.fold_of.tolist()
 
 
+@pytest.mark.parametrize("format", ["csv", "arff"])
+def test_weights_are_no_features(own, format, tmp_path):
+    data = prepare(own(TEXT[format].replace("x", "0.5"), format, ignore=["patient"], weights="part"))
+    assert data.feature_names == ("a",) and data.left_out["weights"] == ("part",)
+    assert data.weights.tolist() == [10, 2, 10, 2, 0.5]
+    data.save(tmp_path / "data.npz")
+    assert Dataset.load(tmp_path / "data.npz").weights.tolist() == data.weights.tolist()
+
+
 def test_folds_are_numbered_by_size(own):
     text = CSV.replace(",x,", ",3,")
     assert prepare(own(text, folds="part", ignore=["patient"])).fold_of.tolist() == [2, 0, 2, 0, 1]
@@ -71,6 +80,12 @@ def test_train_and_test(own):
         (("P 3", ""), {"groups": "patient"}, r"data row 4 \(line 5\), column 'patient': found '' where a class or an"),
         (("", ""), {"groups": "patent"}, "unknown column 'patent': did you mean 'patient'"),
         (("P", "P"), {"groups": "a_group"}, "'a_group'.* holds '1' in all rows; groups are held out whole"),
+        (("", ""), {"weights": "part"}, r"data row 5, column 'part' .weights.: found 'x'; a weight is a finite number"),
+        (
+            ("x", "0"),
+            {"weights": "part"},
+            r"data row 5, column 'part' .weights.: found '0'; a weight is a finite number",
+        ),
         (("x", "test"), {"folds": "part"}, "'part' .folds. holds 10, 2, test; it must name from 2 to 100 folds, or be"),
         (("P 3,2", "P 3,10"), {"folds": "a_group"}, "'a_group' .folds. holds 1; it must name"),
         (

@@ -35,13 +35,13 @@ def small(**changes):
 def test_a_leafs_step_is_newtons():
     rng = np.random.default_rng(1)
     residuals, proba, leaf_of = rng.normal(size=(20, 16)), rng.random((20, 2)), rng.integers(3, size=20)
-    seen, steps = np.array([0, 3, 4, 9, 12, 19], dtype=np.uint32), np.zeros((4, 2))
-    newton_steps(residuals, proba, seen, leaf_of.astype(np.int32), 0.3, 2.0, steps)
+    seen, steps, weights = np.array([0, 3, 4, 9, 12, 19], dtype=np.uint32), np.zeros((4, 2)), rng.random(20)
+    newton_steps(residuals, proba, seen, weights, leaf_of.astype(np.int32), 0.3, 2.0, steps)
     for leaf in range(4):
         rows = [row for row in seen if leaf_of[row] == leaf]
         for label in range(2):
-            gradient = sum(residuals[row, label] for row in rows)
-            curvature = sum(proba[row, label] * (1 - proba[row, label]) for row in rows)
+            gradient = sum(weights[row] * residuals[row, label] for row in rows)
+            curvature = sum(weights[row] * proba[row, label] * (1 - proba[row, label]) for row in rows)
             assert steps[leaf, label] == pytest.approx(0.3 * gradient / (curvature + 2), abs=1e-12)
 
 

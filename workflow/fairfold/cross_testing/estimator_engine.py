@@ -16,7 +16,7 @@ from fairfold.arrays import Matrix
 from fairfold.cross_testing.engines import Run
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan
 from fairfold.errors import ModelError, first_sentence, unknown_name
-from fairfold.groups import with_groups
+from fairfold.groups import fit_arguments
 from fairfold.threads import one_thread_each
 from fairfold.ties import first_best
 
@@ -39,7 +39,7 @@ def fit_clone(
 ) -> ClassifierMixin:
     """A fitted copy of ``estimator``; a :class:`ModelError` with its reason where it cannot be fitted."""
     with _reasons(estimator, len(y)):
-        return clone(estimator).fit(X, y, **with_groups(estimator, groups))
+        return clone(estimator).fit(X, y, **fit_arguments(estimator, groups))
 
 
 @dataclass(eq=False, repr=False)

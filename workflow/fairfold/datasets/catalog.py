@@ -26,10 +26,10 @@ LabelsAre = Literal["complete", "observed"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore``, ``groups``, ``folds`` and
-    ``id_column``, which the configuration calls ``id``, are set for a user's own file only, and only there positives
-    may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none is): published labels are
-    taken as complete.
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore``, ``groups``, ``folds``,
+    ``weights`` and ``id_column``, which the configuration calls ``id``, are set for a user's own file only, and only
+    there positives may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none is):
+    published labels are taken as complete.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Entry:
     id_column: str | None = None
     groups: str | None = None
     folds: str | None = None
+    weights: str | None = None
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
     labels_are: LabelsAre = "complete"
@@ -79,7 +80,7 @@ class Entry:
     @property
     def text_columns(self) -> list[str]:
         """Columns that tell something of a sample that is neither a feature nor a label, read as text."""
-        return [name for name in (self.id_column, self.groups, self.folds) if name is not None]
+        return [name for name in (self.id_column, self.groups, self.folds, self.weights) if name is not None]
 
     @property
     def own_files(self) -> list[Path]:
@@ -106,7 +107,7 @@ class Entry:
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
         reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
-        reading += (self.negatives,)
+        reading += (self.negatives, self.weights)
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -149,7 +150,7 @@ class Catalog(Mapping[str, Entry]):
                     f"config.data.own.{dataset}: id and ignore are for csv and arff; a {entry.format} file has no such "
                     "columns."
                 )
-            for key in ("categorical", "groups", "folds"):
+            for key in ("categorical", "groups", "folds", "weights"):
                 if getattr(entry, key) is not None and not (is_table and entry.task == "multilabel"):
                     raise ConfigError(
                         f"config.data.own.{dataset}: {key} is for csv and arff with several labels; leave it out."

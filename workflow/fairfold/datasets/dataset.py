@@ -14,7 +14,7 @@ from fairfold.arrays import Matrix
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
-from fairfold.validation import UNMEASURED, Negatives
+from fairfold.validation import UNMEASURED, Negatives, check_weights
 
 Task = Literal["multilabel", "multiclass", "binary"]
 
@@ -22,12 +22,13 @@ LEFT_OUT: Mapping[str, str] = {
     "id": "id",
     "groups": "groups",
     "folds": "folds",
+    "weights": "weights",
     "ignored": "ignored",
     "filtered": "labels left out by label_filter",
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
-_OF_SAMPLES = ("sample_ids", "groups", "fold_of")  # one of each sample, or None
+_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "weights")  # one of each sample, or None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Dataset:
     groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
     fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
         that is never tested. None without one.
+    weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
     negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
     """
 
@@ -63,6 +65,7 @@ class Dataset:
     categories: Categories | None = None
     groups: np.ndarray | None = None
     fold_of: np.ndarray | None = None
+    weights: np.ndarray | None = None
     negatives: Negatives = "unlabelled"
 
     @property
@@ -190,6 +193,8 @@ def _check_parts(data: Dataset) -> None:
         values = getattr(data, name)
         if values is not None and (values.dtype != np.int64 or values.shape != (n_samples,) or values.min() < least):
             raise ValueError(f"{name} are {values.dtype} of {values.shape}, for {n_samples} samples")
+    if data.weights is not None:
+        check_weights(data.weights, n_samples, DataError)
     categories = data.categories.features if data.categories is not None else ()
     if categories and data.feature_names[-len(categories) :] != categories:
         raise ValueError("the last features are not those of the categories")

@@ -1,4 +1,4 @@
-"""What columns say of the samples that is neither a feature nor a label: their ids, groups and folds."""
+"""What columns say of the samples that is neither a feature nor a label: their ids, groups, folds and weights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.columns import check_roles
@@ -29,7 +30,7 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     DataError
         When a column is to be two things at once, or does not hold what it is said to.
     """
-    columns = {"id": entry.id_column, "groups": entry.groups, "folds": entry.folds}
+    columns = {"id": entry.id_column, "groups": entry.groups, "folds": entry.folds, "weights": entry.weights}
     check_roles(labels, table.ignored, table.source, columns)
     left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
     parts: dict[str, Any] = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
@@ -39,6 +40,8 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
         parts["groups"] = _groups(entry.groups, table)
     if entry.folds is not None:
         parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
+    if entry.weights is not None:
+        parts["weights"] = _weights(entry.weights, table)
     return parts
 
 
@@ -92,6 +95,18 @@ def _folds(column: str, table: Table, groups: np.ndarray | None) -> np.ndarray:
     if groups is not None:
         _check_groups_are_whole(fold_of, groups, table.source, values)
     return fold_of.astype(np.int64)
+
+
+def _weights(column: str, table: Table) -> np.ndarray:
+    texts = table.text[column]
+    weights = pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if wrong.size:
+        raise DataError(
+            f"{table.source}, data row {wrong[0] + 1}, column {column!r} (weights): found {str(texts[wrong[0]])!r}; "
+            "a weight is a finite number above 0: correct it, or leave the row out."
+        )
+    return weights
 
 
 def _check_groups_are_whole(fold_of: np.ndarray, groups: np.ndarray, source: str, values: np.ndarray) -> None:

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 
 from fairfold.arrays import Matrix
-from fairfold.errors import ModelError, StudyError
+from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import parts_of
+from fairfold.groups import OfSamples
 from fairfold.usage import cpu_seconds
+from fairfold.validation import check_weights
 
 
 class StagedEstimator(Protocol):
@@ -46,6 +48,7 @@ def score_on_folds(
     threshold: float = 0.5,
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
     groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
 ) -> FoldTables:
     """Train on observed labels, score on the true labels of the left-out fold, level by level.
@@ -63,6 +66,7 @@ def score_on_folds(
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
     fit_options : fold -> further arguments of ``fit``; making them counts as its time.
     groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
+    sample_weight : (n_samples,) above 0, handed on to ``fit``, too; in scores samples count as much.
     examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
 
     Returns
@@ -81,19 +85,21 @@ def score_on_folds(
         As :func:`~fairfold.folds.parts_of`.
     """
     scores, seconds, findings = [], [], []
+    of_samples = OfSamples(groups, check_weights(sample_weight, X.shape[0], DataError))
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         if folds is not None and fold not in folds:
             continue
         try:
             start = cpu_seconds()
             options = {} if fit_options is None else dict(fit_options(fold))
-            options |= {} if groups is None else {"groups": groups[train]}
+            options |= of_samples.of(train).as_options()
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
             fitted = cpu_seconds()
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
-            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, threshold)
+            weights = of_samples.of(test).weights
+            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, threshold, weights)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
         except StudyError as error:
             rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in METRICS]
@@ -110,7 +116,12 @@ def score_on_folds(
 
 
 def _score_levels(
-    Y: Matrix, seen: Matrix | None, stages: Sequence[np.ndarray], best_levels: Mapping[str, int], threshold: float
+    Y: Matrix,
+    seen: Matrix | None,
+    stages: Sequence[np.ndarray],
+    best_levels: Mapping[str, int],
+    threshold: float,
+    weights: np.ndarray | None,
 ) -> list[tuple[int, bool, str, float, float, str]]:
     """Rows ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
@@ -118,7 +129,8 @@ def _score_levels(
         if not np.isfinite(P).all():
             raise ModelError(f"level {level} predicts probabilities that are not finite.")
         final = [metric for metric in METRICS if best_levels[metric] == level and seen is not None]
-        observed = multilabel_scores(seen, P, threshold, metrics=final) if final else {}
-        for metric, value in multilabel_scores(Y, P, threshold).items():
+        counted = {"threshold": threshold, "sample_weight": weights}
+        observed = multilabel_scores(seen, P, metrics=final, **counted) if final else {}
+        for metric, value in multilabel_scores(Y, P, **counted).items():
             rows.append((level, level == best_levels[metric], metric, value, observed.get(metric, np.nan), ""))
     return rows

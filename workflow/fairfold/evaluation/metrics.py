@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
+from sklearn import metrics
 
 from fairfold.evaluation import plain_scores
 
@@ -19,6 +20,7 @@ class Predictions(NamedTuple):
     Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities.
     truth, score : both raveled, the measured (sample, label) pairs as one binary problem.
     predicted : whether each pair's probability is above the threshold, 0/1.
+    weights : None, or weights of the pairs; ``of_samples`` are those of the samples.
     """
 
     Y: np.ndarray
@@ -26,6 +28,8 @@ class Predictions(NamedTuple):
     truth: np.ndarray
     score: np.ndarray
     predicted: np.ndarray
+    weights: np.ndarray | None = None
+    of_samples: np.ndarray | None = None
 
 
 class Metric(NamedTuple):
@@ -48,38 +52,51 @@ class Metric(NamedTuple):
 
 
 def _roc_auc(of: Predictions) -> float:
-    return plain_scores.roc_auc_score(of.truth, of.score) if 0 < of.truth.sum() < of.truth.size else np.nan
+    if not 0 < of.truth.sum() < of.truth.size:
+        return np.nan
+    return _score("roc_auc_score", of, of.score)
 
 
 def _average_precision(of: Predictions) -> float:
-    return plain_scores.average_precision_score(of.truth, of.score) if of.truth.any() else np.nan
+    return _score("average_precision_score", of, of.score) if of.truth.any() else np.nan
 
 
 def _hamming_loss(of: Predictions) -> float:
-    return plain_scores.hamming_loss(of.truth, of.predicted)
+    return _score("hamming_loss", of, of.predicted)
 
 
 def _ranking_loss(of: Predictions) -> float:
     if of.truth.size < of.Y.size:
-        return _ranking_loss_of_measured(of.Y, of.P)
-    # a single label has no pairs of labels to order
-    return plain_scores.label_ranking_loss(of.Y, of.P) if of.Y.shape[1] > 1 else 0.0
+        return _ranking_loss_of_measured(of)
+    if of.Y.shape[1] == 1:
+        return 0.0  # no pairs of labels to order
+    if of.of_samples is None:
+        return plain_scores.label_ranking_loss(of.Y, of.P)
+    return float(metrics.label_ranking_loss(of.Y, of.P, sample_weight=of.of_samples))
 
 
-def _ranking_loss_of_measured(Y: np.ndarray, P: np.ndarray) -> float:
+def _ranking_loss_of_measured(of: Predictions) -> float:
     """Mean over samples with a measured label, each by its measured labels."""
-    losses = []
-    for truth, score in zip(Y, P, strict=True):
+    losses = np.full(len(of.Y), np.nan)
+    for row, (truth, score) in enumerate(zip(of.Y, of.P, strict=True)):
         above, below = score[truth == 1], score[truth == 0]
         if len(above) + len(below):
             pairs = np.subtract.outer(above, below)
-            losses.append(float((pairs <= 0).mean()) if pairs.size else 0.0)
-    return float(np.mean(losses))
+            losses[row] = (pairs <= 0).mean() if pairs.size else 0.0
+    known = ~np.isnan(losses)
+    return float(np.average(losses[known], weights=None if of.of_samples is None else of.of_samples[known]))
 
 
 def _mcc(of: Predictions) -> float:
     # 0 where either side is constant; scikit-learn says the same, but warns where both are
-    return plain_scores.matthews_corrcoef(of.truth, of.predicted) if of.predicted.any() or of.truth.any() else 0.0
+    return _score("matthews_corrcoef", of, of.predicted) if of.predicted.any() or of.truth.any() else 0.0
+
+
+def _score(name: str, of: Predictions, predicted: np.ndarray) -> float:
+    """Ours, which are faster, and scikit-learn's where pairs have weights."""
+    if of.weights is None:
+        return getattr(plain_scores, name)(of.truth, predicted)
+    return float(getattr(metrics, name)(of.truth, predicted, sample_weight=of.weights))
 
 
 METRICS = {

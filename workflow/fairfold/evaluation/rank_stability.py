@@ -28,6 +28,7 @@ from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.ranking import percentile_ranks
 from fairfold.folds import check_folds
+from fairfold.groups import OfSamples
 from fairfold.ties import ROUNDING
 
 _CELL = ["dataset", "missing_rate", "metric", "splitter"]
@@ -50,6 +51,7 @@ def repeat_study(
     n_trainings: int,
     threshold: float = 0.5,
     groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Final scores of several models on several splits, from several trainings on each.
 
@@ -67,7 +69,7 @@ def repeat_study(
         the first of which is shared; it is fitted once for each name, training and fold.
     repeats : which rows of ``folds`` to use.
     n_trainings : trainings on each split.
-    threshold, groups : see :func:`~fairfold.evaluation.fold_scores.score_on_folds`.
+    threshold, groups, sample_weight : see :func:`~fairfold.evaluation.fold_scores.score_on_folds`.
 
     Returns
     -------
@@ -84,7 +86,8 @@ def repeat_study(
         table = _score_models(
             lambda model, fold, at=at: make_estimator(model, *at, fold),
             lambda name, fold, at=at: make_first(name, *at, fold),
-            *(first_levels, X, Y, fold_of, partial(observed, hide(fold_of, *at)), threshold, groups),
+            *(first_levels, X, Y, fold_of, partial(observed, hide(fold_of, *at)), threshold),
+            of_samples=OfSamples(groups, sample_weight),
         )
         tables.append(table.assign(repeat=at[0], training=at[1]))
     return pd.concat(tables, ignore_index=True)[[*_REPETITION, "model", "fold", "metric", "value", "reason"]]
@@ -180,22 +183,22 @@ def _score_models(
     fold_of: np.ndarray,
     observed: Callable[[int], Matrix],
     threshold: float,
-    groups: np.ndarray | None,
+    of_samples: OfSamples,
 ) -> pd.DataFrame:
     """Final scores of all models from one training on each fold of a split."""
 
     @cache
     def first_level(name: str, fold: int) -> Any:
         train = np.flatnonzero(fold_of != fold)
-        given = {} if groups is None else {"groups": groups[train]}
-        return make_first(name, fold).fit(X[train], observed(fold)[train], **given).levels_[0]
+        of_train = of_samples.of(train).as_options()
+        return make_first(name, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]
 
     tables = []
     for model, shared in first_levels.items():
         scores = score_on_folds(
             *(partial(make_estimator, model), X, Y, fold_of, observed),
             threshold=threshold,
-            groups=groups,
+            **of_samples.as_options(),
             fit_options=lambda fold, name=shared: {} if name is None else {"first_level": first_level(name, fold)},
         ).scores
         tables.append(scores[scores["is_final"]].assign(model=model))

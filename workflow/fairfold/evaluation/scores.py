@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import METRICS, Predictions
-from fairfold.validation import UNMEASURED, check_dense_binary
+from fairfold.validation import UNMEASURED, check_dense_binary, check_weights
 
 
 def multilabel_scores(
@@ -18,6 +18,7 @@ def multilabel_scores(
     threshold: float = 0.5,
     *,
     metrics: Iterable[str] = tuple(METRICS),
+    sample_weight: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Scores of predicted label probabilities, those of ``METRICS``.
 
@@ -32,6 +33,7 @@ def multilabel_scores(
     P : (n_samples, n_labels) probabilities, finite.
     threshold : probability above which a label counts as predicted.
     metrics : those to compute, of ``METRICS``.
+    sample_weight : (n_samples,) above 0, how much a sample counts in means, and its labels in pools; None for 1.
 
     Returns
     -------
@@ -41,7 +43,8 @@ def multilabel_scores(
     Raises
     ------
     DataError
-        When the shapes differ, labels are not 0/1, probabilities are not finite, or there is no such metric.
+        When the shapes differ, labels are not 0/1, weights not above 0, probabilities are not finite, or there is no
+        such metric.
     """
     Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
     P = np.asarray(P, dtype=np.float64)
@@ -53,11 +56,14 @@ def multilabel_scores(
         if metric not in METRICS:
             raise DataError(unknown_name("metric", metric, METRICS))
     truth, score = Y.ravel().astype(np.int8), P.ravel()
+    of_samples = check_weights(sample_weight, len(Y), DataError)
+    weights = None if of_samples is None else np.repeat(of_samples, Y.shape[1])
     is_measured = truth != UNMEASURED
     if not is_measured.all():
         truth, score = truth[is_measured], score[is_measured]
+        weights = None if weights is None else weights[is_measured]
         if not truth.size:
             return dict.fromkeys(metrics, np.nan)
     predicted = (score > threshold).astype(np.int8)
-    predictions = Predictions(Y, P, truth, score, predicted)
+    predictions = Predictions(Y, P, truth, score, predicted, weights, of_samples)
     return {metric: float(METRICS[metric].function(predictions)) for metric in metrics}

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from fairfold.arrays import Matrix
 from fairfold.folds import parts_of
 from fairfold.gaps import GapFiller
+from fairfold.groups import OfSamples
 from fairfold.validation import UNMEASURED, Negatives
 
 N_RESAMPLINGS = 500
@@ -34,6 +35,7 @@ def left_out_posteriors(
     fold_of: np.ndarray,
     *,
     groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     look: Callable[[int, ClassifierMixin, np.ndarray], None] | None = None,
 ) -> np.ndarray:
     """(n_samples, n_labels) posterior of each sample by a model fitted without its fold.
@@ -41,13 +43,13 @@ def left_out_posteriors(
     Parameters
     ----------
     make : fold -> unfitted model.
-    X, Y, fold_of, groups : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample is in a fold.
+    X, Y, fold_of, groups, sample_weight : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample
+        is in a fold.
     look : is called with each fold, its fitted model, and its left-out samples.
     """
-    P = np.empty(Y.shape)
+    P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
-        given = {} if groups is None else {"groups": groups[train]}
-        model = make(fold).fit(X[train], Y[train], **given)
+        model = make(fold).fit(X[train], Y[train], **of_samples.of(train).as_options())
         P[test] = model.predict_proba(X[test])
         if look is not None:
             look(fold, model, test)
@@ -62,6 +64,7 @@ def label_scores(
     seed: int,
     level: float = 0.95,
     groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """How well each label is predicted, worst first.
 
@@ -73,6 +76,7 @@ def label_scores(
     level : of the intervals, percentiles over samples that are drawn with replacement: they say what other samples
         would have given the same predictions, not what other training samples would have.
     groups : (n_samples,) int64 from 0, of samples that are drawn together, or None.
+    sample_weight : (n_samples,) above 0, how much samples count in scores, or None.
 
     Returns
     -------
@@ -86,6 +90,8 @@ def label_scores(
     n_units = int(unit_of.max()) + 1
     draws = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=N_RESAMPLINGS).astype(np.float64)
     weights = np.vstack([np.ones(len(Y)), draws[:, unit_of]])
+    if sample_weight is not None:
+        weights *= sample_weight
     rows = []
     for label, name in enumerate(labels):
         y, p, of_label = Y[:, label], P[:, label], weights

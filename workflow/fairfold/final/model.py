@@ -19,6 +19,7 @@ from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError, ModelError, shortened
 from fairfold.evaluation.thresholds import Objective
 from fairfold.files import atomic_open, read_arrays, write_arrays
+from fairfold.groups import OfSamples
 from fairfold.models import load_model, make_model
 from fairfold.seeds import seed_for
 
@@ -157,7 +158,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     """
     random_state = seed_for(seed, "final", data.id)
     model = make_model(name, **settings, negatives=data.negatives, n_jobs=n_jobs, random_state=random_state)
-    model.fit(data.X, data.Y, **({} if data.groups is None else {"groups": data.groups}))
+    model.fit(data.X, data.Y, **OfSamples(data.groups, data.weights).as_options())
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)
     probe = made_up, np.asarray(model.predict_proba(made_up))

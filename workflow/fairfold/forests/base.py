@@ -23,8 +23,8 @@ from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
-from fairfold.groups import group_codes
-from fairfold.validation import check_training_labels
+from fairfold.groups import OfSamples, group_codes
+from fairfold.validation import check_training_labels, check_weights
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
@@ -42,7 +42,15 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     crossing_over: bool
     threshold: float
 
-    def fit(self, X: Matrix, Y: Matrix, *, first_level: Level | None = None, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Matrix,
+        Y: Matrix,
+        *,
+        first_level: Level | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Grow the cascade.
 
         Parameters
@@ -54,6 +62,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
             growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
         groups : (n_samples,) of samples that belong together: trees draw a group whole or not at all.
+        sample_weight : (n_samples,) above 0: trees draw a sample in proportion to its weight, a group to its mean.
 
         Returns
         -------
@@ -70,7 +79,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if first_level is not None:
             _check_first_level(first_level, X, observed)
         codes = None if groups is None else group_codes(groups, len(observed))
-        self._grow(X, observed, check_random_state(self.random_state).randint(2**31 - 1), first_level, codes)
+        weights = check_weights(sample_weight, len(observed), ModelError)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        self._grow(X, observed, seed, first_level, OfSamples(codes, weights))
         return self
 
     @property
@@ -155,7 +166,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _grow(
-        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, groups: np.ndarray | None
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
     ) -> None:
         """Set the fitted attributes."""
 

@@ -35,6 +35,19 @@ class CodeTable(NamedTuple):
     highest: np.ndarray
 
 
+class Pool(NamedTuple):
+    """What trees draw.
+
+    samples : (n_pool,) uint32.
+    starts : (n_groups + 1,) int64, where groups of them begin, which are drawn whole, and n_pool.
+    odds : (n_groups,) float64, cumulative weights by which groups are drawn; empty where all are as likely.
+    """
+
+    samples: np.ndarray
+    starts: np.ndarray
+    odds: np.ndarray
+
+
 @dataclass(frozen=True)
 class BinnedMatrix:
     """Features prepared for growing trees; made once and shared by all forests that see the same features.
@@ -44,11 +57,13 @@ class BinnedMatrix:
     exact : every distinct value has its own code.
     binned : at most ``max_bins`` codes per feature; the same object as ``exact`` when no feature has more values.
     groups : (n_samples,) int64, or None; samples of a group are drawn for a tree together or not at all.
+    weights : (n_samples,) above 0, or None; a sample is drawn in proportion to its weight, a group to its mean weight.
     """
 
     exact: CodeTable
     binned: CodeTable
     groups: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,23 +73,33 @@ class BinnedMatrix:
     def samples(self, rows: np.ndarray) -> BinnedMatrix:
         """Some of the samples, with the codes that they have among all."""
         exact = self.exact._replace(codes=np.ascontiguousarray(self.exact.codes[:, rows]))
-        groups = None if self.groups is None else self.groups[rows]
+        of_samples = [None if each is None else each[rows] for each in (self.groups, self.weights)]
         if self.binned is self.exact:
-            return BinnedMatrix(exact, exact, groups)
+            return BinnedMatrix(exact, exact, *of_samples)
         binned = self.binned._replace(codes=np.ascontiguousarray(self.binned.codes[:, rows]))
-        return BinnedMatrix(exact, binned, groups)
+        return BinnedMatrix(exact, binned, *of_samples)
 
-    def pool(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Samples, all or those of these rows, by groups, and where groups begin; as ``grow_tree`` draws from them."""
-        rows = np.arange(self.shape[0]) if rows is None else rows
-        if self.groups is None:
-            return rows.astype(np.uint32), np.arange(len(rows) + 1)
-        order = rows[np.argsort(self.groups[rows], kind="stable")]
-        begins = np.flatnonzero(np.diff(self.groups[order], prepend=-1))
-        return order.astype(np.uint32), np.append(begins, len(rows))
+    def pool(self, rows: np.ndarray | None = None) -> Pool:
+        """Samples, all or those of these rows, by groups, as ``grow_tree`` draws from them."""
+        order = np.arange(self.shape[0]) if rows is None else rows
+        starts = np.arange(len(order) + 1)
+        if self.groups is not None:
+            order = order[np.argsort(self.groups[order], kind="stable")]
+            starts = np.append(np.flatnonzero(np.diff(self.groups[order], prepend=-1)), len(order))
+        odds = np.empty(0)
+        if self.weights is not None:
+            odds = np.cumsum(np.add.reduceat(self.weights[order], starts[:-1]) / np.diff(starts))
+        return Pool(order.astype(np.uint32), starts, odds)
 
     @classmethod
-    def from_matrix(cls, X: Matrix, *, max_bins: int | None = 256, groups: np.ndarray | None = None) -> BinnedMatrix:
+    def from_matrix(
+        cls,
+        X: Matrix,
+        *,
+        max_bins: int | None = 256,
+        groups: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+    ) -> BinnedMatrix:
         """Rank the values of each feature, and group them into bins of about equally many samples.
 
         Parameters
@@ -82,6 +107,7 @@ class BinnedMatrix:
         X : (n_samples, n_features), dense or sparse, finite.
         max_bins : most bins of a feature, 2 to 256; None leaves every distinct value its own.
         groups : (n_samples,) int64 of at least 0, or None.
+        weights : (n_samples,) above 0, or None.
 
         Raises
         ------
@@ -92,9 +118,9 @@ class BinnedMatrix:
             raise ModelError(f"max_bins is {max_bins!r}; it must be a whole number from 2 to 256, or None.")
         exact = _rank_values(X)
         if max_bins is None or np.diff(exact.starts).max(initial=0) <= max_bins:
-            return cls(exact, exact, groups)
+            return cls(exact, exact, groups, weights)
         codes = np.empty(exact.codes.shape, dtype=np.uint8)
-        return cls(exact, CodeTable(codes, *_group_values(exact, max_bins, codes)), groups)
+        return cls(exact, CodeTable(codes, *_group_values(exact, max_bins, codes)), groups, weights)
 
 
 def single_precision(X: Matrix) -> Matrix:

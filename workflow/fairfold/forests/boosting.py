@@ -15,7 +15,7 @@ number of rounds then trains on all samples. Features are ranked once for all of
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -37,7 +37,7 @@ from fairfold.groups import group_codes, random_parts
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
-from fairfold.validation import check_training_labels
+from fairfold.validation import check_training_labels, check_weights
 
 ROUNDS_AT_ONCE = 10  # between looks at the left-out samples
 
@@ -82,11 +82,18 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = 1
     random_state: int = 0
 
-    def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Matrix | BinnedMatrix,
+        Y: np.ndarray,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit on (n_samples, n_features), dense, where NaN is missing, or sparse, and (n_samples, n_labels) of 0/1.
 
-        Of ``groups``, (n_samples,), those left out of a cross-fitting are whole. A label of -1 is unmeasured, and takes
-        no part.
+        Of ``groups``, (n_samples,), those left out of a cross-fitting are whole. By ``sample_weight``, (n_samples,)
+        above 0, trees draw samples, and steps and likelihoods count them. A label of -1 is unmeasured, and takes no
+        part.
 
         Raises
         ------
@@ -98,7 +105,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         Y = check_training_labels(Y, "Y", ModelError).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
             self._gaps = GapFiller(for_trees=True).fit(X)
-            X = BinnedMatrix.from_matrix(self._gaps.transform(X))
+            weights = check_weights(sample_weight, X.shape[0], ModelError)
+            X = BinnedMatrix.from_matrix(self._gaps.transform(X), weights=weights)
         n_samples, n_features = X.shape
         if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
@@ -146,7 +154,9 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
             random_threshold=is_random,
         )
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(self.max_rounds, np.uint64)
-        return _Run(X.exact if is_random else X.binned, Y, seen, rules, seeds, self.learning_rate, self.l2)
+        # each sample is drawn by itself: nothing is left out of a bag here
+        alone = replace(X, groups=None)
+        return _Run(alone, Y, seen, rules, seeds, self.learning_rate, self.l2)
 
     def _boost_until_no_better(
         self, runs: list[_Run], Y: np.ndarray, unseen: list[np.ndarray]
@@ -156,7 +166,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         A fold with more of a label leaves less of it to the others. What their model says beyond their log-odds does
         not depend on that.
         """
-        base, is_measured = _log_odds(Y), Y >= 0
+        weights = runs[0].weights
+        base, of_cells = _log_odds(Y, weights), (Y >= 0) * weights[:, np.newaxis]
         likelihoods, best, proba = [], 0, np.empty(Y.shape)
         with ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(runs))) as pool:
             for first in range(0, self.max_rounds, ROUNDS_AT_ONCE):
@@ -165,7 +176,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
                 found = np.empty(Y.shape)
                 for run, samples in zip(runs, unseen, strict=True):
                     found[samples] = expit(run.log_odds[samples] - run.base + base)
-                likelihoods.append(float(np.mean((xlogy(Y, found) + xlogy(1 - Y, 1 - found))[is_measured])))
+                likelihood = xlogy(Y, found) + xlogy(1 - Y, 1 - found)
+                likelihoods.append(float(np.sum(of_cells * likelihood) / of_cells.sum()))
                 if first_best(np.array(likelihoods)) == len(likelihoods) - 1:
                     best, proba = first + rounds, found
                 elif first + rounds - best >= self.patience:
@@ -184,7 +196,7 @@ class _Run:
 
     def __init__(
         self,
-        table: tuple,
+        X: BinnedMatrix,
         Y: np.ndarray,
         seen: np.ndarray,
         rules: GrowthRules,
@@ -192,10 +204,10 @@ class _Run:
         rate: float,
         l2: float,
     ) -> None:
-        self._table, self._Y, self._seen = table, Y, seen.astype(np.uint32)
-        self._starts = np.arange(len(seen) + 1)  # each sample is drawn by itself: nothing is left out of a bag here
+        self._table, self._Y, self._pool = X.exact if rules.random_threshold else X.binned, Y, X.pool(seen)
+        self.weights = np.ones(len(Y)) if X.weights is None else X.weights
         self._rules, self._seeds, self._rate, self._l2 = rules, iter(seeds), rate, l2
-        self.base = _log_odds(Y[seen])
+        self.base = _log_odds(Y[seen], self.weights[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))
         self._is_measured = Y >= 0
@@ -210,26 +222,27 @@ class _Run:
             proba[~self._is_measured] = 0  # no curvature, and no residual
             self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
             nodes, weights, values, leaf_of, _ = grow_tree(
-                self._table, self._residuals, n_labels, self._rules, self._seen, self._starts, next(self._seeds)
+                self._table, self._residuals, n_labels, self._rules, self._pool, next(self._seeds)
             )
             steps = np.zeros(values.shape)
-            newton_steps(self._residuals, proba, self._seen, leaf_of, self._rate, self._l2, steps)
+            of_leaves = self._pool.samples, self.weights, leaf_of
+            newton_steps(self._residuals, proba, *of_leaves, self._rate, self._l2, steps)
             steps = steps.astype(np.float32)
             self.log_odds += steps[leaf_of]
             if trees is not None:
                 trees.append((nodes, weights, steps))
 
 
-def _log_odds(Y: np.ndarray) -> np.ndarray:
+def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(n_labels,), with half a sample of each class more, for labels of one class; none is positive that is unmeasured
     everywhere.
     """
-    n_measured = (Y >= 0).sum(axis=0)
-    return logit(((Y == 1).sum(axis=0) + 0.5) / (np.where(n_measured, n_measured, len(Y)) + 1))
+    n_measured = weights @ (Y >= 0)
+    return logit((weights @ (Y == 1) + 0.5) / (np.where(n_measured > 0, n_measured, len(Y)) + 1))
 
 
 @njit(boundscheck=False, error_model="numpy")
-def newton_steps(residuals, proba, seen, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
+def newton_steps(residuals, proba, seen, weights, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
     """Newton steps of each leaf into ``steps``, (n_nodes, n_labels) zeros.
 
     Parameters
@@ -237,6 +250,7 @@ def newton_steps(residuals, proba, seen, leaf_of, rate, l2, steps):  # noqa: ANN
     residuals : (n_samples, at least n_labels) y - p.
     proba : (n_samples, n_labels) p.
     seen : samples that count.
+    weights : (n_samples,) how much.
     leaf_of : (n_samples,) leaves.
     rate, l2 : learning rate, and what is added to the curvature.
     """
@@ -244,8 +258,8 @@ def newton_steps(residuals, proba, seen, leaf_of, rate, l2, steps):  # noqa: ANN
     for row in seen:
         leaf = leaf_of[row]
         for label in range(steps.shape[1]):
-            steps[leaf, label] += residuals[row, label]
-            curvature[leaf, label] += proba[row, label] * (1 - proba[row, label])
+            steps[leaf, label] += weights[row] * residuals[row, label]
+            curvature[leaf, label] += weights[row] * proba[row, label] * (1 - proba[row, label])
     for node in range(len(steps)):
         for label in range(steps.shape[1]):
             steps[node, label] *= rate / curvature[node, label]

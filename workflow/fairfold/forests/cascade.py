@@ -23,6 +23,7 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
+from fairfold.groups import OfSamples
 from fairfold.seeds import seed_for
 from fairfold.ties import ROUNDING, first_best
 from fairfold.validation import Negatives
@@ -114,9 +115,9 @@ class CascadeForest(BaseCascade):
     random_state: int | np.random.RandomState | None = None
 
     def _grow(
-        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, groups: np.ndarray | None
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
     ) -> None:
-        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, groups=groups)
+        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, of_samples=of_samples)
         self.levels_, self.oob_scores_, self.training_scores_, self.training_labels_ = [], [], [], []
         self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
         labels, imputer, new = observed, None, []

@@ -121,7 +121,7 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy")
-def grow_tree(table, labels, n_labels, rules, pool, starts, seed):  # noqa: ANN001, ANN201
+def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
@@ -130,8 +130,7 @@ def grow_tree(table, labels, n_labels, rules, pool, starts, seed):  # noqa: ANN0
     labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
     n_labels : labels before padding.
     rules : GrowthRules.
-    pool : (n_pool,) uint32, the samples that may be drawn.
-    starts : (n_groups + 1,) int64, where groups of them begin, which are drawn whole, and n_pool.
+    pool : Pool of the samples that may be drawn.
     seed : uint64 that begins the tree's random stream.
 
     Returns
@@ -143,7 +142,7 @@ def grow_tree(table, labels, n_labels, rules, pool, starts, seed):  # noqa: ANN0
     """
     n = len(labels)
     state = np.array([seed], dtype=np.uint64)
-    weights = _draw_weights(n, pool, starts, rules.n_draws, state)
+    weights = _draw_weights(n, pool, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
@@ -228,14 +227,19 @@ def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN0
 
 
 @njit(boundscheck=False)
-def _draw_weights(n, pool, starts, n_draws, state):  # noqa: ANN001, ANN202
+def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     """How often each sample is drawn: groups are, until there are ``n_draws`` samples or a few more."""
     weights = np.zeros(n)
+    starts, odds = pool.starts, pool.odds
     n_drawn = 0
     while n_drawn < n_draws:
-        group = random_below(state, len(starts) - 1)
+        if len(odds):
+            # a share is below 1, but its product may round up to the whole
+            group = min(np.searchsorted(odds, random_share(state) * odds[-1], side="right"), len(odds) - 1)
+        else:
+            group = random_below(state, len(starts) - 1)
         for position in range(starts[group], starts[group + 1]):
-            weights[pool[position]] += 1
+            weights[pool.samples[position]] += 1
         n_drawn += starts[group + 1] - starts[group]
     return weights
 

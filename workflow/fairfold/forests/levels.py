@@ -12,7 +12,7 @@ from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.shapes import above_first_level, choose_shapes, grow_mixture
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
-from fairfold.groups import random_parts
+from fairfold.groups import ALIKE, OfSamples, random_parts
 from fairfold.seeds import seed_for
 from fairfold.validation import UNMEASURED
 
@@ -84,7 +84,7 @@ class Grower:
     seed : of the cascade.
     settings : arguments of :class:`~fairfold.forests.trees.MultilabelForest`.
     shared_seed : whether all forests use the same.
-    groups : (n_samples,) int64 of the samples that trees draw and folds hold out together, or None.
+    of_samples : groups, which trees draw and folds hold out together, and weights, in proportion to which trees draw.
     """
 
     def __init__(
@@ -93,9 +93,10 @@ class Grower:
         settings: Mapping[str, int | None],
         *,
         shared_seed: bool = False,
-        groups: np.ndarray | None = None,
+        of_samples: OfSamples = ALIKE,
     ) -> None:
-        self._seed, self._settings, self._shared_seed, self._groups = seed, settings, shared_seed, groups
+        self._seed, self._settings, self._shared_seed = seed, settings, shared_seed
+        self._of_samples = of_samples
         self._shapes: dict[str, Sequence[TreeShape]] = {}
 
     def choose_shapes(self, X: BinnedMatrix, labels: np.ndarray) -> None:
@@ -126,7 +127,7 @@ class Grower:
 
     def binned(self, X: Matrix | BinnedMatrix) -> BinnedMatrix:
         """Features of all samples, as trees take them."""
-        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, groups=self._groups)
+        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self._of_samples._asdict())
 
     def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: np.ndarray, seed: int) -> MultilabelForest:
         if not self._shapes:
@@ -137,10 +138,10 @@ class Grower:
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
         """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""
         probabilities = np.empty((len(FORESTS), *labels.shape))
-        folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, self._groups, seed_for(self._seed, *names))
+        groups = self._of_samples.groups
+        folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self._seed, *names))
         for fold, (train, test) in enumerate(folds):
-            groups = None if self._groups is None else self._groups[train]
-            part = BinnedMatrix.from_matrix(X[train], groups=groups)
+            part = BinnedMatrix.from_matrix(X[train], **self._of_samples.of(train)._asdict())
             forests = self.pair(part, labels[train], *names, fold)
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities

@@ -24,6 +24,7 @@ from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.trees import MultilabelForest
+from fairfold.groups import OfSamples
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import first_best
 from fairfold.validation import Negatives
@@ -93,9 +94,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     random_state: int | np.random.RandomState | None = None
 
     def _grow(
-        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, groups: np.ndarray | None
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
     ) -> None:
-        grow = Grower(seed, self._forest_settings(), groups=groups)
+        grow = Grower(seed, self._forest_settings(), of_samples=of_samples)
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
             grow.take_shapes_from(first_level.predictors)
@@ -119,12 +120,13 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            proba = self._calibrate_level(observed, predictors, seen_proba)
+            proba = self._calibrate_level(observed, predictors, seen_proba, of_samples.weights)
             seen_proba += proba
             seen_probas.append(proba)
             total += posterior(proba, self.label_frequencies_[-1])
             posteriors.append(total / (level + 1))
-            self.oob_scores_.append(multilabel_scores(observed, posteriors[-1], self.threshold))
+            weights = of_samples.weights
+            self.oob_scores_.append(multilabel_scores(observed, posteriors[-1], self.threshold, sample_weight=weights))
             if level - self._best_level() >= self.patience:
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
@@ -178,11 +180,15 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         return [Encoder.of(forest, self.features, "text") for forest in forests]
 
     def _calibrate_level(
-        self, observed: np.ndarray, predictors: list[MultilabelForest], seen_below: np.ndarray
+        self,
+        observed: np.ndarray,
+        predictors: list[MultilabelForest],
+        seen_below: np.ndarray,
+        weights: np.ndarray | None,
     ) -> np.ndarray:
         """Probabilities that a label is observed, out of bag; keeps the calibration and the label frequency."""
         proba = np.mean([forest.centred_oob_proba() for forest in predictors], axis=0)
-        self.calibrations_.append(fit_calibration(observed, proba))
+        self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         proba = calibrate(proba, self.calibrations_[-1])
         # the more levels, the better the ranking that the frequency is read from
         known = self.negatives == "confirmed"

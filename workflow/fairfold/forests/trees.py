@@ -24,7 +24,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
-from fairfold.forests.binning import BinnedMatrix, CodeTable, single_precision
+from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
 from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree, measured_values
 from fairfold.forests.lanes import LANES
 from fairfold.samples import ForgetsSamples
@@ -159,7 +159,7 @@ class MultilabelForest(ForgetsSamples):
         Y = _check_labels(Y, X.shape[0])
         self.n_features_in_ = X.shape[1]
         table = X.exact if self.kind == "extra_trees" else X.binned
-        self.label_means_ = _means(Y)
+        self.label_means_ = _means(Y, X.weights)
         targets = [self._target(X, part) for part in (np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y])]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
         target_of = np.tile(np.arange(len(targets)), self.n_trees)
@@ -180,18 +180,18 @@ class MultilabelForest(ForgetsSamples):
         """What trees of these labels are grown on."""
         is_measured = ~np.isnan(Y)
         rows = np.flatnonzero(is_measured[:, 0]) if Y.shape[1] == 1 and not is_measured.all() else None
-        pool, starts = X.pool(rows)
+        pool = X.pool(rows)
         rules = GrowthRules(
-            n_draws=number_of(self.max_samples, len(pool), "max_samples", "samples"),
+            n_draws=number_of(self.max_samples, len(pool.samples), "max_samples", "samples"),
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=int(self.min_samples_leaf),
             random_threshold=self.kind == "extra_trees",
         )
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
-        filled = np.where(is_measured, Y, _means(Y) if rows is None else 0) if not is_measured.all() else Y
-        padded, centre = _pad_labels(filled, rules.n_draws + int(np.diff(starts).max()) - 1)
+        filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
+        padded, centre = _pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
-        return _Target(padded, centre, Y.shape[1], rules, pool, starts, gapped)
+        return _Target(padded, centre, Y.shape[1], rules, pool, gapped)
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
@@ -457,23 +457,25 @@ class _Target(NamedTuple):
     centre: np.ndarray
     n_labels: int
     rules: GrowthRules
-    pool: np.ndarray
-    starts: np.ndarray
+    pool: Pool
     gapped: np.ndarray | None
 
 
 def _grow(table: CodeTable, target: _Target, seed: int) -> tuple:
     """Nodes, weights, values, leaves of the samples, and which were drawn."""
-    padded, centre, n_labels, rules, pool, starts, gapped = target
-    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, n_labels, rules, pool, starts, seed)
+    padded, centre, n_labels, rules, pool, gapped = target
+    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, n_labels, rules, pool, seed)
     if gapped is not None:
         means = _means(gapped)
         values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
     return nodes, weights, values, leaf_of, draws > 0
 
 
-def _means(Y: np.ndarray) -> np.ndarray:
+def _means(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """(n_labels,) means of what is measured."""
+    if weights is not None:
+        of_cells = np.where(np.isnan(Y), 0, weights[:, np.newaxis])
+        return (of_cells * np.nan_to_num(Y)).sum(axis=0) / np.maximum(of_cells.sum(axis=0), np.finfo(float).tiny)
     return np.nanmean(Y, axis=0) if np.isnan(Y).any() else Y.mean(axis=0)
 
 

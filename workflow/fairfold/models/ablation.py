@@ -69,8 +69,10 @@ class _AtThreshold(BaseEstimator):
     _: KW_ONLY
     objective: str = "mcc"
 
-    def fit(self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None) -> Self:
-        self.model_ = clone(self.model).fit(X, Y, groups=groups)
+    def fit(
+        self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
+        self.model_ = clone(self.model).fit(X, Y, groups=groups, sample_weight=sample_weight)
         self.best_levels_ = self.model_.best_levels_
         return self
 

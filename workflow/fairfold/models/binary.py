@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from fairfold.arrays import Matrix
 from fairfold.gaps import GapFiller, takes_gaps
-from fairfold.groups import with_groups
+from fairfold.groups import fit_arguments
 
 
 class Standardised(StandardScaler):
@@ -36,18 +36,22 @@ class Steps(Pipeline):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None) -> Self:
-        """As of :class:`sklearn.pipeline.Pipeline`; the groups are for the classifier, if it takes them."""
-        given = with_groups(self.steps[-1][1], groups)
+    def fit(
+        self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
+        """As of :class:`sklearn.pipeline.Pipeline`; groups, if it takes them, and weights are for the classifier."""
+        given = fit_arguments(self.steps[-1][1], groups, sample_weight)
         return super().fit(X, y, **{f"{self.steps[-1][0]}__{name}": value for name, value in given.items()})
 
 
 class OnePerLabel(MultiOutputClassifier):
     """A classifier for each label, which is given the groups of the samples, if it takes them."""
 
-    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """As of :class:`sklearn.multioutput.MultiOutputClassifier`."""
-        return super().fit(X, Y, **with_groups(self.estimator, groups))
+        return super().fit(X, Y, **fit_arguments(self.estimator, groups, sample_weight))
 
 
 @dataclass(eq=False, repr=False)
@@ -75,21 +79,25 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_splits: int = 5
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """Fit on (n_samples, n_features) and (n_samples,) of 0/1; groups are left out of Platt scaling whole."""
-        y = np.asarray(y).astype(np.int8)
-        self.classes_, self.share_ = np.array([0, 1]), float(y.mean())
+        y, given = np.asarray(y).astype(np.int8), fit_arguments(self.estimator, None, sample_weight)
+        self.classes_, self.share_ = np.array([0, 1]), float(np.average(y, weights=sample_weight))
         has_probabilities = hasattr(self.estimator, "predict_proba")
         n_least = min(y.sum(), len(y) - y.sum())
         if n_least == 0 or (n_least == 1 and not has_probabilities):
             self.estimator_ = None
         elif has_probabilities:
-            self.estimator_ = clone(self.estimator).fit(X, y)
+            self.estimator_ = clone(self.estimator).fit(X, y, **given)
         else:
-            self.estimator_ = self._calibrated(X, y, groups, n_least)
+            self.estimator_ = self._calibrated(X, y, groups, n_least, given)
         return self
 
-    def _calibrated(self, X: Matrix, y: np.ndarray, groups: np.ndarray | None, n_least: int) -> BaseEstimator | None:
+    def _calibrated(
+        self, X: Matrix, y: np.ndarray, groups: np.ndarray | None, n_least: int, given: dict[str, np.ndarray]
+    ) -> BaseEstimator | None:
         """Fitted with Platt scaling; None where a class is in one group alone, and no two folds can have it."""
         if groups is None:
             parts = StratifiedKFold(min(self.n_splits, n_least), shuffle=True, random_state=self.random_state)
@@ -101,7 +109,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             parts = [(train, test) for train, test in folds.split(X, y, groups) if len(np.unique(y[train])) == 2]
             if sum(len(test) for _, test in parts) < len(y):
                 return None
-        return CalibratedClassifierCV(self.estimator, cv=parts, ensemble=False).fit(X, y)
+        return CalibratedClassifierCV(self.estimator, cv=parts, ensemble=False).fit(X, y, **given)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, 2) probabilities of 0 and 1."""

@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from fairfold.arrays import Matrix
+from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
+from fairfold.groups import OfSamples
 from fairfold.models.registry import make_model
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import Negatives
+from fairfold.validation import Negatives, check_weights
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 
@@ -52,12 +54,17 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     negatives: Negatives = "unlabelled"
     random_state: int | None = None
 
-    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole."""
-        self.estimator_, P = fit_with_unseen(
-            self.estimator, X, Y, n_splits=self.n_splits, random_state=self.random_state, groups=groups
-        )
-        self.coefficients_ = fit_calibration(Y, P)
+    def fit(
+        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole.
+
+        Weights of samples count in the classifier and its calibration, and not in the label frequency and thresholds.
+        """
+        weights = check_weights(sample_weight, len(Y), ModelError)
+        options = {"n_splits": self.n_splits, "random_state": self.random_state}
+        self.estimator_, P = fit_with_unseen(self.estimator, X, Y, of_samples=OfSamples(groups, weights), **options)
+        self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
         self.label_frequency_ = 1.0 if self.negatives == "confirmed" else shared_label_frequency(Y, P)
         self.unseen_proba_ = calibrate(P, self.coefficients_)
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))

@@ -68,13 +68,16 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     n_jobs: int | None = 1
     random_state: int | None = None
 
-    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
 
         Parameters
         ----------
         X, Y : features and labels.
         groups : (n_samples,) of samples that tuning, correction, and the model, if it takes them, leave out together.
+        sample_weight : (n_samples,) for models that take it.
 
         Raises
         ------
@@ -88,6 +91,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
             )
         settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
         settings |= {} if groups is None else {"groups": np.asarray(groups)}
+        settings |= {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         self._process, self._number, _ = _at_a_free_process(self.name, self.entry, "fit", X=X, Y=Y, **settings)
         weakref.finalize(self, self._process.unwanted.append, self._number)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -187,7 +191,7 @@ class _Process:
     def call(self, name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> np.ndarray | None:
         """What a model answers, (n_samples, n_labels) probabilities or nothing; see :class:`IsolatedClassifier`."""
         unwanted, self.unwanted[:] = list(self.unwanted), []
-        matrices = {key: arguments.pop(key) for key in ("X", "Y", "groups") if key in arguments}
+        matrices = {key: arguments.pop(key) for key in ("X", "Y", "groups", "sample_weight") if key in arguments}
         try:
             head = {"action": action, "name": name, "entry": entry, "unwanted": unwanted, "arguments": arguments}
             send(self.requests, head, **matrices)

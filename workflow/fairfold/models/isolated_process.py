@@ -99,6 +99,7 @@ def _fitted(
     X: Any,
     Y: np.ndarray,
     groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     *,
     corrected: bool = False,
     negatives: Negatives = "unlabelled",
@@ -109,7 +110,7 @@ def _fitted(
     _seed(random_state)
     estimator = make_estimator(name, entry)
     whole = CorrectedClassifier(estimator, negatives=negatives) if corrected else estimator
-    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y, groups)
+    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y, groups, sample_weight)
     if hasattr(model.estimator_, "best_params_"):
         chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}
         print(f"{name}: chosen by cross-validation of the training part: {chosen}", flush=True)

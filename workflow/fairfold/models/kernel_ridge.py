@@ -4,8 +4,9 @@ Labels of 0/1 are regressed on, as in least-squares support vector machines (Suy
 eigendecomposition of the centred kernel serves all labels and all strengths of the penalty; with eigenvectors V and
 eigenvalues w, the prediction of a sample by the model without it follows from the leverage h_ii, which the intercept
 has a share of: (fitted_i - h_ii y_i) / (1 - h_ii), h = 1/n + V² w / (w + penalty) (Allen 1974). Without that 1/n,
-centred features tell a sample's label, as they sum to zero. Where samples are many, the kernel is approximated by those
-of some landmarks (Nyström; Williams & Seeger 2001), and all else is the same.
+centred features tell a sample's label, as they sum to zero. Samples of weight s² are rows times s, of features that are
+centred about the weighted mean, and the intercept's share of the leverage is s² / Σ s². Where samples are many, the
+kernel is approximated by those of some landmarks (Nyström; Williams & Seeger 2001), and all else is the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from fairfold.errors import ModelError
 from fairfold.gaps import GapFiller
 from fairfold.groups import group_codes
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import check_dense_binary
+from fairfold.validation import check_dense_binary, check_weights
 
 LINEAR = 0.0
 PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # times the mean eigenvalue
@@ -39,13 +40,19 @@ _AT_ONCE = 4096  # samples whose kernels with the landmarks are held
 class _Basis(NamedTuple):
     """Orthonormal directions of the centred kernel features, their eigenvalues, and how landmarks give them.
 
-    A penalised fit has the weights ``to_landmarks @ (V'y / (w + penalty))`` of the landmarks' kernels.
+    A penalised fit has the weights ``to_landmarks @ (V'y / (w + penalty))`` of the landmarks' kernels. ``s``
+    (n_samples,) are square roots of the samples' weights; V is of rows times s, and y is to be.
     """
 
     V: np.ndarray
     w: np.ndarray
     to_landmarks: np.ndarray
     mean_kernel: np.ndarray
+    s: np.ndarray
+
+    def mean(self, Y: np.ndarray) -> np.ndarray:
+        """(n_labels,) weighted mean."""
+        return self.s**2 @ Y / (self.s @ self.s)
 
 
 @dataclass(eq=False, repr=False)
@@ -77,10 +84,13 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
     n_landmarks: int = 1000
     random_state: int = 0
 
-    def fit(self, X: Matrix, Y: np.ndarray, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Matrix, Y: np.ndarray, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit on (n_samples, n_features), dense or CSR, and (n_samples, n_labels) of 0/1.
 
-        Of ``groups``, (n_samples,), a whole one is left out at a time, in place of one sample.
+        Of ``groups``, (n_samples,), a whole one is left out at a time, in place of one sample. ``sample_weight``,
+        (n_samples,) above 0, is what squared errors count.
 
         Raises
         ------
@@ -97,24 +107,26 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
         if Y.ndim != 2 or len(Y) != X.shape[0] or Y.size == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
         codes = None if groups is None else group_codes(groups, len(Y))
+        weights = check_weights(sample_weight, len(Y), ModelError)
+        s = np.ones(len(Y)) if weights is None else np.sqrt(weights)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
-        self._scale = _scale(X)
+        self._scale = _scale(X, weights)
         Z = self._scaled(X)
         order = np.random.default_rng(self.random_state).permutation(len(Y))
         few = np.sort(order[:_CHOSEN_ON])
         some = Z[few]
         of_few = None if codes is None else _members(codes[few])
-        errors = [min(_errors(_basis(some, some, gamma), Y[few], of_few)) for gamma in self.gammas]
+        errors = [min(_errors(_basis(some, some, gamma, s[few]), Y[few], of_few)) for gamma in self.gammas]
         self.gamma_ = self.gammas[int(np.argmin(errors))]
         self._landmarks = Z if len(Y) <= self.max_exact else Z[np.sort(order[: self.n_landmarks])]
-        basis = _basis(Z, self._landmarks, self.gamma_)
+        basis = _basis(Z, self._landmarks, self.gamma_, s)
         members = None if codes is None else _members(codes)
         self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, members)))]
-        mean = Y.mean(axis=0)
+        mean = basis.mean(Y)
         # The mean of the others is lower for a sample with a label: what is said beyond it does not depend on that.
         left_out = _left_out(basis, Y, self.penalty_, members)
-        self.unseen_proba_ = np.clip(left_out - _means_of_others(Y, members) + mean, 0, 1)
-        projected = basis.V.T @ (Y - mean)
+        self.unseen_proba_ = np.clip(left_out - _means_of_others(Y, s**2, members) + mean, 0, 1)
+        projected = basis.V.T @ (s[:, np.newaxis] * (Y - mean))
         self._weights = basis.to_landmarks @ (projected / (basis.w + _strength(basis, self.penalty_))[:, np.newaxis])
         self._intercept = mean - basis.mean_kernel @ self._weights
         return self
@@ -156,9 +168,14 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
         return X * self._scale
 
 
-def _scale(X: Matrix) -> np.ndarray:
+def _scale(X: Matrix, weights: np.ndarray | None) -> np.ndarray:
     """(n_features,) one over the standard deviation; constant features are left as they are."""
-    variance = mean_variance_axis(X.tocsr(), axis=0)[1] if sparse.issparse(X) else np.var(X, axis=0)
+    if sparse.issparse(X):
+        variance = mean_variance_axis(X.tocsr(), axis=0, weights=weights)[1]
+    elif weights is None:
+        variance = np.var(X, axis=0)
+    else:
+        variance = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
     return 1 / np.sqrt(np.where(variance > 0, variance, 1))
 
 
@@ -175,14 +192,15 @@ def _row_squares(M: Matrix) -> np.ndarray:
     return np.asarray((M.multiply(M) if sparse.issparse(M) else M * M).sum(axis=1)).ravel()
 
 
-def _basis(Z: Matrix, landmarks: Matrix, gamma: float) -> _Basis:
+def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
     """Directions of the samples' kernel features, exact where every sample is a landmark."""
     if Z is landmarks:
         K = _kernel(Z, Z, gamma)
-        mean_kernel = K.mean(axis=0)
-        centred = K - mean_kernel - mean_kernel[:, np.newaxis] + mean_kernel.mean()
-        w, V = linalg.eigh(centred, driver="evd", overwrite_a=True)
-        return _Basis(V, np.maximum(w, 0), V, mean_kernel)
+        share = s**2 / (s @ s)
+        mean_kernel = share @ K
+        centred = K - mean_kernel - mean_kernel[:, np.newaxis] + share @ mean_kernel
+        w, V = linalg.eigh(s * centred * s[:, np.newaxis], driver="evd", overwrite_a=True)
+        return _Basis(V, np.maximum(w, 0), s[:, np.newaxis] * V, mean_kernel, s)
     # features whose products are the approximated kernel, then their principal directions
     w, Q = linalg.eigh(_kernel(landmarks, landmarks, gamma), driver="evd")
     real = w > w[-1] * 1e-10
@@ -190,13 +208,13 @@ def _basis(Z: Matrix, landmarks: Matrix, gamma: float) -> _Basis:
     F, mean_kernel = np.empty((Z.shape[0], root.shape[1])), np.zeros(len(root))
     for part in _parts(Z.shape[0]):
         K = _kernel(Z[part], landmarks, gamma)
-        mean_kernel += K.sum(axis=0) / Z.shape[0]
+        mean_kernel += s[part] ** 2 @ K / (s @ s)
         F[part] = K @ root
-    F -= F.mean(axis=0)
+    F = s[:, np.newaxis] * (F - s**2 @ F / (s @ s))
     w, Q = linalg.eigh(F.T @ F, driver="evd")
     real = w > w[-1] * 1e-12
     w, Q = w[real], Q[:, real]
-    return _Basis(F @ (Q / np.sqrt(w)), w, root @ (Q * np.sqrt(w)), mean_kernel)
+    return _Basis(F @ (Q / np.sqrt(w)), w, root @ (Q * np.sqrt(w)), mean_kernel, s)
 
 
 def _parts(n: int) -> list[slice]:
@@ -209,21 +227,26 @@ def _strength(basis: _Basis, penalty: float) -> float:
 
 def _leave_one_out(basis: _Basis, Y: np.ndarray, penalty: float) -> np.ndarray:
     """(n_samples, n_labels) predictions by models that did not see the sample; intercepts are not penalised."""
+    shrink, residuals = _fit(basis, Y, penalty)
+    leverage = basis.s**2 / (basis.s @ basis.s) + np.einsum("ij,ij,j->i", basis.V, basis.V, shrink)
+    return Y - residuals / (basis.s * np.maximum(1 - leverage, 1e-12))[:, np.newaxis]
+
+
+def _fit(basis: _Basis, Y: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
+    """How much is left of each direction, and (n_samples, n_labels) residuals times s."""
     shrink = basis.w / (basis.w + _strength(basis, penalty))
-    fitted = Y.mean(axis=0) + basis.V @ (shrink[:, np.newaxis] * (basis.V.T @ Y))
-    leverage = 1 / len(Y) + np.einsum("ij,ij,j->i", basis.V, basis.V, shrink)
-    return Y - (Y - fitted) / np.maximum(1 - leverage, 1e-12)[:, np.newaxis]
+    scaled = basis.s[:, np.newaxis] * (Y - basis.mean(Y))
+    return shrink, scaled - basis.V @ (shrink[:, np.newaxis] * (basis.V.T @ scaled))
 
 
 def _leave_group_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray]) -> np.ndarray:
     """The same by models that saw none of the sample's group: y - (I - H_gg)⁻¹ (y - fitted), by group."""
-    shrink = basis.w / (basis.w + _strength(basis, penalty))
-    residuals = Y - Y.mean(axis=0) - basis.V @ (shrink[:, np.newaxis] * (basis.V.T @ Y))
+    shrink, residuals = _fit(basis, Y, penalty)
     found = np.empty(Y.shape)
     for rows in members:
-        V = basis.V[rows]
-        rest = np.eye(len(rows)) - 1 / len(Y) - (V * shrink) @ V.T
-        found[rows] = Y[rows] - linalg.lstsq(rest, residuals[rows], cond=1e-12)[0]
+        V, s = basis.V[rows], basis.s[rows]
+        rest = np.eye(len(rows)) - np.outer(s, s) / (basis.s @ basis.s) - (V * shrink) @ V.T
+        found[rows] = Y[rows] - linalg.lstsq(rest, residuals[rows], cond=1e-12)[0] / s[:, np.newaxis]
     return found
 
 
@@ -239,16 +262,19 @@ def _members(groups: np.ndarray) -> list[np.ndarray]:
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
-def _means_of_others(Y: np.ndarray, members: Sequence[np.ndarray] | None) -> np.ndarray:
+def _means_of_others(Y: np.ndarray, weights: np.ndarray, members: Sequence[np.ndarray] | None) -> np.ndarray:
     """(n_samples, n_labels) mean labels of all samples but this one, or but those of its group."""
+    weighted, least = weights[:, np.newaxis] * Y, np.finfo(float).tiny
+    sums, total = weighted.sum(axis=0), weights.sum()
     if members is None:
-        return (Y.sum(axis=0) - Y) / max(len(Y) - 1, 1)
+        return (sums - weighted) / np.maximum(total - weights, least)[:, np.newaxis]
     found = np.empty(Y.shape)
     for rows in members:
-        found[rows] = (Y.sum(axis=0) - Y[rows].sum(axis=0)) / max(len(Y) - len(rows), 1)
+        found[rows] = (sums - weighted[rows].sum(axis=0)) / max(total - weights[rows].sum(), least)
     return found
 
 
 def _errors(basis: _Basis, Y: np.ndarray, members: Sequence[np.ndarray] | None) -> list[float]:
     """Mean squared error of left-out samples with each penalty."""
-    return [float(np.mean((Y - _left_out(basis, Y, penalty, members)) ** 2)) for penalty in PENALTIES]
+    errors = ((Y - _left_out(basis, Y, penalty, members)) ** 2 for penalty in PENALTIES)
+    return [float(np.mean(basis.mean(each))) for each in errors]

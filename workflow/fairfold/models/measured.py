@@ -12,7 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from fairfold.arrays import Matrix
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.groups import with_groups
+from fairfold.groups import OfSamples, fit_arguments
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import UNMEASURED
 
@@ -35,7 +35,9 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     estimator: BaseEstimator
 
-    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured."""
         is_measured = Y != UNMEASURED
         whole = is_measured.all(axis=0)
@@ -47,7 +49,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         for labels in parts:
             rows = np.flatnonzero(is_measured[:, labels[0]])
             if len(rows):
-                given = with_groups(self.estimator, None if groups is None else groups[rows])
+                given = fit_arguments(self.estimator, *OfSamples(groups, sample_weight).of(rows))
                 with warnings.catch_warnings():  # one label is a column here, as several are
                     warnings.simplefilter("ignore", DataConversionWarning)
                     fitted = clone(self.estimator).fit(X[rows], Y[np.ix_(rows, labels)], **given)

@@ -18,12 +18,12 @@ from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
-from fairfold.groups import group_codes, with_groups
+from fairfold.groups import fit_arguments, group_codes
 from fairfold.models.measured import on_measured
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
-from fairfold.validation import check_training_labels
+from fairfold.validation import check_training_labels, check_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -56,22 +56,26 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Matrix, Y: Matrix, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Matrix, Y: Matrix, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the classifier on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
 
         Parameters
         ----------
         X, Y : features and labels; a label of -1 is unmeasured, and takes no part.
         groups : (n_samples,) of samples that belong together, for estimators that hold out some of them.
+        sample_weight : (n_samples,) above 0, how much samples count.
 
         Raises
         ------
         ModelError
-            When labels are not 0/1, or the classifier refuses the data.
+            When labels are not 0/1, or the classifier refuses the data, or weights, which it does not take.
         """
         Y = check_training_labels(Y, "Y", ModelError).astype(np.int8)
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
-        given = with_groups(estimator, None if groups is None else group_codes(groups, len(Y)))
+        codes = None if groups is None else group_codes(groups, len(Y))
+        given = fit_arguments(estimator, codes, check_weights(sample_weight, len(Y), ModelError))
         try:
             with parallel_config("threading"), one_thread_each():
                 self.estimator_ = estimator.fit(X, Y, **given)

@@ -23,9 +23,10 @@ from sklearn.utils.validation import check_memory
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
+from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import UNMEASURED, Negatives
+from fairfold.validation import UNMEASURED, Negatives, check_weights
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
 
 _STEPS = 500
@@ -75,8 +76,12 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole.
+
+        Weights of samples count in members, pool and calibrations, and not in the label frequency and thresholds.
 
         Raises
         ------
@@ -88,19 +93,20 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fit_member = check_memory(self.memory).cache(fit_with_unseen)
         self.estimators_, calibrations, unseen = [], [], []
+        weights = check_weights(sample_weight, len(Y), ModelError)
         for _, estimator in self.estimators:
             given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
-            given = {} if groups is None else {"groups": groups}
-            fitted, P = fit_member(member, X, Y, n_splits=self.n_splits, random_state=seed, **given)
+            given = {"n_splits": self.n_splits, "random_state": seed, "of_samples": OfSamples(groups, weights)}
+            fitted, P = fit_member(member, X, Y, **given)
             self.estimators_.append(fitted)
-            calibrations.append(self._calibration_of(Y, P))
+            calibrations.append(self._calibration_of(Y, P, weights))
             unseen.append(calibrate(P, calibrations[-1]))
         equal = np.full(len(unseen), 1 / len(unseen))
-        self.weights_ = pool_weights(Y, np.stack(unseen)) if self.weighted else equal
+        self.weights_ = pool_weights(Y, np.stack(unseen), weights) if self.weighted else equal
         pooled = np.tensordot(self.weights_, np.stack(unseen), axes=1)
-        self._calibrations = [*calibrations, self._calibration_of(Y, pooled)]
+        self._calibrations = [*calibrations, self._calibration_of(Y, pooled, weights)]
         self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
         estimated = self.corrected and self.negatives == "unlabelled"
         self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_) if estimated else 1.0
@@ -119,12 +125,16 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         """(n_samples, n_labels) probability that each label is positive."""
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
-    def _calibration_of(self, Y: np.ndarray, P: np.ndarray) -> np.ndarray:
+    def _calibration_of(self, Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """(n_labels, 2) coefficients; those that leave everything as it is where nothing is to be calibrated."""
-        return fit_calibration(Y, P) if self.calibrated else np.tile([1.0, 0.0], (Y.shape[1], 1))
+        if not self.calibrated:
+            return np.tile([1.0, 0.0], (Y.shape[1], 1))
+        return fit_calibration(Y, P, sample_weight=weights)
 
 
-def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+def pool_weights(
+    observed: np.ndarray, probabilities: np.ndarray, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
     """Weights of a mean of probabilities by what was observed, drawn towards the first member.
 
     The weights under which the observed labels are likeliest (expectation maximisation, a few votes for equal weights)
@@ -136,6 +146,7 @@ def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
     probabilities : (n_members, n_samples, n_labels) of samples that the members did not see. Of more than a million
         cells, evenly spaced samples count.
+    sample_weight : (n_samples,) of mean 1, or None.
 
     Returns
     -------
@@ -145,20 +156,21 @@ def pool_weights(observed: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     observed, probabilities = observed[::step], probabilities[:, ::step]
     likelihood = np.maximum(np.where(observed == 1, probabilities, 1 - probabilities), 1e-12)
     likelihood[:, observed == UNMEASURED] = 1.0
-    likeliest = _likeliest_weights(likelihood.reshape(len(likelihood), -1))
+    counts = np.ones(len(observed)) if sample_weight is None else sample_weight[::step]
+    likeliest = _likeliest_weights(likelihood.reshape(len(likelihood), -1), np.repeat(counts, observed.shape[1]))
     pooled = np.tensordot(likeliest, likelihood, axes=1)
-    gains = np.log(pooled / likelihood[0]).sum(axis=1)  # of each sample, whose labels are not independent
+    gains = counts * np.log(pooled / likelihood[0]).sum(axis=1)  # of each sample, whose labels are not independent
     gain, standard_error = max(gains.sum(), 0.0), gains.std() * np.sqrt(len(gains))
     trust = min(gain / standard_error, 1.0) if standard_error > 0 else float(gain > 0)
     return trust * likeliest + (1 - trust) * np.eye(len(likeliest))[0]
 
 
-def _likeliest_weights(likelihood: np.ndarray) -> np.ndarray:
-    """(n_members,) that maximise the likelihood of (n_members, n_cells)."""
+def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(n_members,) that maximise the likelihood of (n_members, n_cells), each of which counts so often."""
     equal = np.full(len(likelihood), 1 / len(likelihood))
-    weights, votes = equal, likelihood.shape[1] + _EQUAL_VOTES
+    weights, votes = equal, counts.sum() + _EQUAL_VOTES
     for _ in range(_STEPS):
-        shares = weights / (weights @ likelihood)[:, np.newaxis] * likelihood.T  # (n_cells, n_members)
+        shares = weights * (counts / (weights @ likelihood))[:, np.newaxis] * likelihood.T  # (n_cells, n_members)
         new = (shares.sum(axis=0) + _EQUAL_VOTES * equal) / votes
         if np.abs(new - weights).max() < _TOLERANCE:
             break

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, clone
 
 from fairfold.arrays import Matrix
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.groups import with_groups
+from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
 
@@ -19,7 +19,7 @@ def fit_with_unseen(
     *,
     n_splits: int,
     random_state: int | None,
-    groups: np.ndarray | None = None,
+    of_samples: OfSamples = ALIKE,
 ) -> tuple[BaseEstimator, np.ndarray]:
     """The estimator fitted to all samples, and (n_samples, n_labels) probabilities of each by one that did not see it.
 
@@ -32,10 +32,11 @@ def fit_with_unseen(
     X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured.
     n_splits : folds of a cross-fitting, by iterative stratification.
     random_state : seed of the folds.
-    groups : (n_samples,) of samples that are left out together, or None.
+    of_samples : groups, which are left out together, and weights.
     """
     estimator = on_measured(estimator, Y)
-    fitted = clone(estimator).fit(X, Y, **with_groups(estimator, groups))
+    groups = of_samples.groups
+    fitted = clone(estimator).fit(X, Y, **fit_arguments(estimator, *of_samples))
     if hasattr(fitted, "unseen_proba_"):
         return fitted, fitted.unseen_proba_
     if groups is not None:
@@ -44,7 +45,7 @@ def fit_with_unseen(
     P = np.empty(Y.shape)
     for fold in np.unique(fold_of):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        given = with_groups(estimator, None if groups is None else groups[train])
+        given = fit_arguments(estimator, *of_samples.of(train))
         P[test] = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
     return fitted, P
 

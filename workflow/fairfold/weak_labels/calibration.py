@@ -20,7 +20,13 @@ _NEWTON_STEPS = 50
 _TIE_BREAK = 1e-3
 
 
-def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkage: float = 1.0) -> np.ndarray:
+def fit_calibration(
+    observed: np.ndarray,
+    probabilities: np.ndarray,
+    *,
+    shrinkage: float = 1.0,
+    sample_weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Platt scaling of every label, shrunk towards that of all labels together.
 
     P(observed) = expit(a_j · logit(p) + b_j) maximises the likelihood (Platt 1999), less ``shrinkage`` times the
@@ -32,6 +38,7 @@ def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkag
     observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) from models that did not see the sample.
     shrinkage : at least 0.
+    sample_weight : (n_samples,) of mean 1, or None.
 
     Returns
     -------
@@ -39,6 +46,8 @@ def fit_calibration(observed: np.ndarray, probabilities: np.ndarray, *, shrinkag
     """
     z, is_observed = _logits(probabilities), np.asarray(observed, dtype=np.float64)
     counts = (is_observed >= 0).astype(np.float64)
+    if sample_weight is not None:
+        counts *= sample_weight[:, np.newaxis]
     parts = [part.reshape(-1, 1) for part in (z, is_observed, counts)]
     pooled = _fit_logistic(*parts, np.array([[1.0, 0.0]]), shrinkage)
     return _fit_logistic(z, is_observed, counts, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
