@@ -411,10 +411,12 @@ def test_samples_have_weights(study):
     table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(much=np.where(heavy, 90.0, 1.0))
     table["label_x"] = ((table["a"] > 0) != heavy).astype(int)
     table["label_y"] = (table["b"] > 0).astype(int)
+    table["soil"] = rng.choice(["clay", "loam", "sand"], 160)
     found = {}
     for name, keys in (("weighted", {"weights": "much"}), ("alike", {"ignore": ["much"]})):
-        config = own(**keys)
-        config["weak_labels"] |= {"models": ["RF+ET", "gcForest+", "kNN"], "forest": {"n_trees": 20, "max_levels": 1}}
+        config = own(**keys, categorical="as-is")
+        models = ["RF+ET", "gcForest+", "kNN", "LightGBM"]
+        config["weak_labels"] |= {"models": models, "forest": {"n_trees": 20, "max_levels": 1}}
         config["final"] = {"model": "gcForest+"}
         mine = study(config)
         table.to_csv(mine.folder / "mine.csv", index=False)
@@ -425,12 +427,13 @@ def test_samples_have_weights(study):
         )
         found[name] = scores.groupby("model")["value"].mean()
         home = load_final(mine.folder / "results/final/mine")
-        found_at = home.predict(pd.DataFrame([[-1.0, 0, 0], [1.0, 0, 0]], columns=["a", "b", "c"]))
+        new = pd.DataFrame([[-1.0, 0, 0, "clay"], [1.0, 0, 0, "clay"]], columns=["a", "b", "c", "soil"])
+        found_at = home.predict(new)
         low, high = np.asarray(found_at["posterior"])[:, 0]
         assert (low > high) == (name == "weighted")
         reasons = set(scores.loc[scores["model"] == "kNN", "reason"].dropna())
         assert any("takes no weights of samples" in reason for reason in reasons) == (name == "weighted")
-    assert (found["weighted"][["RF+ET", "gcForest+"]] > 0.85).all()
+    assert (found["weighted"][["RF+ET", "gcForest+", "LightGBM"]] > 0.85).all()
 
 
 def test_permutations_exchange_whole_patients(study):

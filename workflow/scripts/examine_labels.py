@@ -34,9 +34,10 @@ with logged(snakemake.log):
     seed = partial(seed_for, params.seed, "labels", data.id)
     of_samples = {"groups": data.groups, "sample_weight": data.weights}
     settings = {**params.settings[name], "n_jobs": snakemake.threads}
+    settings |= {"negatives": data.negatives, "categories": data.category_columns}
     posteriors = partial(
         left_out_posteriors,
-        lambda fold: make_model(name, **settings, negatives=data.negatives, random_state=seed(fold)),
+        lambda fold: make_model(name, **settings, random_state=seed(fold)),
         data.X,
         fold_of=fold_of,
         **of_samples,

@@ -23,7 +23,10 @@ with logged(snakemake.log):
     hidden = ("rank stability", "hidden labels", *unit.values())
     table = repeat_study(
         lambda model, *at: make_model(
-            model, **params.models[model], negatives=data.negatives, random_state=seed_of(*at)
+            model,
+            **params.models[model],
+            **{"negatives": data.negatives, "categories": data.category_columns},
+            random_state=seed_of(*at),
         ),
         *(params.first_levels, data.X, data.Y, folds),
         make_first=lambda name, *at: make_first_level(name, **params.forest, random_state=seed_of(*at)),

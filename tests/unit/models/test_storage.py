@@ -2,11 +2,14 @@
 
 import io
 import json
+import warnings
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
 import sklearn
+from sklearn.preprocessing import FunctionTransformer
 
 from fairfold.errors import ModelError
 from fairfold.forests.trees import MultilabelForest
@@ -150,6 +153,17 @@ def test_other_files_are_refused_in_one_sentence(tmp_path, data):
     for name, sentence in (("text", "is not"), ("missing", "missing"), ("list.skops", "is not a saved model")):
         with pytest.raises(ModelError, match=sentence):
             load_model(tmp_path / name)
+
+
+def test_a_call_with_arguments_is_no_way_around(tmp_path):
+    """Boosting on categories holds one, of a function that checks arrays."""
+    from skops import io as skops
+
+    path = tmp_path / "call.skops"
+    path.write_bytes(dumped(FunctionTransformer(partial(warnings.warn, "made"))))
+    assert "functools.partial" in skops.get_untrusted_types(data=path.read_bytes())
+    with pytest.raises(ModelError, match=r"holds _?warnings.warn, which no model of fairfold has; it is not loaded"):
+        load_model(path)
 
 
 def dumped(thing):

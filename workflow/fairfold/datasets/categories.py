@@ -10,7 +10,7 @@ import numpy as np
 
 from fairfold.errors import DataError, shortened
 
-Encoding = Literal["one-hot", "ordinal"]
+Encoding = Literal["one-hot", "ordinal", "as-is"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 MOST_VALUES = 100  # of a column; with more, it is a name or a note
 
@@ -22,7 +22,8 @@ class Categories:
     Attributes
     ----------
     encoding : ``"one-hot"``, a feature ``column=value`` of 0/1 for each value; ``"ordinal"``, one feature, the place of
-        the value among the column's sorted ones, from 0.
+        the value among the column's sorted ones, from 0; ``"as-is"``, those of ``"one-hot"``, of which models that know
+        categories make one again.
     values : column -> its values, sorted: numbers by size, text by the alphabet.
     """
 
@@ -38,7 +39,7 @@ class Categories:
         DataError
             When a column has more than ``MOST_VALUES`` values.
         """
-        keep_gaps = encoding == "one-hot"
+        keep_gaps = encoding != "ordinal"
         values = {
             column: tuple(map(str, _sorted(np.unique(cells if keep_gaps else cells[cells != ""]))))
             for column, cells in text.items()
@@ -87,7 +88,7 @@ class Categories:
                     f"{source}, data row {before + first + 1}, column {column!r}: found {str(cells[first])!r}, "
                     f"but known are {shortened(values, 10)}; correct it, or leave the row out."
                 )
-            numbers = (is_value if self.encoding == "one-hot" else is_value.argmax(axis=1)[:, np.newaxis]).astype(float)
+            numbers = (is_value.argmax(axis=1)[:, np.newaxis] if self.encoding == "ordinal" else is_value).astype(float)
             numbers[gaps] = np.nan
             parts.append(numbers)
         n_samples = len(next(iter(text.values()), ()))

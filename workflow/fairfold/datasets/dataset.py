@@ -74,6 +74,15 @@ class Dataset:
         return self.X.shape[0], self.X.shape[1], len(self.label_names)
 
     @property
+    def category_columns(self) -> tuple[tuple[int, ...], ...]:
+        """Columns of X of each category that is one to models that know categories (``categorical: as-is``)."""
+        if self.categories is None or self.categories.encoding != "as-is":
+            return ()
+        sizes = [len(values) for values in self.categories.values.values()]
+        ends = self.X.shape[1] - sum(sizes) + np.cumsum(sizes)
+        return tuple(tuple(range(end - size, end)) for size, end in zip(sizes, ends.tolist(), strict=True))
+
+    @property
     def label_density(self) -> float:
         """Share of the measured (sample, label) pairs that are positive; 1/classes for one-label tasks."""
         if self.task != "multilabel":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from fairfold.arrays import Matrix
 from fairfold.gaps import GapFiller, takes_gaps
 from fairfold.groups import fit_arguments
+from fairfold.models.categories import CategoryCodes
 
 
 class Standardised(StandardScaler):
@@ -161,7 +162,11 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def one_per_label(
-    estimator: BaseEstimator, *, scale: bool = False, convert: Callable[[Matrix], Matrix] | None = None
+    estimator: BaseEstimator,
+    *,
+    scale: bool = False,
+    convert: Callable[[Matrix], Matrix] | None = None,
+    categories: Sequence[Sequence[int]] = (),
 ) -> BaseEstimator:
     """A classifier of one label, fitted to each of several by itself.
 
@@ -170,11 +175,13 @@ def one_per_label(
     estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
     scale : whether features are standardised first.
     convert : what makes of the features, once for all labels, what it takes; :func:`as_dense` or :func:`as_csr_matrix`.
+    categories : see :class:`~fairfold.models.categories.CategoryCodes`.
 
     Where the estimator does not take features with gaps, these are filled first, by the training samples' medians.
     """
     whole = OnePerLabel(BinaryClassifier(estimator))
-    return _behind_steps(whole, fills=not takes_gaps(estimator), scale=scale, convert=convert)
+    options = {"scale": scale, "convert": convert, "categories": categories}
+    return _behind_steps(whole, fills=not takes_gaps(estimator), **options)
 
 
 def prepared(
@@ -185,11 +192,17 @@ def prepared(
 
 
 def _behind_steps(
-    classifier: BaseEstimator, *, fills: bool, scale: bool, convert: Callable[[Matrix], Matrix] | None
+    classifier: BaseEstimator,
+    *,
+    fills: bool,
+    scale: bool,
+    convert: Callable[[Matrix], Matrix] | None,
+    categories: Sequence[Sequence[int]] = (),
 ) -> BaseEstimator:
     steps = [
         *[("gaps", GapFiller())] * fills,
         *[("convert", FunctionTransformer(convert, accept_sparse=True))] * (convert is not None),
+        *[("categories", CategoryCodes(categories))] * bool(categories),
         *[("scale", Standardised())] * scale,
     ]
     return Steps([*steps, ("classifier", classifier)]) if steps else classifier

@@ -5,7 +5,7 @@ Nothing else has to know of a new one: configuration, rules, tables, colours and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -75,6 +75,7 @@ def make_model(
     name: str,
     *,
     negatives: Negatives = "unlabelled",
+    categories: Sequence[Sequence[int]] = (),
     n_jobs: int | None = 1,
     random_state: Any = None,
     **settings: Any,
@@ -86,6 +87,8 @@ def make_model(
     name : one of ``MODEL_NAMES``.
     negatives : what labels of 0 are: ``"unlabelled"``, not observed to be positive, or ``"confirmed"``, known to be
         negative. Models that impute labels, or correct for missing ones, then do not.
+    categories : of each category the columns of the features, of 0/1, that stand for its values. Models that know
+        categories make one of them again; to others they are features as all are.
     n_jobs, random_state : as of scikit-learn's estimators; any ``n_jobs`` gives the same result.
     **settings : as the model's own callable takes them; of the deep forests see
         :func:`fairfold.forests.models.make_model`.
@@ -102,7 +105,8 @@ def make_model(
     """
     spec = spec_of(name)
     try:
-        model = resolve_name(spec.make)(**spec.parameters, **settings)
+        known = {"categories": categories} if categories and spec.takes_categories else {}
+        model = resolve_name(spec.make)(**spec.parameters, **settings, **known)
     except TypeError as error:
         raise ModelError(f"model {name} cannot be made: {error}.") from None
     if "negatives" in model.get_params(deep=False):

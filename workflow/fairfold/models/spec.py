@@ -26,6 +26,7 @@ class ModelSpec:
     imputes : whether it imputes labels, and keeps a log of that.
     shares_first_level : whether its ``fit`` takes the first level that it has in common with others.
     is_tuned : whether it searches its parameters in each training part.
+    takes_categories : whether it is called with ``categories``, too, columns of which each is one value of a category.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ModelSpec:
     imputes: bool = False
     shares_first_level: bool = False
     is_tuned: bool = False
+    takes_categories: bool = False
 
     def __post_init__(self) -> None:
         if not self.family:
@@ -52,6 +54,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         parameters={"of": spec.name},
         settings=spec.settings,
         family=spec.family,
+        takes_categories=spec.takes_categories,
     )
     return spec, corrected
 

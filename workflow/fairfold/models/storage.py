@@ -40,6 +40,8 @@ TRUSTED = frozenset(
         "fairfold.models.binary.Steps",
         "fairfold.models.binary.as_csr_matrix",
         "fairfold.models.binary.as_dense",
+        "fairfold.models.categories.CategoryCodes",
+        "fairfold.models.categories.FittedWith",
         "fairfold.models.correction.CorrectedClassifier",
         "fairfold.models.kernel_ridge.KernelRidgeClassifier",
         "fairfold.models.measured.MeasuredRows",
@@ -48,6 +50,7 @@ TRUSTED = frozenset(
         "fairfold.models.stacking.StackedClassifier",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
+        "functools.partial",  # of functions that are trusted themselves
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -55,6 +58,7 @@ TRUSTED = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
         "sklearn.neighbors._kd_tree.KDTree",
         "sklearn.tree._tree.Tree",
+        "sklearn.utils.validation.check_array",
     }
 )
 _SCHEMA = "schema.json"  # of skops: the types, and which file holds which array

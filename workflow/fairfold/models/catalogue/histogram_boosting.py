@@ -6,6 +6,7 @@ which rare labels have too few positives. It takes no sparse features: these are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairfold.models.spec import ModelSpec, with_correction
@@ -14,14 +15,25 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def make() -> BaseEstimator:
-    """Unfitted classifier of several labels."""
+def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
+    """Unfitted classifier of several labels.
+
+    Parameters
+    ----------
+    categories : see :func:`~fairfold.models.registry.make_model`.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     from fairfold.models.binary import as_dense, one_per_label
 
-    boosting = HistGradientBoostingClassifier(max_iter=200, max_leaf_nodes=15, learning_rate=0.05, early_stopping=False)
-    return one_per_label(boosting, convert=as_dense)
+    boosting = HistGradientBoostingClassifier(
+        max_iter=200,
+        max_leaf_nodes=15,
+        learning_rate=0.05,
+        early_stopping=False,
+        categorical_features=list(range(len(categories))) or None,
+    )
+    return one_per_label(boosting, convert=as_dense, categories=categories)
 
 
-SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make"))
+SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make", takes_categories=True))

@@ -6,6 +6,7 @@ is LightGBM's own, but for those by which results are the same on any number of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairfold.models.spec import ModelSpec, with_correction
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def make() -> BaseEstimator:
+def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     """Unfitted classifier of several labels.
+
+    Parameters
+    ----------
+    categories : see :func:`~fairfold.models.registry.make_model`.
 
     Raises
     ------
@@ -23,7 +28,8 @@ def make() -> BaseEstimator:
         When LightGBM cannot be loaded, as where the system lacks OpenMP.
     """
     from fairfold.errors import ModelError, first_sentence
-    from fairfold.models.binary import as_csr_matrix, one_per_label
+    from fairfold.models.binary import as_csr_matrix, as_dense, one_per_label
+    from fairfold.models.categories import FittedWith
 
     try:
         from lightgbm import LGBMClassifier
@@ -41,7 +47,10 @@ def make() -> BaseEstimator:
         n_jobs=1,
         verbose=-1,
     )
-    return one_per_label(boosting, convert=as_csr_matrix)
+    if not categories:
+        return one_per_label(boosting, convert=as_csr_matrix)
+    knowing = FittedWith(boosting, {"categorical_feature": list(range(len(categories)))})
+    return one_per_label(knowing, convert=as_dense, categories=categories)
 
 
-SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make"))
+SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make", takes_categories=True))
