@@ -21,6 +21,10 @@ _SIGNATURES: Sequence[tuple[bytes, str]] = (
     (b"PAR1", "is a Parquet file; write it as CSV (in pandas: read_parquet, then to_csv with index=False)."),
     (b"ARROW1", "is an Arrow (Feather) file; write it as CSV (in pandas: read_feather, then to_csv with index=False)."),
     (b"FEA1", "is a Feather file; write it as CSV (in pandas: read_feather, then to_csv with index=False)."),
+    (
+        b"\x89HDF\r\n\x1a\n",
+        "is an HDF5 file, as AnnData's; write its table as Parquet (adata.to_df().join(adata.obs).to_parquet).",
+    ),
     (b"\xff\xfe", "is text in UTF-16; save it as UTF-8."),
     (b"\xfe\xff", "is text in UTF-16; save it as UTF-8."),
 )
