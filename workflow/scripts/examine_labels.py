@@ -54,7 +54,9 @@ with logged(snakemake.log):
     )
     tables = {
         "scores": label_scores(Y, P, data.label_names, seed=seed("resampling"), **of_samples),
-        "suspects": suspect_cells(data.X, Y, P, data.label_names, samples, negatives=data.negatives),
+        "suspects": suspect_cells(
+            data.X, Y, P, data.label_names, samples, groups=data.groups, negatives=data.negatives
+        ),
         "importance": summarise_losses(pd.concat(losses), feature_sets),
         "precision": precision_at(Y, observed, posteriors(observed)).assign(hidden_rate=params.hidden),
     }

@@ -83,6 +83,20 @@ def test_suspects_are_the_cells_that_the_posterior_speaks_against(predictions, t
                 assert set(filter(None, row.neighbours.split(", "))) <= {names[k] for k in near if Y[k, j]}
 
 
+def test_neighbours_are_of_other_groups(predictions):
+    Y, P = predictions
+    X, groups = np.arange(120.0)[:, None], np.arange(120) // 4
+    table = suspect_cells(X, Y, P, ["a", "b", "c", "d"], range(120), groups=groups)
+    named = 0
+    for row in table.itertuples():
+        others = [int(name) for name in filter(None, row.neighbours.split(", "))]
+        assert all(groups[other] != groups[int(row.sample)] and Y[other, "abcd".index(row.label)] for other in others)
+        named += len(others)
+    assert named > 100
+    whole = suspect_cells(X[:8], Y[:8], P[:8], ["a", "b", "c", "d"], range(8), groups=np.zeros(8))
+    assert whole["share_of_neighbours"].isna().all() and (whole["neighbours"] == "").all()
+
+
 def test_every_sample_is_predicted_by_a_model_that_did_not_see_it():
     X, Y, fold_of = np.zeros((9, 1)), np.eye(9, dtype=np.int8), np.arange(9) % 3
     P = left_out_posteriors(lambda fold: make_model("dummy"), X, Y, fold_of)

@@ -154,6 +154,7 @@ def suspect_cells(
     labels: Sequence[str],
     samples: Sequence[object],
     *,
+    groups: np.ndarray | None = None,
     negatives: Negatives = "unlabelled",
     most: int = 200,
 ) -> pd.DataFrame:
@@ -164,6 +165,7 @@ def suspect_cells(
     X : (n_samples, n_features), by whose standardised features neighbours are near.
     Y, P : (n_samples, n_labels) of 0/1, -1 where unmeasured, and posteriors of samples that were left out.
     labels, samples : names.
+    groups : (n_samples,) of samples that belong together: neighbours are of other groups. None where samples are alike.
     negatives : whether a 0 is confirmed; it can be wrong then, and not missing.
     most : cells of each kind.
 
@@ -175,27 +177,30 @@ def suspect_cells(
         looked at, the likeliest first.
         ``share_of_neighbours`` of the nearest samples have the label, of which ``neighbours`` names the nearest.
     """
-    near = _neighbours(X)
+    near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
     tables = []
     zeros = "missing" if negatives == "unlabelled" else "wrong negative"
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(value == Y)
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
         rows, columns = rows[order], columns[order]
-        have = Y[near[rows], columns[:, np.newaxis]] == 1
+        have = [Y[near[row], column] == 1 for row, column in zip(rows, columns, strict=True)]
         nearest = [near[row][has][:N_NAMED] for row, has in zip(rows, have, strict=True)]
+        shares = [has.mean() if len(has) else np.nan for has in have]
         named = [", ".join(str(samples[one]) for one in those) for those in nearest]
         table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": [samples[row] for row in rows]}
         table |= {"label": [labels[column] for column in columns], "posterior": P[rows, columns]}
-        tables.append(pd.DataFrame(table | {"share_of_neighbours": have.mean(axis=1), "neighbours": named}))
+        tables.append(pd.DataFrame(table | {"share_of_neighbours": shares, "neighbours": named}))
     return pd.concat(tables, ignore_index=True)
 
 
-def _neighbours(X: Matrix) -> np.ndarray:
-    """(n_samples, N_NEIGHBOURS) nearest others, nearest first."""
+def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
+    """Of each sample ``N_NEIGHBOURS`` of other groups, nearest first, or as many as there are."""
     Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(GapFiller().fit_transform(X))
-    n_neighbours = min(N_NEIGHBOURS, X.shape[0] - 1)
-    return NearestNeighbors(n_neighbors=n_neighbours).fit(Z).kneighbors(return_distance=False)
+    largest = int(np.unique(groups, return_counts=True)[1].max())
+    n_neighbours = min(N_NEIGHBOURS + largest - 1, X.shape[0] - 1)
+    near = NearestNeighbors(n_neighbors=n_neighbours).fit(Z).kneighbors(return_distance=False)
+    return [each[groups[each] != groups[row]][:N_NEIGHBOURS] for row, each in enumerate(near)]
 
 
 def precision_at(
