@@ -1,4 +1,4 @@
-"""Forty ways and more in which a table can be wrong: each is told in one sentence, with row and column if it has any."""
+"""Forty ways and more in which a table can be wrong: each is one sentence, with row and column if it has any."""
 
 import gzip
 import io
