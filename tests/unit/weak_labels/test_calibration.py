@@ -3,7 +3,16 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
+from fairfold.errors import ModelError
+from fairfold.models import load_model, make_model
+from fairfold.weak_labels import (
+    calibrate,
+    estimated_label_frequency,
+    fit_calibration,
+    label_frequencies,
+    posterior,
+    shared_label_frequency,
+)
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +130,63 @@ def test_posterior():
     np.testing.assert_allclose(posterior(np.array([0.0, 0.2, 0.4]), 0.4), [0, 0.5, 1], atol=1e-3)
     above = posterior(np.array([0.5, 0.6, 1.0]), 0.4)
     assert (np.diff(above) > 0).all() and (above <= 1).all()
+
+
+def written_out(observed, P, shared):
+    """Each label's frequency in plain words."""
+    found = []
+    for y, p in zip(observed.T, P.T, strict=True):
+        n_positives = (y == 1).sum()
+        if n_positives == 0:
+            found.append(shared)
+            continue
+        k = max(n_positives // 4, 1)
+        ranked = sorted((row for row in range(len(y)) if y[row] >= 0), key=lambda row: -p[row])
+        own = max(sum(y[row] for row in ranked[:k]), 0.5) / k
+        found.append(own ** (k / (k + 40)) * shared ** (40 / (k + 40)))
+    return found
+
+
+@pytest.mark.parametrize("unmeasured", [0.0, 0.3])
+def test_a_label_s_frequency_lies_between_its_own_and_the_shared_one(scored, unmeasured):
+    observed, P = scored
+    observed = np.where(np.random.default_rng(1).random(P.shape) < unmeasured, -1, observed)
+    np.testing.assert_allclose(label_frequencies(observed, P, 0.6), written_out(observed, P, 0.6), rtol=1e-12)
+
+
+def test_labels_that_miss_more_are_told_from_those_that_miss_less():
+    """Labels that are easy to rank, of which a half miss nothing and a half seven tenths."""
+    rng = np.random.default_rng(0)
+    P = rng.random((6000, 6))
+    truth = rng.random(P.shape) < expit(40 * (P - 0.7))
+    c = np.repeat([1.0, 0.3], 3)
+    observed = (truth & (rng.random(P.shape) < c)).astype(np.int8)
+    found = estimated_label_frequency(observed, P, "by-label")
+    assert (found[:3] > 0.9).all() and (found[3:] < 0.5).all()
+    assert estimated_label_frequency(observed, P, "shared") == shared_label_frequency(observed, P) > 0.9
+    assert estimated_label_frequency(observed, P, "by-label", "confirmed") == 1
+    with pytest.raises(ModelError, match="did you mean 'by-label'"):
+        estimated_label_frequency(observed, P, "by-labels")
+
+
+def test_posteriors_by_label_are_those_of_each():
+    P = np.random.default_rng(0).random((5, 2))
+    together = posterior(P, np.array([0.5, 0.9]))
+    np.testing.assert_array_equal(together[:, 0], posterior(P[:, 0], 0.5))
+    np.testing.assert_array_equal(together[:, 1], posterior(P[:, 1], 0.9))
+
+
+@pytest.mark.parametrize("name", ["gcForest+", "SLCForest+", "Stack+", "logistic+"])
+def test_models_take_it(name, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    truth = X[:, :3] + 0.3 * rng.normal(size=(300, 3)) > 0.2
+    Y = (truth & (rng.random(truth.shape) < [1, 1, 0.3])).astype(np.int8)
+    few = {} if name == "logistic+" else {"n_trees": 20, "max_levels": 1}
+    model = make_model(name, label_frequencies="by-label", **few, random_state=0).fit(X, Y)
+    shared = make_model(name, **few, random_state=0).fit(X, Y)
+    seen = model.predict_proba(X)[:, 2].mean(), shared.predict_proba(X)[:, 2].mean()
+    assert seen[0] > seen[1]  # the third label misses more than the others
+    path = tmp_path / ("model.npz" if "Forest" in name else "model")
+    model.save(path)
+    np.testing.assert_array_equal(load_model(path).predict_proba(X), model.predict_proba(X))

@@ -9,6 +9,7 @@ observed labels at each level (Ilidio et al. 2024, Equation 1).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
@@ -221,16 +222,17 @@ class PosteriorImputer(BaseImputer):
     is_strict: bool
     threshold: float
 
-    def impute(self, level: int, seen_proba: np.ndarray, frequency: float) -> np.ndarray:
+    def impute(self, level: int, seen_proba: np.ndarray, frequency: float | Sequence[float]) -> np.ndarray:
         """Labels for the encoders of a level.
 
         Parameters
         ----------
         level : number of the level.
         seen_proba : (n_samples, n_labels) probabilities that a label is observed, of models that did not see it.
-        frequency : c, in (0, 1].
+        frequency : c, in (0, 1], or that of each label.
         """
         self.frequency[:] = frequency
+        frequency = np.asarray(frequency)
         odds = seen_proba / np.maximum(1 - seen_proba, np.finfo(float).tiny)
         hidden_proba = np.where(self._unmeasured, 0, np.minimum(1, odds * (1 - frequency) / frequency))
         if self.is_strict:

@@ -70,6 +70,7 @@ def make_model(
     threshold: float = 0.5,
     percentile: float = 0.95,
     shape: Literal["auto", "paper"] = "auto",
+    label_frequencies: Literal["shared", "by-label"] = "shared",
     n_jobs: int | None = 1,
     random_state: int | np.random.RandomState | None = None,
     **options: object,
@@ -84,7 +85,7 @@ def make_model(
     n_trees, max_levels, min_samples_leaf, threshold, percentile, n_jobs, random_state : see
         :class:`~fairfold.forests.cascade.CascadeForest`. ``percentile`` says nothing to models with a "+", and
         ``max_levels`` nothing to ``"RF+ET"``, which has one level.
-    shape : of the trees of models with a "+", see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
+    shape, label_frequencies : of models with a "+", see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
     **options : further parameters of the model's class, in place of the variant's.
 
     Raises
@@ -106,6 +107,7 @@ def make_model(
         if variant is not None:
             raise ModelError(f"variant of {name} is {variant!r}, but it has none; leave it out.")
         model, chosen = resolve_name(_OUT_OF_BAG_CASCADE), {**OUT_OF_BAG_MODELS[name], "shape": shape}
+        chosen["label_frequencies"] = label_frequencies
     else:
         if variant not in (None, *VARIANTS):
             allowed = ", ".join(map(repr, VARIANTS))

@@ -28,7 +28,7 @@ from fairfold.groups import OfSamples
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import first_best
 from fairfold.validation import Negatives
-from fairfold.weak_labels import calibrate, fit_calibration, posterior, shared_label_frequency
+from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
 
 @dataclass(eq=False, repr=False)
@@ -55,6 +55,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     threshold : posterior above which a label is predicted, and imputed by ``"slc"``.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, the label frequency is 1,
         and nothing is imputed.
+    label_frequencies : ``"shared"``, the same for all labels, or ``"by-label"``, see
+        :func:`~fairfold.weak_labels.label_frequencies`.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -62,7 +64,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     ----------
     levels_, training_labels_, imputation_log_, n_features_in_, n_labels_, feature_names_in_, label_names_, classes_ :
         as of :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
-    label_frequencies_ : list of floats, c of each level.
+    label_frequencies_ : list of c of each level, a float or, by label, a list of them.
     oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels.
     unseen_proba_ : (n_samples, n_labels) out-of-bag probabilities that labels of training samples are observed, mean of
         the levels up to ``best_level_``; not stored with the model.
@@ -76,6 +78,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         "shape": ("auto", "paper"),
         "metric": tuple(METRICS),
         "negatives": get_args(Negatives),
+        "label_frequencies": get_args(LabelFrequencies),
     }
 
     _: KW_ONLY
@@ -90,6 +93,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     min_samples_leaf: int = 5
     threshold: float = 0.5
     negatives: Negatives = "unlabelled"
+    label_frequencies: LabelFrequencies = "shared"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -191,8 +195,10 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         proba = calibrate(proba, self.calibrations_[-1])
         # the more levels, the better the ranking that the frequency is read from
-        known = self.negatives == "confirmed"
-        self.label_frequencies_.append(1.0 if known else shared_label_frequency(observed, seen_below + proba))
+        how = self.label_frequencies, self.negatives
+        self.label_frequencies_.append(
+            np.asarray(estimated_label_frequency(observed, seen_below + proba, *how)).tolist()
+        )
         return proba
 
     def _best_level(self) -> int:

@@ -16,7 +16,13 @@ from fairfold.models.registry import make_model
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import Negatives, check_weights
-from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
+from fairfold.weak_labels.calibration import (
+    LabelFrequencies,
+    calibrate,
+    estimated_label_frequency,
+    fit_calibration,
+    posterior,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -35,12 +41,14 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     estimator : unfitted, of several labels, with ``predict_proba``.
     n_splits : folds of the training part.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and c is 1.
+    label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
+        :func:`~fairfold.weak_labels.label_frequencies`.
     random_state : seed of the folds.
 
     Attributes
     ----------
     estimator_ : fitted.
-    label_frequency_ : c, 1 where nothing seems to be missing.
+    label_frequency_ : c, 1 where nothing seems to be missing, or (n_labels,) c of each label.
     coefficients_ : (n_labels, 2) of the calibration.
     unseen_proba_ : (n_samples, n_labels) calibrated probabilities that labels of training samples are observed.
     thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
@@ -52,6 +60,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     _: KW_ONLY
     n_splits: int = 5
     negatives: Negatives = "unlabelled"
+    label_frequencies: LabelFrequencies = "shared"
     random_state: int | None = None
 
     def fit(
@@ -65,7 +74,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         options = {"n_splits": self.n_splits, "random_state": self.random_state}
         self.estimator_, P = fit_with_unseen(self.estimator, X, Y, of_samples=OfSamples(groups, weights), **options)
         self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
-        self.label_frequency_ = 1.0 if self.negatives == "confirmed" else shared_label_frequency(Y, P)
+        self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
         self.unseen_proba_ = calibrate(P, self.coefficients_)
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -80,12 +89,13 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
-def make_corrected(of: str, **settings: Any) -> CorrectedClassifier:
+def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **settings: Any) -> CorrectedClassifier:
     """The model of this name, corrected.
 
     Parameters
     ----------
     of : name of a model.
+    label_frequencies : see :class:`CorrectedClassifier`.
     **settings : of that model.
     """
-    return CorrectedClassifier(make_model(of, **settings))
+    return CorrectedClassifier(make_model(of, **settings), label_frequencies=label_frequencies)

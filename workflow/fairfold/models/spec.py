@@ -52,7 +52,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         f"{spec.name}+",
         make="fairfold.models.correction:make_corrected",
         parameters={"of": spec.name},
-        settings=spec.settings,
+        settings=(*spec.settings, "label_frequencies"),
         family=spec.family,
         takes_categories=spec.takes_categories,
     )

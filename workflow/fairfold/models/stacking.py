@@ -27,7 +27,13 @@ from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import UNMEASURED, Negatives, check_weights
-from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
+from fairfold.weak_labels.calibration import (
+    LabelFrequencies,
+    calibrate,
+    estimated_label_frequency,
+    fit_calibration,
+    posterior,
+)
 
 _STEPS = 500
 _TOLERANCE = 1e-6
@@ -49,6 +55,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     corrected : whether the pool is divided by the label frequency; otherwise it says how likely a label is observed.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and there is nothing to
         correct; handed on to the members.
+    label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
+        :func:`~fairfold.weak_labels.label_frequencies`.
     memory : keeps fitted members, for pools that differ in other settings alone; as of scikit-learn's pipelines.
     n_jobs : threads, handed on to the members.
     random_state : handed on to the members, too.
@@ -58,7 +66,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     estimators_ : fitted, in order.
     weights_ : (n_estimators,) of the pool, at least 0, summing to 1.
     unseen_proba_ : (n_samples, n_labels) probabilities that a label is observed.
-    label_frequency_ : c, 1 where nothing seems to be missing.
+    label_frequency_ : c, 1 where nothing seems to be missing, or (n_labels,) c of each label.
     thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     classes_ : numbers of the labels.
     """
@@ -72,6 +80,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     calibrated: bool = True
     corrected: bool = True
     negatives: Negatives = "unlabelled"
+    label_frequencies: LabelFrequencies = "shared"
     memory: str | Memory | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
@@ -108,8 +117,10 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         pooled = np.tensordot(self.weights_, np.stack(unseen), axes=1)
         self._calibrations = [*calibrations, self._calibration_of(Y, pooled, weights)]
         self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
-        estimated = self.corrected and self.negatives == "unlabelled"
-        self.label_frequency_ = shared_label_frequency(Y, self.unseen_proba_) if estimated else 1.0
+        self.label_frequency_ = 1.0
+        if self.corrected:
+            how = self.label_frequencies, self.negatives
+            self.label_frequency_ = estimated_label_frequency(Y, self.unseen_proba_, *how)
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self

@@ -5,19 +5,28 @@ probability towards the mean, in some labels more than in others. :func:`fit_cal
 is observed with probability c, whatever the sample, then P(positive | x) = P(observed | x) / c (Elkan & Noto 2008).
 A percentile of the positives' probabilities says little about c where no sample is surely positive.
 :func:`shared_label_frequency` therefore looks for the label and the samples in which the share of observed positives
-is highest, and takes one c for all labels.
+is highest, and takes one c for all labels; :func:`label_frequencies` lets the c of labels differ.
 """
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from scipy.special import expit, logit
+
+from fairfold.errors import ModelError, unknown_name
+from fairfold.validation import Negatives
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
 _LEAST_TOP = 10  # samples; a share of fewer says too little
 _NEWTON_STEPS = 50
 _TIE_BREAK = 1e-3
+_OWN_DEPTH = 4  # one over the share of a label's observed positives that its own frequency is read from
+_SHARED_VOTES = 40  # samples; these two were chosen on flags, emotions, CHD_49, VirusGO, medical, yeast and scene
+
+LabelFrequencies = Literal["shared", "by-label"]
 
 
 def fit_calibration(
@@ -58,7 +67,7 @@ def calibrate(probabilities: np.ndarray, coefficients: np.ndarray) -> np.ndarray
     return expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
 
 
-def posterior(seen_proba: np.ndarray, frequency: float) -> np.ndarray:
+def posterior(seen_proba: np.ndarray, frequency: float | np.ndarray) -> np.ndarray:
     """Probability that a label is positive, P(positive | x) = P(observed | x) / c, at most 1.
 
     Where c is too small many would tie at 1 and lose their order, so a thousandth of P(observed | x) takes the place of
@@ -67,9 +76,56 @@ def posterior(seen_proba: np.ndarray, frequency: float) -> np.ndarray:
     Parameters
     ----------
     seen_proba : array of probabilities that a label is observed.
-    frequency : label frequency c in (0, 1].
+    frequency : label frequency c in (0, 1], or (n_labels,) of them.
     """
+    frequency = np.asarray(frequency)
     return (1 - _TIE_BREAK) * np.minimum(1, seen_proba / frequency) + _TIE_BREAK * seen_proba
+
+
+def estimated_label_frequency(
+    observed: np.ndarray, probabilities: np.ndarray, kind: LabelFrequencies, negatives: Negatives = "unlabelled"
+) -> float | np.ndarray:
+    """Label frequency c of all labels, or (n_labels,) one of each; 1 where negatives are confirmed.
+
+    Parameters
+    ----------
+    observed, probabilities : see :func:`shared_label_frequency`.
+    kind : ``"shared"``, the same c for all, or ``"by-label"``, see :func:`label_frequencies`.
+    negatives : whether labels of 0 are known to be negative.
+
+    Raises
+    ------
+    ModelError
+        When there is no such kind.
+    """
+    if kind not in get_args(LabelFrequencies):
+        raise ModelError(unknown_name("label_frequencies", kind, get_args(LabelFrequencies)))
+    if negatives == "confirmed":
+        return 1.0
+    shared = shared_label_frequency(observed, probabilities)
+    return shared if kind == "shared" else label_frequencies(observed, probabilities, shared)
+
+
+def label_frequencies(observed: np.ndarray, probabilities: np.ndarray, shared: float) -> np.ndarray:
+    """(n_labels,) label frequencies, each between the shared one and what the label's own ranking says.
+
+    That is the share of observed positives among the samples that are likeliest to have the label, a quarter as many
+    as it has observed positives. It is as low for a label that is hard to predict as for one of which many positives
+    are missing, so that it is trusted little: k samples count as k votes against 40 for the shared frequency, and means
+    are geometric.
+
+    Parameters
+    ----------
+    observed, probabilities : see :func:`shared_label_frequency`.
+    shared : label frequency of all labels.
+    """
+    is_observed, is_measured = np.asarray(observed) == 1, np.asarray(observed) >= 0
+    top = np.maximum(is_observed.sum(axis=0) // _OWN_DEPTH, 1)
+    ranking = np.argsort(-np.where(is_measured, probabilities, -np.inf), axis=0, kind="stable")
+    hits = np.cumsum(np.take_along_axis(is_observed, ranking, axis=0), axis=0)[top - 1, np.arange(len(top))]
+    own, trust = np.maximum(hits, 0.5) / top, top / (top + _SHARED_VOTES)
+    found = np.exp(trust * np.log(own) + (1 - trust) * np.log(shared))
+    return np.where(is_observed.any(axis=0), found, shared)
 
 
 def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z: float = 0.7) -> float:

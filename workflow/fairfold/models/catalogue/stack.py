@@ -45,4 +45,4 @@ def make(
     return StackedClassifier([each for name in MEMBERS if name in members for each in made[name]], **options)
 
 
-SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=("n_trees", "max_levels")),)
+SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=("n_trees", "max_levels", "label_frequencies")),)
