@@ -168,7 +168,8 @@ def test_growth_stops_when_it_does_not_help(data, monkeypatch):
     X, _, observed = data
     scores = iter([0.5, 0.7, 0.6, 0.65, 0.9])
     monkeypatch.setattr(
-        "fairfold.forests.out_of_bag.multilabel_scores", lambda *_: dict.fromkeys(("average_precision",), next(scores))
+        "fairfold.forests.out_of_bag.multilabel_scores",
+        lambda *_, **__: dict.fromkeys(("average_precision",), next(scores)),
     )
     model = OutOfBagCascade(n_trees=5, max_levels=9, patience=2, random_state=0).fit(X, observed)
     assert len(model.levels_) == 4 and model.best_level_ == 1
