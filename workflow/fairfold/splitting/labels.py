@@ -43,13 +43,24 @@ def check_labels(Y: Any) -> sp.csr_array:
     SplitError
         For a wrong shape, a missing or non-binary value, or a matrix without any positive.
     """
-    matrix = _cells(_checked(Y), 1)
-    n_samples, n_labels = matrix.shape
-    if not n_samples or not n_labels:
-        raise SplitError(f"Y is empty, shape {matrix.shape}: it needs at least one row and one label")
-    if not matrix.nnz:
-        raise SplitError(f"Y, shape {matrix.shape}, has no positive label: there is nothing to balance; use KFold")
-    return with_small_indices(matrix)
+    return labels_and_unmeasured(Y)[0]
+
+
+def labels_and_unmeasured(Y: Any) -> tuple[sp.csr_array, sp.csr_array]:
+    """Labels as :func:`check_labels` gives them, and the same of the cells that are unmeasured, of which none may be.
+
+    Parameters, errors : as :func:`check_labels`.
+    """
+    Y = check_binary(Y, "Y", SplitError, unmeasured=True)
+    if Y.ndim > 2:
+        raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
+    Y = Y[:, np.newaxis] if Y.ndim == 1 else Y
+    labels, unmeasured = (with_small_indices(_cells(Y, value)) for value in (1, UNMEASURED))
+    if not all(labels.shape):
+        raise SplitError(f"Y is empty, shape {labels.shape}: it needs at least one row and one label")
+    if not labels.nnz:
+        raise SplitError(f"Y, shape {labels.shape}, has no positive label: there is nothing to balance; use KFold")
+    return labels, unmeasured
 
 
 def labels_to_balance(Y: Any) -> sp.csr_array:
@@ -64,31 +75,22 @@ def labels_to_balance(Y: Any) -> sp.csr_array:
     -------
     csr_array of bool, shape (n_samples, n_labels + labels with an unmeasured cell)
     """
-    labels, unmeasured = check_labels(Y), unmeasured_cells(Y)
+    labels, unmeasured = labels_and_unmeasured(Y)
     if not unmeasured.nnz:
         return labels
     unmeasured = unmeasured[:, np.flatnonzero(np.bincount(unmeasured.indices, minlength=unmeasured.shape[1]))]
     return with_small_indices(sp.hstack((labels, unmeasured), format="csr"))
 
 
-def unmeasured_cells(Y: Any) -> sp.csr_array:
-    """True where a label is unmeasured; (n_samples, n_labels) csr_array. Parameters as :func:`check_labels`."""
-    return with_small_indices(_cells(_checked(Y), UNMEASURED))
-
-
-def _checked(Y: Any) -> np.ndarray | sp.csr_array:
-    Y = check_binary(Y, "Y", SplitError, unmeasured=True)
-    if Y.ndim > 2:
-        raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
-    return Y[:, np.newaxis] if Y.ndim == 1 else Y
-
-
 def _cells(Y: np.ndarray | sp.csr_array, value: int) -> sp.csr_array:
     """Cells that hold a value other than 0."""
     if not sp.issparse(Y):
         return sp.csr_array(value == Y)
-    cells = sp.csr_array((Y.data == value, Y.indices, Y.indptr), shape=Y.shape)
-    if not cells.data.all():
+    holds = Y.data == value
+    if not holds.any():
+        return sp.csr_array(Y.shape, dtype=bool)
+    cells = sp.csr_array((holds, Y.indices, Y.indptr), shape=Y.shape)
+    if not holds.all():
         cells = cells.copy()
         cells.eliminate_zeros()
     return cells

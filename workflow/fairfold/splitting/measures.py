@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, unknown_name
 from fairfold.folds import check_folds
-from fairfold.splitting.labels import check_labels, count_positives, label_sizes, unmeasured_cells
+from fairfold.splitting.labels import check_labels, count_positives, label_sizes, labels_and_unmeasured
 
 
 def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
@@ -100,7 +100,7 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     SplitError
         For an unknown measure, a bad ``Y``, or ``n_splits`` outside 2 to n_samples.
     """
-    labels = check_labels(Y)
+    labels, unmeasured = labels_and_unmeasured(Y)
     fold_sizes = equal_sizes(labels.shape[0], n_splits)
     positives = label_sizes(labels)
     measure = str(measure).lower()
@@ -110,11 +110,11 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
         bounds = -(-positives // n_splits) / np.maximum(positives, 1) - 1 / n_splits
     elif measure == "rld":
         bounds = _relative_label_distribution(best_counts(positives, fold_sizes), fold_sizes[:, None])
-        for label, n_measured in _partly_measured(Y):
-            sizes = n_measured // n_splits + (np.arange(n_splits) < n_measured % n_splits)
-            if n_measured >= n_splits:
-                counts = best_counts(positives[[label]], sizes)
-                bounds[label] = _relative_label_distribution(counts, sizes[:, None])[0]
+        n_measured = labels.shape[0] - label_sizes(unmeasured)
+        for label in np.flatnonzero((n_measured < labels.shape[0]) & (n_measured >= n_splits)):
+            sizes = equal_sizes(int(n_measured[label]), n_splits)
+            counts = best_counts(positives[[label]], sizes)
+            bounds[label] = _relative_label_distribution(counts, sizes[:, None])[0]
     else:
         raise SplitError(f"no bound: {unknown_name('measure', measure, ['ED', 'DCP', 'rLD'])}")
     bounds = np.where(positives > 0, bounds, 0.0)
@@ -166,19 +166,12 @@ def _table(fold_of: ArrayLike, Y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
     Where all labels are measured everywhere, the first has a single column.
     """
-    labels = check_labels(Y)
+    labels, unmeasured = labels_and_unmeasured(Y)
     folds, n_splits = check_folds(fold_of, labels.shape[0])
-    n_measured, unmeasured = np.bincount(folds, minlength=n_splits)[:, None], unmeasured_cells(Y)
+    n_measured = np.bincount(folds, minlength=n_splits)[:, None]
     if unmeasured.nnz:
         n_measured = n_measured - count_positives(unmeasured, folds, n_splits)
     return n_measured, count_positives(labels, folds, n_splits)
-
-
-def _partly_measured(Y: ArrayLike) -> list[tuple[int, int]]:
-    """Labels with an unmeasured cell, and the number of rows in which they are measured."""
-    unmeasured = unmeasured_cells(Y)
-    sizes = label_sizes(unmeasured)
-    return [(int(label), unmeasured.shape[0] - int(sizes[label])) for label in np.flatnonzero(sizes)]
 
 
 def _label_distribution(counts: np.ndarray, n_measured: np.ndarray) -> np.ndarray:
