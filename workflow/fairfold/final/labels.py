@@ -24,6 +24,7 @@ from fairfold.validation import UNMEASURED, Negatives
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
+N_ASKED = 100
 N_NAMED = 3
 _AT_ONCE = 50  # resamplings
 
@@ -195,10 +196,10 @@ def suspect_cells(
 
 
 def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
-    """Of each sample ``N_NEIGHBOURS`` of other groups, nearest first, or as many as there are."""
+    """Of each sample ``N_NEIGHBOURS`` of other groups, nearest first, or as many as are among the ``N_ASKED`` nearest."""
     Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(GapFiller().fit_transform(X))
     largest = int(np.unique(groups, return_counts=True)[1].max())
-    n_neighbours = min(N_NEIGHBOURS + largest - 1, X.shape[0] - 1)
+    n_neighbours = min(N_NEIGHBOURS + largest - 1, N_ASKED, X.shape[0] - 1)
     near = NearestNeighbors(n_neighbors=n_neighbours).fit(Z).kneighbors(return_distance=False)
     return [each[groups[each] != groups[row]][:N_NEIGHBOURS] for row, each in enumerate(near)]
 
