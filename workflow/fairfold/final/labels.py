@@ -196,7 +196,7 @@ def suspect_cells(
 
 
 def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
-    """Of each sample ``N_NEIGHBOURS`` of other groups, nearest first, or as many as are among the ``N_ASKED`` nearest."""
+    """Of each sample ``N_NEIGHBOURS`` of other groups, nearest first, or those among the ``N_ASKED`` nearest."""
     Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(GapFiller().fit_transform(X))
     largest = int(np.unique(groups, return_counts=True)[1].max())
     n_neighbours = min(N_NEIGHBOURS + largest - 1, N_ASKED, X.shape[0] - 1)
