@@ -6,7 +6,7 @@ import pytest
 
 from fairfold.datasets import Dataset
 from fairfold.datasets.catalog import load_catalog
-from fairfold.errors import ConfigError, ModelError
+from fairfold.errors import ConfigError, DataError, ModelError
 from fairfold.final.labels import precision_at, suspect_cells
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
@@ -76,7 +76,9 @@ def test_own_models_are_told(data, tmp_path):
 
 def test_names_of_kinds_are_checked(data):
     with pytest.raises(ModelError, match="negatives"):
-        make_model("gcForest+", negatives="sure").fit(*data)
+        make_model("logistic+", negatives="sure")
+    with pytest.raises(DataError, match="negatives"):
+        mask_labels(data[1], 0.3, negatives="confirmd")
 
 
 def test_what_contradicts_a_confirmed_zero_is_another_list(data):

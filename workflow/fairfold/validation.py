@@ -5,14 +5,14 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.errors import StudyError
+from fairfold.errors import StudyError, unknown_name
 
 UNMEASURED = -1
 """In place of 0 or 1, a label of a sample that nobody has looked at."""
@@ -60,6 +60,12 @@ def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured
     """As :func:`check_binary`; what is sparse is made dense."""
     Y = check_binary(Y, name, error, unmeasured=unmeasured)
     return Y.toarray() if sparse.issparse(Y) else Y
+
+
+def check_negatives(negatives: str, error: type[StudyError]) -> None:
+    """Raise ``error`` for a kind of negatives that there is not."""
+    if negatives not in get_args(Negatives):
+        raise error(unknown_name("negatives", negatives, get_args(Negatives)))
 
 
 def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyError]) -> np.ndarray | None:

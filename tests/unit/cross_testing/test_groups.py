@@ -14,7 +14,7 @@ from fairfold.cross_testing.procedures import (
     cross_validate_and_test,
     nested_cross_validate,
 )
-from fairfold.errors import ModelError, SplitError
+from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.groups import check_exchange, permuted_rows
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
@@ -195,6 +195,19 @@ def test_repetitions_draw_whole_groups():
     assert tables.scores["reason"].isna().all()
     assert tables.scores["n_samples"].between(78, 80).all()
     assert tables.scores["average_precision"].notna().all()
+
+
+def test_a_group_larger_than_what_is_drawn_is_refused():
+    X, Y, _ = copies(n_groups=30)
+    groups = np.arange(len(X)) // 40
+    with pytest.raises(DataError, match=r"the group drawn first has .* rows: raise it"):
+        repeat_on_weak_labels(
+            lambda seed: {"dummy": make_model("dummy")},
+            *(X, Y, range(1), Setting(n_splits=2, n_permutations=1, n_samples=10)),
+            hide=lambda Y, seed: Y,
+            groups=groups,
+            seed=1,
+        )
 
 
 def test_unmeasured_labels_take_no_part():

@@ -134,7 +134,11 @@ def _drawn_rows(rng: np.random.Generator, n_rows: int, n_samples: int | None, gr
     order = rng.permutation(codes.max() + 1)
     rows = np.argsort(np.argsort(order)[codes], kind="stable")
     ends = np.cumsum(np.bincount(codes)[order])
-    return rows[: ends[ends <= (n_samples or n_rows)].max(initial=0)]
+    if ends[0] > (n_samples or n_rows):
+        raise DataError(
+            f"n_samples is {n_samples}, but the group drawn first has {ends[0]} rows: raise it, or null for all."
+        )
+    return rows[: ends[ends <= (n_samples or n_rows)].max()]
 
 
 def _row(outcome: Outcome) -> dict[str, object]:

@@ -141,7 +141,7 @@ class LabelProblem:
         self.truth = self.y if Y_true is None else _check_labels("Y_true", Y_true)
         if self.truth.shape != self.y.shape:
             raise DataError(f"Y has shape {self.y.shape} and Y_true {self.truth.shape}: give the same rows and labels.")
-        row, label = np.nonzero(self.y > self.truth)
+        row, label = np.nonzero((self.y == 1) & (self.truth != 1))
         if len(row):
             raise DataError(
                 f"Y_true lacks {len(row)} labels that Y has, the first in row {row[0]}, column {label[0]}: labels may "

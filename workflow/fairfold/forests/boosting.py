@@ -105,8 +105,9 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         Y = check_training_labels(Y, "Y", ModelError).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
             self._gaps = GapFiller(for_trees=True).fit(X)
-            weights = check_weights(sample_weight, X.shape[0], ModelError)
-            X = BinnedMatrix.from_matrix(self._gaps.transform(X), weights=weights)
+            X = BinnedMatrix.from_matrix(self._gaps.transform(X))
+        if sample_weight is not None:
+            X = replace(X, weights=check_weights(sample_weight, X.shape[0], ModelError))
         n_samples, n_features = X.shape
         if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fairfold.errors import ModelError, unknown_name
 from fairfold.models.spec import ModelSpec, own_model
 from fairfold.plugins import declared
+from fairfold.validation import check_negatives
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
@@ -104,6 +105,7 @@ def make_model(
         When there is no model of that name, or it has no such setting.
     """
     spec = spec_of(name)
+    check_negatives(negatives, ModelError)
     try:
         known = {"categories": categories} if categories and spec.takes_categories else {}
         model = resolve_name(spec.make)(**spec.parameters, **settings, **known)

@@ -12,7 +12,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
-from fairfold.validation import UNMEASURED, Negatives, check_binary
+from fairfold.validation import UNMEASURED, Negatives, check_binary, check_negatives
 
 
 def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
@@ -137,6 +137,7 @@ def _choose_hidden(
     Y: Matrix | pd.DataFrame, rate: float, random: np.random.Generator, negatives: Negatives
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows and labels of the cells to hide."""
+    check_negatives(negatives, DataError)
     if not 0 <= rate < 1:
         raise DataError(f"missing rate is {rate}; it must be at least 0 and below 1, for example 0.3.")
     checked = check_binary(Y, "Y", DataError, unmeasured=True)
