@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from fairfold.cross_testing.experiment_summary import interpretation_table, summarise
+from fairfold.cross_testing.names import INTERPRETABLE
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
-from fairfold.cross_testing.procedures import INTERPRETABLE
 from fairfold.errors import DataError
 
 PANEL = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size"}

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from fairfold.cross_testing.names import INTERPRETABLE
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
-from fairfold.cross_testing.procedures import INTERPRETABLE
 from fairfold.errors import DataError, unknown_name
 
 _REASONS = {

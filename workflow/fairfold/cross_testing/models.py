@@ -15,9 +15,10 @@ import pandas as pd
 
 from fairfold.arrays import Matrix
 from fairfold.cross_testing.candidates import Candidates
+from fairfold.cross_testing.names import CROSS_TESTING, INTERPRETABLE, NESTED
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
 from fairfold.cross_testing.problems import Splitter
-from fairfold.cross_testing.procedures import CROSS_TESTING, INTERPRETABLE, NESTED, Outcome, compare_procedures
+from fairfold.cross_testing.procedures import Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.groups import Exchange

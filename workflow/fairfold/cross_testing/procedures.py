@@ -37,6 +37,7 @@ from fairfold.arrays import Matrix
 from fairfold.cross_testing.candidates import Candidate, Candidates, check_candidates
 from fairfold.cross_testing.estimator_engine import Scoring, fit_clone
 from fairfold.cross_testing.multilabel_engine import LabelScoring
+from fairfold.cross_testing.names import CROSS_TESTING, INTERPRETABLE, NESTED, TESTING
 from fairfold.cross_testing.permutation import p_values, permuted_scores
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Splitter, as_problem
@@ -45,13 +46,6 @@ from fairfold.groups import Exchange, check_exchange
 from fairfold.seeds import seed_sequence
 
 MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
-
-NESTED, TESTING, CROSS_TESTING = "nested_cv", "cv_testing", "cv_cross_testing"
-INTERPRETABLE = {
-    NESTED: ("performance",),
-    CROSS_TESTING: ("performance", "parameters"),
-    TESTING: ("performance", "parameters", "model"),
-}
 
 
 @dataclass(frozen=True, eq=False)

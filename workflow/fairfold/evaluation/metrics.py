@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from sklearn import metrics
 
 from fairfold.evaluation import plain_scores
 
@@ -72,7 +71,7 @@ def _ranking_loss(of: Predictions) -> float:
         return 0.0  # no pairs of labels to order
     if of.of_samples is None:
         return plain_scores.label_ranking_loss(of.Y, of.P)
-    return float(metrics.label_ranking_loss(of.Y, of.P, sample_weight=of.of_samples))
+    return float(_of_weights("label_ranking_loss")(of.Y, of.P, sample_weight=of.of_samples))
 
 
 def _ranking_loss_of_measured(of: Predictions) -> float:
@@ -96,7 +95,13 @@ def _score(name: str, of: Predictions, predicted: np.ndarray) -> float:
     """Ours, which are faster, and scikit-learn's where pairs have weights."""
     if of.weights is None:
         return getattr(plain_scores, name)(of.truth, predicted)
-    return float(getattr(metrics, name)(of.truth, predicted, sample_weight=of.weights))
+    return float(_of_weights(name)(of.truth, predicted, sample_weight=of.weights))
+
+
+def _of_weights(name: str) -> Callable[..., float]:
+    from sklearn import metrics  # a second that who only looks a metric up need not wait for
+
+    return getattr(metrics, name)
 
 
 METRICS = {
