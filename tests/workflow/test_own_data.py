@@ -389,18 +389,26 @@ def test_the_messy_table_of_the_documents(root, study):
     assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 3 * len(traits)
 
 
-def test_halves_of_single_samples_refuse_groups(study):
-    config = own(groups="patient")
-    config["splitting"] = {"fold_effect": {"datasets": ["mine"]}}
-    output = told(study(config), copies())
-    assert "config.splitting.fold_effect.datasets: mine has groups, but this part of the study" in output
-
-
-@pytest.mark.parametrize("part", ["cross_testing", "win_percentage"])
-def test_parts_that_count_samples_alike_refuse_weights(study, part):
-    config = own(weights="patient")
-    config[part] = {"models": {"datasets": ["mine"]}}
-    assert f"config.{part}.models.datasets: mine has weights, but this part" in told(study(config), copies())
+def test_halves_are_of_whole_groups_and_all_parts_take_weights(study):
+    config, table = own(groups="patient", weights="much"), copies()
+    table["much"] = np.arange(len(table)) % 3 + 1
+    few = {"datasets": ["mine"], "missing_rate": 30, "n_splits": 2, "n_permutations": 3, "forest": {"n_trees": 5}}
+    models = ["RF+ET", "logistic", "kNN"]
+    choice = {"candidates": models[:2], "repetitions": 2, "n_samples": 90}
+    config["cross_testing"] = {"models": {**few, **choice}}
+    config["win_percentage"] = {"models": {**few, "models": models, "set_size": 2, "n_sets": 3}}
+    config["splitting"] = {"fold_effect": {"datasets": ["mine"], "n_halvings": 2, "n_repeats": 2}}
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run("splitting", "cross_testing", "win_percentage")
+    assert code == 0, output
+    assert len(pd.read_csv(mine.folder / "results/tables/fold_effect.csv"))
+    chosen = pd.read_csv(mine.folder / "results/cross_testing/models.csv")
+    assert chosen["reason"].isna().all() and chosen["score"].notna().all()
+    wins = pd.concat(map(pd.read_csv, (mine.folder / "results/win_percentage/models").rglob("*.csv")))
+    reasons = wins[wins["model"] == "kNN"]["reason"]
+    assert len(reasons) and reasons.str.contains("takes no weights of samples").all()
+    assert wins[wins["model"] != "kNN"]["performance"].notna().all()
 
 
 def test_samples_have_weights(study):

@@ -63,7 +63,6 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
-    _check_samples(config, catalog)
     final = config["final"]
     if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
         raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
@@ -74,23 +73,6 @@ def check_study(config: dict[str, Any]) -> Catalog:
             "recommended for it; add it there, or name a model as final.model."
         )
     return catalog
-
-
-def _check_samples(config: Config, catalog: Catalog) -> None:
-    """Raise for data in groups where samples are drawn one by one, and with weights where none are counted."""
-    for part in ("cross_testing", "win_percentage"):
-        for dataset in config[part]["models"]["datasets"]:
-            if catalog[dataset].weights is not None:
-                raise ConfigError(
-                    f"config.{part}.models.datasets: {dataset} has weights, but this part of the study counts samples "
-                    "alike; leave it out."
-                )
-    for dataset in config["splitting"]["fold_effect"]["datasets"]:
-        if catalog[dataset].groups is not None:
-            raise ConfigError(
-                f"config.splitting.fold_effect.datasets: {dataset} has groups, but this part of the study halves the "
-                "samples one by one; leave it out."
-            )
 
 
 def used_datasets(config: Config) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ with logged(snakemake.log):
         hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **negatives, random_state=seed),
         splitter=folds_by(params.splitter, params.setting["n_splits"]),
         groups=data.groups,
+        sample_weight=data.weights,
         seed=params.seed,
         names=("judged forests", data.id, params.unit["missing_rate"]),
     )

@@ -12,7 +12,7 @@ with logged(snakemake.log):
     n_splits, effort = snakemake.params.n_splits, dict(snakemake.params.effort)
     make_folds = {method: folds_by(method, n_splits) for method in snakemake.params.methods}
     seed = seed_for(snakemake.params.seed, "fold effect", data.id)
-    estimates = fold_effect(make_folds, data.X, data.Y, n_splits=n_splits, seed=seed, **effort)
+    estimates = fold_effect(make_folds, data.X, data.Y, n_splits=n_splits, groups=data.groups, seed=seed, **effort)
     write_table(estimates, snakemake.output.estimates)
     summary = summarise(estimates, baseline="random")
     summary.insert(0, "dataset", data.id)

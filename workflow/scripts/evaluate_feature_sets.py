@@ -24,6 +24,7 @@ with logged(snakemake.log):
         threshold=params.threshold,
         fit_options=first_level_from,
         groups=data.groups,
+        sample_weight=data.weights,
         exchange=params.exchange,
         **{"set_size": params.set_size, "seed": params.seed, "dataset": data.id},
     )

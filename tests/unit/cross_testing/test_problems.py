@@ -295,7 +295,7 @@ def bad_data():
     yield X, Y[:30], None, DataError, "X has 40 rows and y 30 labels"
     yield holes, Y, truth, DataError, "contains NaN in X"
     yield X, np.zeros((2, 2, 2)), None, DataError, r"y has shape \(2, 2, 2\): give one class per sample, or one column"
-    yield X, Y[:, 0], truth, DataError, "y has one class per sample: Y_true, splitter and groups are for several labels"
+    yield X, Y[:, 0], truth, DataError, "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels"
     nothing = np.zeros_like(Y)
     yield X, nothing, truth, ModelError, "gives nan on a fold of .* samples with 0 positives"
 
@@ -318,5 +318,18 @@ def test_fewer_rows_than_folds(procedure):
 def test_an_unknown_score():
     with pytest.raises(ModelError, match="unknown score of several labels 'average_precission': did you mean"):
         run(nested_cross_validate, *make_problem(), scoring="average_precission")
-    with pytest.raises(DataError, match="Y_true, splitter and groups are for several labels"):
+    with pytest.raises(DataError, match="Y_true, splitter, groups and sample_weight are for several labels"):
         nested_cross_validate([Means(0)], np.eye(4), [0, 1, 0, 1], splitter=InTurn())
+
+
+def test_a_label_that_is_unmeasured_in_truth_may_be_unlabelled_but_not_positive():
+    X, Y, truth = make_problem()
+    absent = np.argwhere((Y == 0) & (truth == 0))[:3]
+    truth[tuple(absent.T)] = -1
+    outcome = run(cross_validate_and_test, X, Y, truth)
+    tested = truth[outcome.tested]
+    expected = average_precision_score(tested[tested != -1], outcome.predictions[tested != -1])
+    assert outcome.scores["average_precision"] == pytest.approx(expected, abs=1e-12)
+    Y[tuple(absent[0])] = 1
+    with pytest.raises(DataError, match=r"Y_true lacks 1 labels that Y has, the first in row"):
+        run(cross_validate_and_test, X, Y, truth)

@@ -216,6 +216,39 @@ class TestFoldEffect:
         shuffled, in_order = (fold_effect(methods, *numbered, **options, shuffle=shuffle) for shuffle in (True, False))
         pd.testing.assert_frame_equal(shuffled, in_order)
 
+    def test_groups_are_whole_in_halves_and_folds_and_trainings(self, numbered, monkeypatch):
+        X, Y = numbered
+        groups = np.random.default_rng(0).permutation(np.arange(240) % 50)
+        trained = []
+        predict = LeaveOutRidge.predict_held_out
+        monkeypatch.setattr(
+            LeaveOutRidge, "predict_held_out", lambda model, rows: trained.append(rows) or predict(model, rows)
+        )
+        pools = []
+
+        def folds(labels, seed, given):
+            pools.append(row_numbers(labels))
+            np.testing.assert_array_equal(given, np.unique(groups, return_inverse=True)[1][pools[-1]])
+            return np.unique(given, return_inverse=True)[1] % 5
+
+        fold_effect({"random": folds}, X, Y, groups=groups * 3, n_halvings=2, n_repeats=2, shuffle=False)
+        one, other = pools[0], pools[2]
+        assert sorted([*one, *other]) == list(range(240))
+        assert len({*groups[one]}) == len({*groups[other]}) == 25 and not {*groups[one]} & {*groups[other]}
+        of_first_pool = trained[:20]  # a fifth of its groups is left out of each, whole
+        for rows in of_first_pool:
+            left_out = {*groups[one[rows]]}
+            assert len(left_out) == 5 and len(rows) == np.isin(groups[one], list(left_out)).sum()
+
+    def test_groups_of_one_are_samples(self, data):
+        X, Y = data
+        options = {"n_halvings": 2, "n_repeats": 2, "seed": 9}
+        alone = fold_effect({"random": random_folds}, X, Y, **options)
+        of_one = fold_effect(
+            {"random": lambda Y, seed, groups: random_folds(Y, seed)}, X, Y, groups=np.arange(len(Y)), **options
+        )
+        pd.testing.assert_frame_equal(alone, of_one)
+
     def test_same_seed_same_table_and_methods_do_not_disturb_each_other(self, data):
         X, Y = data
         options = {"n_halvings": 2, "n_repeats": 2, "seed": 9}

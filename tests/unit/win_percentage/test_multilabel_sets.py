@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, matthews_corrcoef
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.models import make_model
@@ -31,6 +32,23 @@ def data():
     return X, Y, FOLD_OF, seen.__getitem__
 
 
+class Sides(BaseEstimator):
+    """The weighted share of each label on either side of one feature's median."""
+
+    def __init__(self, feature=0):
+        self.feature = feature
+
+    def fit(self, X, Y, sample_weight=None):
+        weight = np.ones(len(Y)) if sample_weight is None else sample_weight
+        sides = X[:, self.feature] <= 1, X[:, self.feature] > 1
+        shares = np.array([np.average(Y[of], axis=0, weights=weight[of]) for of in sides])
+        self.shares_ = shares.round(9)  # equal ones tie, whatever they are summed from
+        return self
+
+    def predict_proba(self, X):
+        return self.shares_[(X[:, self.feature] > 1).astype(int)]
+
+
 class Recorder(BaseEstimator):
     """Predicts what its class says, and writes down what it is given."""
 
@@ -46,6 +64,28 @@ class Recorder(BaseEstimator):
 
     def predict_proba(self, X):
         return np.full((len(X), self.n_labels_), self.value) + X[:, :1] * 1e-3
+
+
+def test_a_sample_of_weight_two_is_like_two(data):
+    X, Y, fold_of, observed = data
+    weights = np.random.default_rng(1).integers(1, 4, size=60)
+    copies = np.repeat(np.arange(60), weights)
+    models = {name: Sides(feature) for feature, name in enumerate("ab")}
+    weighted, _ = evaluate_multilabel_sets(models, *data, SETS[:2], seeds=[1, 2], sample_weight=weights)
+    repeated, _ = evaluate_multilabel_sets(
+        models, X[copies], Y[copies], fold_of[copies], lambda fold: observed(fold)[copies], SETS[:2], seeds=[1, 2]
+    )
+    alike, _ = evaluate_multilabel_sets(models, *data, SETS[:2], seeds=[1, 2])
+    for metric, found in weighted.items():
+        np.testing.assert_allclose(found, repeated[metric], atol=1e-12)
+        assert (np.abs(found - alike[metric]) > 1e-4).any()
+
+
+def test_a_model_that_takes_no_weights_has_that_as_its_reason(data):
+    models = {"neighbours": KNeighborsClassifier(), "sides": Sides()}
+    found, reason = evaluate_multilabel_sets(models, *data, SETS[:1], seeds=[1], sample_weight=np.arange(60) + 1)
+    assert "KNeighborsClassifier takes no weights of samples" in reason[0, 0] and not reason[0, 1]
+    assert np.isnan(found["mcc"][0, 0]) and not np.isnan(found["mcc"][0, 1])
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from fairfold.arrays import Matrix
 from fairfold.cross_testing.engines import Run
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan
 from fairfold.errors import ModelError, first_sentence, unknown_name
-from fairfold.groups import fit_arguments
+from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.threads import one_thread_each
 from fairfold.ties import first_best
 
@@ -34,12 +34,10 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
         raise ModelError(f"candidate {name} fails when trained on {n_samples} samples: {reason}.") from error
 
 
-def fit_clone(
-    estimator: ClassifierMixin, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None
-) -> ClassifierMixin:
+def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: OfSamples = ALIKE) -> ClassifierMixin:
     """A fitted copy of ``estimator``; a :class:`ModelError` with its reason where it cannot be fitted."""
     with _reasons(estimator, len(y)):
-        return clone(estimator).fit(X, y, **fit_arguments(estimator, groups))
+        return clone(estimator).fit(X, y, **fit_arguments(estimator, *of_samples))
 
 
 @dataclass(eq=False, repr=False)
@@ -55,8 +53,8 @@ class EstimatorEngine:
     scoring : ``"accuracy"``, or another name of a scikit-learn scorer, or a callable (estimator, X, y) -> float of
         which more is better.
     n_jobs : processes that share the orders; joblib's meaning. Results do not depend on it.
-    groups : (n_samples,) of samples that belong together, which keep their positions, too; those that are trained on
-        are handed on to estimators that take them.
+    of_samples : groups and weights, which keep their positions, too; those of samples that are trained on are handed on
+        to estimators that take them. Tests count weights in :class:`MultilabelEngine` only.
 
     Raises
     ------
@@ -70,7 +68,7 @@ class EstimatorEngine:
     _: KW_ONLY
     scoring: Scoring = "accuracy"
     n_jobs: int | None = 1
-    groups: np.ndarray | None = None
+    of_samples: OfSamples = ALIKE
 
     def __post_init__(self) -> None:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
@@ -130,7 +128,7 @@ class EstimatorEngine:
             return 0.0
         model, y = self._fit(candidate, train, order), y[test]
         with _reasons(model, np.count_nonzero(train)):
-            total = self._total_of(model, self.X[order[test]], y)
+            total = self._total_of(model, self.X[order[test]], y, self.of_samples.of(test).weights)
         if not np.isfinite(total):
             raise ModelError(
                 f"scoring {self.scoring!r} gives {total} on a fold of {len(y)} samples {self._kinds(y)}: "
@@ -138,7 +136,7 @@ class EstimatorEngine:
             )
         return total
 
-    def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray) -> float:
+    def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray, _weights: np.ndarray | None) -> float:
         """Score times number of samples; for accuracy the number of correct predictions."""
         if self.scoring == "accuracy":
             return float(np.count_nonzero(model.predict(X) == y))
@@ -149,5 +147,4 @@ class EstimatorEngine:
         return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
-        groups = None if self.groups is None else self.groups[train]
-        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], groups)
+        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], self.of_samples.of(train))

@@ -21,7 +21,7 @@ from fairfold.cross_testing.problems import Splitter
 from fairfold.cross_testing.procedures import Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import METRICS
-from fairfold.groups import Exchange
+from fairfold.groups import Exchange, OfSamples
 from fairfold.seeds import seed_for
 from fairfold.usage import cpu_seconds
 
@@ -65,6 +65,7 @@ def repeat_on_weak_labels(
     hide: Callable[[Matrix, int], Matrix],
     splitter: Splitter | None = None,
     groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     seed: int,
     names: tuple[object, ...] = (),
 ) -> Tables:
@@ -82,6 +83,8 @@ def repeat_on_weak_labels(
     hide : (labels, seed) -> labels that are observed.
     splitter : makes folds by the observed labels; None takes them at random.
     groups : (n_samples,) of samples that belong together, or None.
+    sample_weight : (n_samples,) how much each counts, or None; see
+        :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
     seed, names : what random streams are derived from.
 
     Returns
@@ -111,7 +114,7 @@ def repeat_on_weak_labels(
         try:
             candidates, observed = make_candidates(seeds["models"]), hide(Y[rows], seeds["labels"])
             settings |= {"Y_true": Y[rows], "splitter": splitter, "random_state": seeds["procedures"]}
-            settings |= {} if groups is None else {"groups": groups[rows]}
+            settings |= OfSamples(groups, sample_weight).of(rows).as_options()
             outcomes = compare_procedures(candidates, X[rows], observed, **settings)
         except StudyError as error:
             scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]

@@ -16,7 +16,7 @@ from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.validation import UNMEASURED
 
-LabelScoring = str | Callable[[np.ndarray, np.ndarray], float]
+LabelScoring = str | Callable[..., float]
 
 
 class LabelScore:
@@ -26,7 +26,8 @@ class LabelScore:
     ----------
     scoring : ``"accuracy"``, the share of samples with no wrong label at a threshold of 0.5; a metric of
         :func:`~fairfold.evaluation.scores.multilabel_scores`; or a callable (Y, P) -> float of labels and
-        probabilities, both (n_samples, n_labels), of which more is better.
+        probabilities, both (n_samples, n_labels), of which more is better; where samples have weights, (Y, P,
+        weights) -> float.
 
     Attributes
     ----------
@@ -45,32 +46,33 @@ class LabelScore:
         self.scoring = scoring
         self.sign = METRICS[scoring].direction if scoring in METRICS else 1
 
-    def __call__(self, Y: np.ndarray, P: np.ndarray) -> float:
+    def __call__(self, Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
         """The score of one fold; NaN where its labels leave it undefined."""
         if callable(self.scoring):
-            return float(self.scoring(Y, P))
+            return float(self.scoring(Y, P) if weights is None else self.scoring(Y, P, weights))
         if self.scoring == "accuracy":
-            return subset_accuracy(Y, P)
-        return multilabel_scores(Y, P, metrics=[self.scoring])[self.scoring]
+            return subset_accuracy(Y, P, weights)
+        return multilabel_scores(Y, P, metrics=[self.scoring], sample_weight=weights)[self.scoring]
 
 
-def subset_accuracy(Y: np.ndarray, P: np.ndarray) -> float:
+def subset_accuracy(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Share of samples with no wrong label at a threshold of 0.5; unmeasured labels are left out."""
     is_measured = Y != UNMEASURED
     is_right = (((P > 0.5) == Y) | ~is_measured).all(axis=1)
-    return float(is_right[is_measured.any(axis=1)].mean())
+    counts = is_measured.any(axis=1)
+    return float(np.average(is_right[counts], weights=None if weights is None else weights[counts]))
 
 
 @dataclass(eq=False, repr=False)
 class MultilabelEngine(EstimatorEngine):
     """Runs plans (:class:`~fairfold.cross_testing.engines.Engine`) with classifiers of several labels.
 
-    The total of a test is its score times its samples, of a loss the negative.
+    The total of a test is its score times its samples, or their weights, of a loss the negative.
 
     Parameters
     ----------
-    estimators, X, n_jobs : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`. ``predict_proba``
-        gives (n_samples, n_labels), or scikit-learn's list of one array per label.
+    estimators, X, n_jobs, of_samples : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`.
+        ``predict_proba`` gives (n_samples, n_labels), or scikit-learn's list of one array per label.
     y : (n_samples, n_labels) of 0/1, -1 where unmeasured, observed: candidates are trained and chosen on them.
     Y_true : (n_samples, n_labels) of 0/1, what the chosen candidates are tested on. Both keep their positions when
         rows are permuted, so that whole label rows are exchanged, observed and true ones together.
@@ -95,8 +97,9 @@ class MultilabelEngine(EstimatorEngine):
     def _empty_predictions(self, shape: tuple[int, ...]) -> np.ndarray:
         return np.full((*shape, self.y.shape[1]), np.nan)
 
-    def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray) -> float:
-        return self.score.sign * self.score(y, self._predict(model, X)) * len(y)
+    def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray, weights: np.ndarray | None) -> float:
+        size = len(y) if weights is None else weights.sum()
+        return self.score.sign * self.score(y, self._predict(model, X), weights) * size
 
     def _kinds(self, y: np.ndarray) -> str:
         return f"with {np.count_nonzero(y == 1)} positives among {y.size} labels"

@@ -22,8 +22,8 @@ from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
-from fairfold.groups import group_codes
-from fairfold.validation import UNMEASURED, check_dense_binary
+from fairfold.groups import OfSamples, group_codes
+from fairfold.validation import UNMEASURED, check_dense_binary, check_weights
 
 
 class HasAssign(Protocol):
@@ -60,7 +60,7 @@ class ClassProblem:
         For features that are not finite or constant, or classes that are no classes, too few, or of other length.
     """
 
-    sign, groups = 1, None
+    sign, groups, weights = 1, None, None
 
     def __init__(self, X: Matrix | ArrayLike, y: np.ndarray, scoring: Scoring) -> None:
         try:
@@ -109,13 +109,15 @@ class LabelProblem:
 
     Parameters
     ----------
-    X, Y, Y_true, scoring, splitter, groups : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    X, Y, Y_true, scoring, splitter, groups, sample_weight : see
+        :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
 
     Attributes
     ----------
     units : what folds and parts are made of: the labels of each sample or, in their place, the number of each group, in
         order of its first sample.
     groups : (n_samples,) number of the group of each sample, or None.
+    weights : (n_samples,) of mean 1, or None.
 
     Raises
     ------
@@ -125,7 +127,7 @@ class LabelProblem:
     SplitError
         When the splitter is none.
     ModelError
-        When there is no such score, or the groups are none.
+        When there is no such score, or groups or weights are none.
     """
 
     def __init__(
@@ -136,6 +138,7 @@ class LabelProblem:
         scoring: LabelScoring,
         splitter: Splitter | None,
         groups: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None:
         self.y = _check_labels("Y", Y)
         self.truth = self.y if Y_true is None else _check_labels("Y_true", Y_true)
@@ -151,6 +154,7 @@ class LabelProblem:
         self.score = LabelScore(scoring)
         self.sign = self.score.sign
         self.groups = None if groups is None else _in_order(group_codes(groups, len(self.y)))
+        self.weights = check_weights(sample_weight, len(self.y), ModelError)
         self.units = self.y if self.groups is None else np.arange(self.groups.max() + 1)
         self.make_folds: MakeFolds = unstratified_folds
         if splitter is not None:
@@ -170,18 +174,23 @@ class LabelProblem:
         """What trains and tests these classifiers."""
         if (self.y == UNMEASURED).any():
             _check_take_unmeasured(estimators)
-        options = {"scoring": self.score.scoring, "n_jobs": n_jobs, "groups": self.groups}
-        return MultilabelEngine(estimators, self.X, self.y, self.truth, **options)
+        options = {"scoring": self.score.scoring, "n_jobs": n_jobs}
+        of_samples = OfSamples(self.groups, self.weights)
+        return MultilabelEngine(estimators, self.X, self.y, self.truth, of_samples=of_samples, **options)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
         """What an outcome says of the predicted probabilities of the tested rows."""
         truth, observed = self.truth[tested], self.y[tested]
-        of_folds = [self.score(observed[fold == test], P[fold == test]) for test in range(fold.max() + 1)]
+        weights = None if self.weights is None else self.weights[tested]
+        of_folds = [
+            self.score(observed[rows], P[rows], None if weights is None else weights[rows])
+            for rows in (fold == test for test in range(fold.max() + 1))
+        ]
         return {
             "predictions": P,
-            "accuracy": subset_accuracy(truth, P),
-            "observed_score": float(np.average(of_folds, weights=np.bincount(fold))),
-            "scores": multilabel_scores(truth, P),
+            "accuracy": subset_accuracy(truth, P, weights),
+            "observed_score": float(np.average(of_folds, weights=np.bincount(fold, weights))),
+            "scores": multilabel_scores(truth, P, sample_weight=weights),
         }
 
 
@@ -192,9 +201,10 @@ def as_problem(
     scoring: Scoring | LabelScoring,
     splitter: Splitter | None,
     groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ClassProblem | LabelProblem:
     """The kind of data that ``y`` makes it, checked."""
-    of_labels = Y_true, scoring, splitter, groups
+    of_labels = Y_true, scoring, splitter, groups, sample_weight
     if not sparse.issparse(y):
         try:
             y = np.asarray(y)
@@ -203,10 +213,10 @@ def as_problem(
         if y.ndim not in (1, 2):
             raise DataError(f"y has shape {y.shape}: give one class per sample, or one column of 0/1 per label.")
         if y.ndim == 1:
-            if any(given is not None for given in (Y_true, splitter, groups)):
+            if any(given is not None for given in (Y_true, splitter, groups, sample_weight)):
                 raise DataError(
-                    "y has one class per sample: Y_true, splitter and groups are for several labels, one column of 0/1 "
-                    "each."
+                    "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels, "
+                    "one column of 0/1 each."
                 )
             return ClassProblem(X, y, scoring)
     return LabelProblem(X, y, *of_labels)

@@ -42,7 +42,7 @@ from fairfold.cross_testing.permutation import p_values, permuted_scores
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Splitter, as_problem
 from fairfold.errors import ModelError, SplitError
-from fairfold.groups import Exchange, check_exchange
+from fairfold.groups import Exchange, OfSamples, check_exchange
 from fairfold.seeds import seed_sequence
 
 MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
@@ -109,6 +109,7 @@ class _Settings:
     Y_true: Matrix | ArrayLike | None
     groups: ArrayLike | None
     exchange: Exchange
+    sample_weight: ArrayLike | None
     test_fraction: float = 0.5
 
     def __post_init__(self) -> None:
@@ -148,6 +149,7 @@ def nested_cross_validate(
     Y_true: Matrix | ArrayLike | None = None,
     groups: ArrayLike | None = None,
     exchange: Exchange = "groups",
+    sample_weight: ArrayLike | None = None,
 ) -> Outcome:
     """Test each outer fold with what cross-validation inside the others chose.
 
@@ -190,6 +192,10 @@ def nested_cross_validate(
         callable. None where samples are alike.
     exchange : what the permutation test exchanges, with groups: ``"groups"``, whole ones of the same size, or
         ``"within"``, samples of one group; see :func:`~fairfold.groups.permuted_rows`.
+    sample_weight : array-like, shape (n_samples,)
+        How much each sample of several labels counts in what candidates learn, which must take weights, and in scores;
+        above 0. A callable ``scoring`` gets those of the tested samples as a third argument. In permutation tests
+        weights stay with the labels. None where all samples count alike.
 
     Returns
     -------
@@ -202,7 +208,7 @@ def nested_cross_validate(
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange),
+        *(splitter, Y_true, groups, exchange, sample_weight),
     )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
 
@@ -224,6 +230,7 @@ def cross_validate_and_test(
     Y_true: Matrix | ArrayLike | None = None,
     groups: ArrayLike | None = None,
     exchange: Exchange = "groups",
+    sample_weight: ArrayLike | None = None,
 ) -> Outcome:
     """Choose by cross-validation in the training part, train on all of it, test on the test part.
 
@@ -247,7 +254,7 @@ def cross_validate_and_test(
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, test_fraction),
+        *(splitter, Y_true, groups, exchange, sample_weight, test_fraction),
     )
     return _run([TESTING], candidates, X, y, settings)[TESTING]
 
@@ -269,6 +276,7 @@ def cross_validate_and_cross_test(
     Y_true: Matrix | ArrayLike | None = None,
     groups: ArrayLike | None = None,
     exchange: Exchange = "groups",
+    sample_weight: ArrayLike | None = None,
 ) -> Outcome:
     """Choose by cross-validation in the training part; test each fold of the test part, trained on all other rows.
 
@@ -290,7 +298,7 @@ def cross_validate_and_cross_test(
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, test_fraction),
+        *(splitter, Y_true, groups, exchange, sample_weight, test_fraction),
     )
     return _run([CROSS_TESTING], candidates, X, y, settings)[CROSS_TESTING]
 
@@ -312,6 +320,7 @@ def compare_procedures(
     Y_true: Matrix | ArrayLike | None = None,
     groups: ArrayLike | None = None,
     exchange: Exchange = "groups",
+    sample_weight: ArrayLike | None = None,
 ) -> dict[str, Outcome]:
     """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
 
@@ -332,7 +341,7 @@ def compare_procedures(
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, test_fraction),
+        *(splitter, Y_true, groups, exchange, sample_weight, test_fraction),
     )
     return _run(INTERPRETABLE, candidates, X, y, settings)
 
@@ -346,7 +355,8 @@ def _run(
 ) -> dict[str, Outcome]:
     """Check what was given; run the procedures, those that make the same choice together."""
     named = check_candidates(candidates)
-    problem = as_problem(X, y, settings.Y_true, settings.scoring, settings.splitter, settings.groups)
+    of_problem = settings.Y_true, settings.scoring, settings.splitter, settings.groups, settings.sample_weight
+    problem = as_problem(X, y, *of_problem)
     if problem.groups is not None and settings.n_permutations:
         check_exchange(problem.groups, settings.exchange)
     procedures = set(procedures)
@@ -371,11 +381,12 @@ def _run_together(
     found = engine.run(plan, order[None])
     predicted = engine.predict(plan, order, found.chosen[0])
     scored = [_scores_of_tests(own, predicted[of], problem) for own, of in zip(plans, tests, strict=True)]
-    by_scorer = settings.scoring != "accuracy"
-    scores = _mean_scores(found.totals, plans)[0] if by_scorer else np.array([one["accuracy"] for one in scored])
+    scores = np.array([one["accuracy"] for one in scored])
+    if settings.scoring != "accuracy":
+        scores = _mean_scores(found.totals, plans, problem.weights)[0]
     draw = rngs["draw"].random()
     permuted = permuted_scores(
-        lambda orders: _mean_scores(engine.run(plan, orders).totals, plans),
+        lambda orders: _mean_scores(engine.run(plan, orders).totals, plans, problem.weights),
         draw_orders(plan.part, settings.n_permutations, rngs["permutations"], problem.groups, settings.exchange),
         scores,
         early_stop=settings.alpha if settings.early_stop else None,
@@ -402,9 +413,10 @@ def _tests_of(plans: list[Plan]) -> list[slice]:
     return [slice(end - len(plan.role), end) for plan, end in zip(plans, last, strict=True)]
 
 
-def _mean_scores(totals: np.ndarray, plans: list[Plan]) -> np.ndarray:
-    """Mean score of each order in each plan, weighted by the samples of the tests."""
-    sizes = [np.count_nonzero(plan.role == TEST) for plan in plans]
+def _mean_scores(totals: np.ndarray, plans: list[Plan], weights: np.ndarray | None) -> np.ndarray:
+    """Mean score of each order in each plan, weighted by the samples of the tests, or by their weights."""
+    tested = [plan.role == TEST for plan in plans]
+    sizes = [np.count_nonzero(is_test) if weights is None else (is_test @ weights).sum() for is_test in tested]
     return np.column_stack([totals[:, own].sum(axis=1) for own in _tests_of(plans)]) / sizes
 
 
@@ -451,11 +463,11 @@ def _interpret(
     interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
     parameters = [candidate.parameters for candidate in chosen]
     has_model = "model" in interpretable
-    of_groups = () if problem.groups is None else (problem.groups[train],)
+    of_samples = OfSamples(problem.groups, problem.weights).of(train)
     return {
         "interpretable": interpretable,
         "parameters": parameters[0] if "parameters" in interpretable else tuple(parameters),
-        "model": fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], *of_groups) if has_model else None,
+        "model": fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], of_samples) if has_model else None,
     }
 
 

@@ -18,11 +18,13 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse, stats
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.folds import check_folds
+from fairfold.groups import group_codes
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import ROUNDING, settled
 from fairfold.validation import check_dense_binary
@@ -34,7 +36,7 @@ _CELL = ["aggregation", "average", "metric"]
 DEFAULT_PENALTY = 0.5  # near the best held-out average precision of the study's data, micro and macro
 N_TRAININGS = 20  # random training sets behind the truth of a pool
 
-MakeFolds = Callable[[np.ndarray, int], np.ndarray]  # labels of the pool, seed -> test fold of each sample
+MakeFolds = Callable[..., np.ndarray]  # labels of the pool, seed and, if there are any, groups -> fold of each sample
 
 
 class LeaveOutRidge:
@@ -188,14 +190,16 @@ def fold_effect(
     penalty: float = DEFAULT_PENALTY,
     threshold: float = 0.5,
     shuffle: bool = True,
+    groups: ArrayLike | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Cross-validated scores beside the held-out scores that they estimate.
 
     Parameters
     ----------
-    make_folds : name of a method -> function of the labels of a pool and a seed that gives the test fold of each
-        sample, 0 to n_splits − 1. What one method gives does not depend on which others are there.
+    make_folds : name of a method -> function of the labels of a pool, a seed and, where there are groups, those of the
+        pool, that gives the test fold of each sample, 0 to n_splits − 1. What one method gives does not depend on which
+        others are there.
     X : (n_samples, n_features) finite features, dense or CSR; made dense.
     Y : (n_samples, n_labels) 0/1, dense or CSR.
     n_splits : number of folds.
@@ -205,6 +209,8 @@ def fold_effect(
     penalty : of :class:`LeaveOutRidge`.
     threshold : see :func:`label_scores`.
     shuffle : show the labels to the methods in a new random order each time, or always in the order of the rows of Y.
+    groups : (n_samples,) of samples that belong together, or None. Halves, folds and the trainings behind the truth are
+        then of whole groups.
     seed : of the halvings, the trainings behind the truth, and, with the names of pool and method, of the folds.
 
     Returns
@@ -226,16 +232,19 @@ def fold_effect(
             "there must be at least 2 splits, 2 halvings, 2 repeats, and a penalty above 0."
         )
     parts = []
-    for halving, pool, rows, held_out in _pools(len(Y), n_halvings, seed):
+    units = np.arange(len(Y)) if groups is None else group_codes(groups, len(Y))
+    for halving, pool, rows, held_out in _pools(units, n_halvings, seed):
         model = LeaveOutRidge(X[rows], Y[rows], X[held_out], penalty)
         rng = np.random.default_rng(seed_sequence(seed, "truth", halving, pool))
-        truth, truth_pool = _held_out_scores(model, len(rows), Y[held_out], n_splits, threshold, rng)
+        truth, truth_pool = _held_out_scores(model, units[rows], Y[held_out], n_splits, threshold, rng)
         for method, repeat in product(make_folds, range(n_repeats)):
             name = (method, halving, pool, repeat)
             rng = np.random.default_rng(seed_sequence(seed, "order", *name))
             order = rng.permutation(len(rows)) if shuffle else np.arange(len(rows))
             fold_of = np.empty_like(order)
-            given = make_folds[method](Y[rows[order]], seed_for(seed, "folds", *name))
+            shown = rows[order]
+            of_groups = () if groups is None else (units[shown],)
+            given = make_folds[method](Y[shown], seed_for(seed, "folds", *name), *of_groups)
             fold_of[order], _ = check_folds(given, len(rows), n_splits, name=f"the split by {method!r}")
             scores, unscored = cross_validated_scores(model, Y[rows], fold_of, threshold)
             if np.isnan(scores).any() or np.isnan(truth).any():
@@ -349,24 +358,27 @@ def _mean_of_scored(scores: np.ndarray) -> np.ndarray:
     return np.divide(sums, n_scored, out=np.full(sums.shape, np.nan), where=n_scored > 0)
 
 
-def _pools(n_samples: int, n_halvings: int, seed: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """Halving, which of its halves is the pool, rows of the pool, rows of the held-out set."""
+def _pools(units: np.ndarray, n_halvings: int, seed: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """Halving, which of its halves is the pool, rows of the pool, rows of the held-out set; units stay whole."""
     for halving in range(n_halvings):
         rng = np.random.default_rng(seed_sequence(seed, "halving", halving))
-        halves = [np.sort(half) for half in np.array_split(rng.permutation(n_samples), 2)]
+        drawn = np.array_split(rng.permutation(units.max() + 1), 2)
+        halves = [np.flatnonzero(np.isin(units, half)) for half in drawn]
         yield halving, 0, halves[0], halves[1]
         yield halving, 1, halves[1], halves[0]
 
 
 def _held_out_scores(
-    model: LeaveOutRidge, pool_size: int, Y: np.ndarray, n_splits: int, threshold: float, rng: np.random.Generator
+    model: LeaveOutRidge, units: np.ndarray, Y: np.ndarray, n_splits: int, threshold: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Held-out scores after training on random (k − 1)/k of the pool, on average, and on all of it."""
+    """Held-out scores after training on random (k − 1)/k of the pool's units, on average, and on all of it."""
+    names = np.unique(units)
 
     def score(left_out: np.ndarray) -> np.ndarray:
         return micro_macro_scores(Y, model.predict_held_out(left_out), threshold)[0]
 
-    trainings = [score(rng.permutation(pool_size)[: pool_size // n_splits]) for _ in range(N_TRAININGS)]
+    left_out = [rng.permutation(names)[: len(names) // n_splits] for _ in range(N_TRAININGS)]
+    trainings = [score(np.flatnonzero(np.isin(units, each))) for each in left_out]
     return np.mean(trainings, axis=0), score(np.array([], dtype=np.intp))
 
 

@@ -23,8 +23,9 @@ from fairfold.errors import DataError, ModelError, StudyError, unknown_name
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import check_folds
-from fairfold.groups import Exchange, check_exchange, permuted_rows
+from fairfold.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
 from fairfold.seeds import seed_for, seed_sequence
+from fairfold.validation import check_weights
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
 Observed = Callable[[int], Matrix]
@@ -45,7 +46,8 @@ def evaluate_multilabel_sets(
     metrics: Sequence[str] = LEADING,
     threshold: float = 0.5,
     fit_options: FitOptions | None = None,
-    groups: NDArray[np.int64] | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.object_]]:
     """Performance of each model on each set of features.
 
@@ -64,6 +66,8 @@ def evaluate_multilabel_sets(
     fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
         arguments of its ``fit``, by which a model can be given what another has already computed.
     groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
+    sample_weight : (n_samples,) above 0, how much each sample counts in fits and scores; a model that takes no weights
+        has that as its reason. None for all alike.
 
     Returns
     -------
@@ -89,15 +93,21 @@ def evaluate_multilabel_sets(
     sets = checked_sets(feature_sets, X.shape[1])
     if len(seeds) != len(sets):
         raise DataError(f"There are {len(seeds)} seeds for {len(sets)} feature sets: give one for each.")
+    of_samples = OfSamples(
+        None if groups is None else group_codes(groups, len(X)), check_weights(sample_weight, len(X), DataError)
+    )
     training_labels = [_dense(observed(fold)) for fold in range(n_folds)]
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
-        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options, groups)
+        pooled, reasons = _pooled(
+            models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options, of_samples
+        )
         reason[number] = list(reasons.values())
         for (column, name), (position, metric) in product(enumerate(models), enumerate(metrics)):
             if not reasons[name]:
-                found[metric][number, column] = multilabel_scores(Y, pooled[name][position], threshold)[metric]
+                scores = multilabel_scores(Y, pooled[name][position], threshold, sample_weight=of_samples.weights)
+                found[metric][number, column] = scores[metric]
     return found, reason
 
 
@@ -129,7 +139,7 @@ def evaluate_numbered_sets(
     seed, dataset : what features, permutations and random numbers of the models are derived from.
     groups : see :func:`evaluate_multilabel_sets`.
     exchange : what is permuted of groups, see :func:`~fairfold.groups.permuted_rows`.
-    **options : further ones of :func:`evaluate_multilabel_sets`.
+    **options : further ones of :func:`evaluate_multilabel_sets`. Weights stay with the labels when these are permuted.
 
     Returns
     -------
@@ -152,9 +162,7 @@ def evaluate_numbered_sets(
         draw_feature_sets(X.shape[1], set_size, 1, random_state=seed_for(seed, dataset, "feature set", number))[0]
         for number in sets
     ]
-    tables = []
-    if groups is not None:
-        options["groups"] = groups
+    options["groups"], tables = groups, []
     for permutation in permutations:
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
         moved = X[_row_order(len(X), permutation, seed, dataset, groups, exchange)]
@@ -187,7 +195,7 @@ def _pooled(
     seed: int,
     metrics: Sequence[str],
     fit_options: FitOptions | None,
-    groups: NDArray[np.int64] | None,
+    of_samples: OfSamples,
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Of each model the (n_metrics, n_samples, n_labels) probabilities of left-out rows, and why it has none."""
     shape = (len(metrics), *training_labels[0].shape)
@@ -199,7 +207,7 @@ def _pooled(
             try:
                 model = _fresh(models[name], seed_for(seed, fold))
                 options = {} if fit_options is None else dict(fit_options(model, fitted))
-                options |= {} if groups is None else {"groups": groups[~is_test]}
+                options |= fit_arguments(model, *of_samples.of(~is_test))
                 model.fit(X[~is_test], labels[~is_test], **options)
                 pooled[name][:, is_test] = _probabilities(model, X[is_test], metrics, labels.shape[1])
                 fitted[name] = model
