@@ -295,7 +295,7 @@ def bad_data():
     yield X, Y[:30], None, DataError, "X has 40 rows and y 30 labels"
     yield holes, Y, truth, DataError, "contains NaN in X"
     yield X, np.zeros((2, 2, 2)), None, DataError, r"y has shape \(2, 2, 2\): give one class per sample, or one column"
-    yield X, Y[:, 0], truth, DataError, "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels"
+    yield X, Y[:, 0], truth, DataError, "Y_true, splitter, groups and sample_weight are for several labels"
     nothing = np.zeros_like(Y)
     yield X, nothing, truth, ModelError, "gives nan on a fold of .* samples with 0 positives"
 

@@ -76,10 +76,10 @@ def test_a_sample_of_weight_two_is_like_two(samples, procedure, scoring):
 def test_equal_weights_are_none(samples):
     X, Y, _ = samples
     options = {"n_splits": 3, "scoring": "average_precision", "n_permutations": 9, "random_state": 0}
-    for found, expected in zip(
-        *(compare_procedures(CANDIDATES, X, Y, **options, **each).values() for each in ({"sample_weight": [3] * 60}, {})),
-        strict=True,
-    ):
+    weighted = compare_procedures(CANDIDATES, X, Y, **options, sample_weight=[3] * 60)
+    alike = compare_procedures(CANDIDATES, X, Y, **options)
+    for procedure, expected in alike.items():
+        found = weighted[procedure]
         assert found.score == expected.score and found.p_values == expected.p_values
         np.testing.assert_array_equal(found.permutation_scores, expected.permutation_scores)
 
