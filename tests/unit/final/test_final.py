@@ -1,6 +1,9 @@
 """A model goes home with its columns, and says of a file what it says of arrays, whatever the size of the parts."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -120,6 +123,24 @@ def test_a_model_that_predicts_other_numbers_elsewhere_is_refused(data, name, tm
     np.savez(tmp_path / "probe.npz", **{**arrays, "P": arrays["P"][:, 1:]})
     with pytest.raises(ModelError, match=r"probe.npz is damaged"):
         load_final(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Stack+", "CaFE-SLC", "LightGBM+", "RBF-SVM", "HistGB", "chains"])
+def test_another_python_predicts_the_same_bytes(data, table, name, tmp_path):
+    """Name interpreters with fairfold in ``FAIRFOLD_OTHER_PYTHONS``, separated as in ``PATH``, to have it tried."""
+    pythons = os.environ.get("FAIRFOLD_OTHER_PYTHONS", "").split(os.pathsep)
+    if not pythons[0]:
+        pytest.skip("FAIRFOLD_OTHER_PYTHONS names no interpreter of another version that has fairfold installed")
+    settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "CaFE-SLC") else {}
+    fit_final(data, name, settings, seed=1).save(tmp_path / "home")
+    source, found = written(table, tmp_path / "new.csv"), []
+    for number, python in enumerate([sys.executable, *pythons]):
+        target = tmp_path / f"found-{number}.csv"
+        subprocess.run(
+            [python, "-m", "fairfold", "predict", tmp_path / "home", source, "-o", target], check=True, cwd=tmp_path
+        )
+        found.append(target.read_bytes())
+    assert found[0] and set(found) == {found[0]}
 
 
 def test_features_may_be_missing_in_training_and_in_new_files(data, table, tmp_path):
