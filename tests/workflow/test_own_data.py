@@ -389,20 +389,21 @@ def test_the_messy_table_of_the_documents(root, study):
     assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 3 * len(traits)
 
 
-def test_halves_are_of_whole_groups_and_all_parts_take_weights(study):
-    config, table = own(groups="patient", weights="much"), copies()
+def test_all_parts_take_weights_gaps_and_unmeasured_labels(study):
+    config, table = own(groups="patient", weights="much"), copies().astype(object)
     table["much"] = np.arange(len(table)) % 3 + 1
+    table.loc[::9, "a"] = table.loc[::3, "label_x"] = ""
     few = {"datasets": ["mine"], "missing_rate": 30, "n_splits": 2, "n_permutations": 3, "forest": {"n_trees": 5}}
     models = ["RF+ET", "logistic", "kNN"]
+    config["weak_labels"]["rank_stability"] = {"datasets": ["mine"], "repeats": 2, "models": models[:2]}
     choice = {"candidates": models[:2], "repetitions": 2, "n_samples": 90}
     config["cross_testing"] = {"models": {**few, **choice}}
     config["win_percentage"] = {"models": {**few, "models": models, "set_size": 2, "n_sets": 3}}
-    config["splitting"] = {"fold_effect": {"datasets": ["mine"], "n_halvings": 2, "n_repeats": 2}}
+    config["splitting"] = {"datasets": ["mine"], "repeats": 2}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run("splitting", "cross_testing", "win_percentage")
+    code, output = mine.run("splitting", "weak_labels", "cross_testing", "win_percentage")
     assert code == 0, output
-    assert len(pd.read_csv(mine.folder / "results/tables/fold_effect.csv"))
     chosen = pd.read_csv(mine.folder / "results/cross_testing/models.csv")
     assert chosen["reason"].isna().all() and chosen["score"].notna().all()
     wins = pd.concat(map(pd.read_csv, (mine.folder / "results/win_percentage/models").rglob("*.csv")))
@@ -452,10 +453,12 @@ def test_permutations_exchange_whole_patients(study):
     config["cross_testing"] = {"models": {**few, **choice}}
     sets = {"models": ["RF+ET", "gcForest+"], "set_size": 2, "n_sets": 3}
     config["win_percentage"] = {"models": {**few, **sets}}
+    config["splitting"] = {"fold_effect": {"datasets": ["mine"], "n_halvings": 2, "n_repeats": 2}}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run("weak_labels", "cross_testing", "win_percentage")
+    code, output = mine.run("splitting", "weak_labels", "cross_testing", "win_percentage")
     assert code == 0, output
+    assert len(pd.read_csv(mine.folder / "results/tables/fold_effect.csv"))
     chosen = pd.read_csv(mine.folder / "results/cross_testing/models.csv")
     assert chosen["reason"].isna().all() and (chosen["n_samples"] == 88).all()  # 22 patients
     assert (chosen["average_precision"] < 0.6).all()

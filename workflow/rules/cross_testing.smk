@@ -117,6 +117,7 @@ rule cross_test_models:
         "results/logs/cross_test_models/{dataset}_{first}.log",
     benchmark:
         "results/benchmarks/cross_test_models/{dataset}_{first}.tsv"
+    priority: 1  # the longest jobs, for which nothing but tables waits: begun last, they would end last
     threads: 1
     params:
         seed=config["seed"],

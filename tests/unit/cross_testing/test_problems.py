@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
+from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.cross_testing.plans import TEST, draw_orders, holdout_plans, nested_plan
 from fairfold.cross_testing.procedures import (
@@ -18,6 +19,7 @@ from fairfold.cross_testing.procedures import (
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import unstratified_folds
+from fairfold.models import make_model
 from fairfold.seeds import seed_sequence
 
 PROCEDURES = (nested_cross_validate, cross_validate_and_test, cross_validate_and_cross_test)
@@ -283,7 +285,7 @@ def test_constant_features_are_no_mistake():
 
 def bad_data():
     X, Y, truth = make_problem()
-    holes = np.where(np.arange(X.size).reshape(X.shape) == 5, np.nan, X)
+    endless = np.where(np.arange(X.size).reshape(X.shape) == 5, np.inf, X)
     yield X, Y, truth[:, :3], DataError, r"Y has shape \(40, 4\) and Y_true \(40, 3\): give the same rows"
     hidden = truth.copy()
     row, label = np.argwhere(Y)[4]
@@ -293,7 +295,7 @@ def bad_data():
     yield X, Y, truth - 0.5, DataError, "Y_true holds -?0.5 in row 0, column 0"
     yield X, Y[:, :0], None, DataError, r"Y has shape \(40, 0\): give one row per sample"
     yield X, Y[:30], None, DataError, "X has 40 rows and y 30 labels"
-    yield holes, Y, truth, DataError, "contains NaN in X"
+    yield endless, Y, truth, DataError, "contains infinity .* in X"
     yield X, np.zeros((2, 2, 2)), None, DataError, r"y has shape \(2, 2, 2\): give one class per sample, or one column"
     yield X, Y[:, 0], truth, DataError, "Y_true, splitter, groups and sample_weight are for several labels"
     nothing = np.zeros_like(Y)
@@ -333,3 +335,13 @@ def test_a_label_that_is_unmeasured_in_truth_may_be_unlabelled_but_not_positive(
     Y[tuple(absent[0])] = 1
     with pytest.raises(DataError, match=r"Y_true lacks 1 labels that Y has, the first in row"):
         run(cross_validate_and_test, X, Y, truth)
+
+
+def test_features_may_be_missing_where_candidates_take_that():
+    X, Y, truth = make_problem()
+    X[::5, 1] = np.nan
+    settings = {"n_splits": N_SPLITS, "scoring": "average_precision", "random_state": SEED}
+    ours = make_model("RF+ET", n_trees=5, random_state=0)
+    assert 0 < nested_cross_validate([ours], X, Y, Y_true=truth, **settings).score <= 1
+    with pytest.raises(ModelError, match=r"candidate KNeighborsClassifier.* contains NaN"):
+        nested_cross_validate([KNeighborsClassifier()], X, Y, Y_true=truth, **settings)

@@ -68,6 +68,14 @@ def test_labels_of_which_nothing_can_be_learned(column):
     check_demands(dataset(40, useless), [])
 
 
+def test_unmeasured_labels_are_no_negatives_and_take_no_positives_away():
+    usual = np.array([[1] * 6 + [0] * 24 + [-1] * 10]).T  # whose sum is below 0
+    check_demands(dataset(40, usual), [Demand("weak_labels", 5, 5)])
+    for column in ([1] * 6 + [0] + [-1] * 33, [1] + [0] * 29 + [-1] * 10):
+        with pytest.raises(DataError, match="no label has two positives and two negatives"):
+            check_demands(dataset(40, np.array([column]).T), [Demand("weak_labels", 5, 5)])
+
+
 def test_nothing_is_asked_without_forests():
     check_demands(dataset(2), [])
 

@@ -266,6 +266,11 @@ class TestFoldEffect:
             ({"X": np.zeros((3, 2))}, DataError, r"features have shape \(3, 2\) and labels \(240, 4\)"),
             ({"X": np.full((240, 2), np.nan)}, DataError, "480 of 480 feature values are not finite"),
             ({"Y": np.full((240, 2), 2)}, DataError, "but labels are 0 or 1"),
+            (
+                {"Y": np.eye(240, 2) - np.eye(240, 2, -1)},
+                DataError,
+                r"2 labels are unmeasured, the first in row 1, column 0",
+            ),
             ({"Y": np.zeros((240, 2))}, DataError, "no label has a positive and a negative"),
             ({"n_repeats": 1}, DataError, "at least 2 splits, 2 halvings, 2 repeats"),
             (

@@ -122,8 +122,8 @@ class LabelProblem:
     Raises
     ------
     DataError
-        For features that are not finite, labels that are not 0/1, or true labels of another shape or without an
-        observed one.
+        For features that are infinite, labels that are not 0/1, or true labels of another shape or without an observed
+        one.
     SplitError
         When the splitter is none.
     ModelError
@@ -150,7 +150,7 @@ class LabelProblem:
                 f"Y_true lacks {len(row)} labels that Y has, the first in row {row[0]}, column {label[0]}: labels may "
                 "be hidden from Y, but not added to it."
             )
-        self.X = _check_features(X, len(self.y))
+        self.X = _check_features(X, len(self.y), gaps=True)
         self.score = LabelScore(scoring)
         self.sign = self.score.sign
         self.groups = None if groups is None else _in_order(group_codes(groups, len(self.y)))
@@ -222,10 +222,11 @@ def as_problem(
     return LabelProblem(X, y, *of_labels)
 
 
-def _check_features(X: Matrix | ArrayLike, n_labelled: int) -> Matrix:
-    """Features as floats, or a :class:`DataError` that says what is wrong with them."""
+def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = False) -> Matrix:
+    """Features as floats, NaN where missing if there may be gaps, or a :class:`DataError` that says what is wrong."""
+    finite = "allow-nan" if gaps else True
     try:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite)
     except (ValueError, TypeError) as error:
         raise DataError(f"{first_sentence(error)} in X: give a row of finite numbers per sample.") from None
     if X.shape[0] != n_labelled:

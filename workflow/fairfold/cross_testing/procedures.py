@@ -163,7 +163,7 @@ def nested_cross_validate(
         rather have first. They keep the ``random_state`` that they were given; without one, they make results differ.
     X : array-like or CSR matrix, shape (n_samples, n_features)
         Finite numbers. With one class per sample no feature may be constant; with several labels it may, as words are
-        that no document of a sample has.
+        that no document of a sample has, and NaN may stand for what is missing, if the candidates take it.
     y : array-like, shape (n_samples,), or array-like or CSR matrix, shape (n_samples, n_labels)
         Two classes or more, of any type; or several labels of 0/1, as they were observed.
     n_splits : number of folds, outer and inner; with one class per sample each has samples of every class.

@@ -85,8 +85,9 @@ def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
                 f"and its first split takes two leaves of {demand.min_samples_leaf}; give {demand.least_samples} or "
                 "more, or lower weak_labels.forest.min_samples_leaf."
             )
-    positives = np.asarray(data.Y.sum(axis=0)).ravel()
-    if demands and not ((positives >= 2) & (positives <= n_samples - 2)).any():
+    # what is not 0 is positive or unmeasured; of a sparse matrix it is what is stored
+    positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))
+    if demands and not ((positives >= 2) & (others <= n_samples - 2)).any():
         raise DataError(
             f"dataset {data.id}: no label has two positives and two negatives among its {n_samples} samples, so that "
             "none can be learned on some of them and tested on others; give other labels or more samples."

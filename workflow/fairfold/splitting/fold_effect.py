@@ -27,7 +27,7 @@ from fairfold.folds import check_folds
 from fairfold.groups import group_codes
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import ROUNDING, settled
-from fairfold.validation import check_dense_binary
+from fairfold.validation import UNMEASURED, check_dense_binary
 
 METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")
@@ -221,7 +221,7 @@ def fold_effect(
     Raises
     ------
     DataError
-        When shapes differ, labels are not 0/1, features are not finite, or no label can be scored.
+        When shapes differ, labels are not 0/1 or unmeasured, features are not finite, or no label can be scored.
     SplitError
         When a method's folds are not a partition into ``n_splits`` folds.
     """
@@ -397,7 +397,13 @@ def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray, np.
 
 
 def _check_data(X: Matrix, Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    X, Y = X.toarray() if sparse.issparse(X) else np.asarray(X), check_dense_binary(Y, "Y", DataError)
+    X, Y = X.toarray() if sparse.issparse(X) else np.asarray(X), check_dense_binary(Y, "Y", DataError, unmeasured=True)
+    if (unmeasured := np.argwhere(Y == UNMEASURED)).size:
+        raise DataError(
+            f"{len(unmeasured)} labels are unmeasured, the first in row {unmeasured[0, 0]}, column {unmeasured[0, 1]}; "
+            "the effect of folds is computed by one closed form for all labels, which needs each in every row: leave "
+            "such data out of splitting.fold_effect."
+        )
     if X.ndim != 2 or Y.ndim != 2 or len(X) != len(Y):
         raise DataError(f"features have shape {X.shape} and labels {Y.shape}; both need a row per sample.")
     if not np.isfinite(X).all():
