@@ -1,0 +1,274 @@
+"""Scores on complete labels from observed ones: right on average over all ways in which tiny tables can lose labels."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
+
+from fairfold.errors import DataError, ModelError
+from fairfold.evaluation import corrected
+from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores
+from fairfold.evaluation.scores import multilabel_scores
+
+COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss")
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Labels, and probabilities with ties that tell of them."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((150, 5)) < [0.1, 0.2, 0.3, 0.5, 0.8]).astype(int)
+    return Y, ((0.5 * Y + rng.random(Y.shape)) / 1.5).round(1)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """As many samples as make what is random small; labels and their probabilities go together."""
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(6000, 1)) + rng.normal(size=(6000, 8)) + np.linspace(-2, 0, 8)
+    return (z > 0.8).astype(int), 1 / (1 + np.exp(-2 * (z + rng.normal(size=z.shape) - 0.8)))
+
+
+def hide(Y, frequency, seed=0):
+    return Y * (np.random.default_rng(seed).random(Y.shape) < frequency)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_complete_labels_they_are_the_scores(table, weighted):
+    Y, P = table
+    weights = np.random.default_rng(2).integers(1, 5, size=len(Y)) / 2 if weighted else None
+    found = corrected_scores(Y, P, 1.0, sample_weight=weights)
+    expected = multilabel_scores(Y, P, sample_weight=weights)
+    for metric in COMPLETE:
+        assert found[metric] == pytest.approx(expected[metric], abs=1e-12)
+    options, hits = {"sample_weight": weights}, P > 0.5
+    flat = {} if weights is None else {"sample_weight": np.repeat(weights, Y.shape[1])}
+    assert found["f1"] == pytest.approx(f1_score(Y.ravel(), hits.ravel(), **flat), abs=1e-12)
+    assert found["macro_f1"] == pytest.approx(f1_score(Y, hits, average="macro", **options), abs=1e-12)
+    macro = {"average": "macro", **options}
+    assert found["macro_average_precision"] == pytest.approx(average_precision_score(Y, P, **macro), abs=1e-12)
+    assert found["macro_roc_auc"] == pytest.approx(roc_auc_score(Y, P, **macro), abs=1e-12)
+    of_labels = [matthews_corrcoef(y, hit, **options) for y, hit in zip(Y.T, hits.T, strict=True)]
+    assert found["macro_mcc"] == pytest.approx(np.mean(of_labels), abs=1e-12)
+
+
+def test_unmeasured_labels_take_no_part(table):
+    Y, P = table
+    gone = np.random.default_rng(3).random(Y.shape) < 0.3
+    found = corrected_scores(np.where(gone, -1, Y), P, 1.0)
+    expected = multilabel_scores(np.where(gone, -1, Y), P)
+    for metric in COMPLETE:
+        assert found[metric] == pytest.approx(expected[metric], abs=1e-12)
+    for metric, score in (("macro_average_precision", average_precision_score), ("macro_roc_auc", roc_auc_score)):
+        by_label = [score(y[~no], p[~no]) for y, p, no in zip(Y.T, P.T, gone.T, strict=True)]
+        assert found[metric] == pytest.approx(np.mean(by_label), abs=1e-12)
+
+
+def test_sparse_labels_are_those_of_the_array(table):
+    Y, P = table
+    assert corrected_scores(sparse.csr_array(hide(Y, 0.5)), P, 0.5) == corrected_scores(hide(Y, 0.5), P, 0.5)
+
+
+def tiny():
+    """(labels, probabilities, frequency of each cell, weight of each sample)"""
+    Y = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 0, 1]])
+    P = np.array([[0.9, 0.4, 0.4], [0.4, 0.7, 0.2], [0.3, 0.9, 0.1], [0.5, 0.2, 0.6]])
+    frequency = np.array([[0.5, 0.9, 0.3], [0.8, 0.4, 0.6], [0.7, 0.5, 0.5], [0.2, 0.3, 0.9]])
+    return Y, P, frequency, np.array([1.0, 2.0, 0.5, 1.5])
+
+
+def over_all_masks(Y, frequency, of):
+    """Mean of ``of(observed)`` over every way in which positives can be hidden, by its probability."""
+    cells, total = np.argwhere(Y), 0.0
+    for kept in product((0, 1), repeat=len(cells)):
+        chance = np.prod([c if one else 1 - c for one, c in zip(kept, frequency[tuple(cells.T)], strict=True)])
+        observed = np.zeros_like(Y)
+        observed[tuple(cells.T)] = kept
+        total = total + chance * np.array(of(observed))
+    return total
+
+
+def plain_sums(y, p, weight):
+    """What the fractions of average precision and AUROC consist of, pair by pair."""
+    n, at_least = range(len(y)), [weight[p >= each].sum() for each in p]
+    hits = [sum(weight[k] * y[k] for k in n if p[k] >= p[i]) for i in n]
+    precision = sum(weight[i] * y[i] * hits[i] / at_least[i] for i in n)
+    pairs = [(i, k, weight[i] * y[i] * weight[k] * (1 - y[k])) for i in n for k in n if i != k]
+    ordered = sum(size * ((p[k] < p[i]) + (p[k] == p[i]) / 2) for i, k, size in pairs)
+    return precision, (weight * y).sum(), ordered, sum(size for *_, size in pairs)
+
+
+@pytest.mark.parametrize("macro", [False, True])
+def test_both_sides_of_each_fraction_are_right_on_average_over_all_masks(macro):
+    Y, P, frequency, weights = tiny()
+
+    def columns(array):
+        return array if macro else array.reshape(-1, 1)
+
+    def sums(observed):
+        weight = columns(np.repeat(weights[:, np.newaxis], Y.shape[1], axis=1))
+        cells = corrected._Cells(columns(P), weight, weight * columns(observed / frequency))
+        ranking = corrected._ranking(columns(P))
+        hits = (cells.positive * (cells.P > 0.45)).sum(axis=0)
+        return [*corrected._precision_sums(cells, ranking), *corrected._order_sums(cells, ranking), hits]
+
+    found = over_all_masks(Y, frequency, sums)
+    weight = columns(np.repeat(weights[:, np.newaxis], Y.shape[1], axis=1))
+    for column, (y, p, of) in enumerate(zip(columns(Y).T, columns(P).T, weight.T, strict=True)):
+        expected = [*plain_sums(y, p, of), (of * y * (p > 0.45)).sum()]
+        np.testing.assert_allclose(found[:, column], expected, atol=1e-12)
+
+
+def test_hamming_loss_is_right_on_average_over_all_masks():
+    Y, P, _, weights = tiny()
+    P = P / 2 + 0.49  # all predicted: none of the counts is taken to a border
+    options = {"threshold": 0.4, "metrics": ["hamming_loss"], "sample_weight": weights}
+    some = Y.copy()
+    some[:, 1] = 0
+    found = over_all_masks(
+        some,
+        np.full(Y.shape, 0.9),
+        lambda seen: corrected_scores(seen, P, 0.9, **options)["hamming_loss"] if seen.any() else 0,
+    )
+    none = 0.1 ** some.sum()  # without an observed label there is no score; it would be 1
+    expected = corrected_scores(some, P, 1.0, **options)["hamming_loss"]
+    assert found + none == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("n_positives", [1, 2, 3])
+def test_ranking_loss_of_every_mask_in_its_share_is_that_of_complete_labels(n_positives):
+    """A population: each sample as often as a mask is likely."""
+    rng = np.random.default_rng(4)
+    Y = np.array([rng.permutation(np.arange(6) < n_positives) for _ in range(5)]).astype(int)
+    P, frequency = rng.random(Y.shape).round(2), 0.6
+    masks = [np.array(kept) for kept in product((0, 1), repeat=n_positives)]
+    observed, chance = np.repeat(Y, len(masks), axis=0), []
+    for row in range(len(observed)):
+        kept = masks[row % len(masks)]
+        observed[row, np.flatnonzero(observed[row])] = kept
+        chance.append(frequency ** kept.sum() * (1 - frequency) ** (n_positives - kept.sum()))
+    options = {"metrics": ["ranking_loss"]}
+    found = corrected_scores(observed, np.repeat(P, len(masks), axis=0), frequency, sample_weight=chance, **options)
+    assert found["ranking_loss"] == pytest.approx(corrected_scores(Y, P, 1.0, **options)["ranking_loss"], abs=2e-3)
+
+
+@pytest.mark.parametrize("frequency", [0.7, 0.5, 0.3])
+def test_they_are_close_where_samples_are_many(many, frequency):
+    Y, P = many
+    truth, naive = corrected_scores(Y, P, 1.0), corrected_scores(hide(Y, frequency), P, 1.0)
+    found = [corrected_scores(hide(Y, frequency, seed), P, frequency) for seed in range(4)]
+    for metric in CORRECTED:
+        mean = np.mean([each[metric] for each in found])
+        assert mean == pytest.approx(truth[metric], abs=0.02), metric
+    for metric in ("average_precision", "macro_average_precision", "f1", "mcc", "hamming_loss"):
+        assert abs(naive[metric] - truth[metric]) > 2 * abs(found[0][metric] - truth[metric]) + 0.01
+
+
+def test_frequencies_may_differ_between_labels_and_cells(many):
+    Y, P = many
+    by_label = np.linspace(0.3, 0.9, 8)
+    observed, truth = hide(Y, by_label), corrected_scores(Y, P, 1.0)
+    found, of_cells, alike = (
+        corrected_scores(observed, P, c)
+        for c in (by_label, np.broadcast_to(by_label, Y.shape), observed.sum() / Y.sum())
+    )
+    for metric in CORRECTED:
+        assert found[metric] == pytest.approx(truth[metric], abs=0.03), metric
+        assert of_cells[metric] == pytest.approx(found[metric], abs=1e-12)
+    assert abs(alike["macro_average_precision"] - truth["macro_average_precision"]) > 0.05
+
+
+def test_labels_without_an_observed_positive_are_left_out_of_means(table):
+    Y, P = table
+    rare = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
+    wide = np.column_stack([P, np.linspace(0, 1, len(P))])
+    for metric in ("macro_average_precision", "macro_roc_auc", "macro_f1", "macro_mcc"):
+        found = [corrected_scores(*each, 0.8, metrics=[metric])[metric] for each in ((rare, wide), (Y, P))]
+        assert found[0] == found[1]
+
+
+def test_nothing_observed_says_nothing(table):
+    Y, P = table
+    assert all(np.isnan(value) for value in corrected_scores(0 * Y, P, 0.5).values())
+
+
+def test_estimates_stay_in_the_range_of_their_score(table):
+    Y, P = table
+    found = corrected_scores(hide(Y, 0.9), P, 0.05)
+    assert found["average_precision"] == 1 and np.isnan(found["roc_auc"])
+    assert all((-1 if "mcc" in metric else 0) <= value <= 1 for metric, value in found.items() if "roc" not in metric)
+
+
+class TestDraws:
+    def test_they_scatter_as_estimates_do(self, many):
+        Y, P = (each[:1500] for each in many)
+        metrics = ["average_precision", "roc_auc", "f1", "hamming_loss", "ranking_loss"]
+        draws = corrected_draws(hide(Y, 0.5), P, 0.5, metrics=metrics, n_draws=60)
+        again = [
+            corrected_scores(hide(Y[rows], 0.5, seed), P[rows], 0.5, metrics=metrics)
+            for seed, rows in enumerate(np.random.default_rng(5).integers(0, 1500, size=(60, 1500)))
+        ]
+        for metric in metrics:
+            ratio = draws[metric].std() / np.std([each[metric] for each in again])
+            assert 0.6 < ratio < 1.6, metric
+
+    def test_rows_are_those_of_the_seed_and_repeated_ones_are_weights(self, table):
+        Y, P = table
+        drawn = []
+
+        def half(rows):
+            drawn.append(rows)
+            return 0.5
+
+        draws = corrected_draws(Y, P, half, n_draws=3, random_state=7)
+        known = corrected_draws(Y, P, 0.5, n_draws=3, random_state=7)
+        for metric in CORRECTED:
+            np.testing.assert_allclose(draws[metric], known[metric], atol=1e-12)
+        assert len(drawn) == 3 and all(len(rows) == len(Y) for rows in drawn)
+        for number, rows in enumerate(drawn):
+            counts = np.bincount(rows, minlength=len(Y))
+            kept = counts > 0
+            expected = corrected_scores(Y[kept], P[kept], 0.5, sample_weight=counts[kept])
+            for metric in CORRECTED:
+                assert draws[metric][number] == pytest.approx(expected[metric], abs=1e-9)
+
+    def test_frequencies_that_scatter_widen_the_interval(self, table):
+        Y, P = table
+        rng = np.random.default_rng(8)
+        known = corrected_draws(hide(Y, 0.5), P, 0.5, n_draws=80, metrics=["f1"])["f1"]
+        guessed = corrected_draws(hide(Y, 0.5), P, lambda rows: rng.uniform(0.3, 0.8), n_draws=80, metrics=["f1"])["f1"]
+        assert guessed.std() > 1.5 * known.std()
+
+    def test_groups_are_drawn_whole(self, table):
+        Y, P = table
+        groups, seen = np.repeat(np.arange(30), 5), []
+        corrected_draws(Y, P, lambda rows: seen.append(rows) or 1.0, groups=groups * 2 + 1, n_draws=4)
+        for rows in seen:
+            counts = np.bincount(rows, minlength=len(Y)).reshape(30, 5)
+            assert (counts == counts[:, :1]).all() and counts[:, 0].sum() == 30
+
+    def test_groups_that_are_none_are_refused(self, table):
+        with pytest.raises(ModelError, match="groups have shape"):
+            corrected_draws(*table, 0.5, groups=np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Y_observed": np.full((150, 5), 2)}, "labels are 0 or 1"),
+        ({"P": np.zeros((150, 4))}, r"labels have shape \(150, 5\) and probabilities \(150, 4\)"),
+        ({"P": np.full((150, 5), np.nan)}, "750 of 750 predicted probabilities are not finite"),
+        ({"label_frequency": 0.0}, "label_frequency holds 0; the share of positives"),
+        ({"label_frequency": [0.5, 0.5, 1.5, 1, 1]}, "label_frequency holds 1.5"),
+        ({"label_frequency": np.nan}, "label_frequency holds nan"),
+        ({"label_frequency": [0.5, 0.5]}, r"label_frequency has shape \(2,\); give one number, 5 of the labels"),
+        ({"label_frequency": "half"}, "label_frequency holds what is no number"),
+        ({"metrics": ["accuracy"]}, "unknown corrected score 'accuracy'"),
+        ({"sample_weight": np.zeros(150)}, "weights must be finite and above zero"),
+    ],
+)
+def test_bad_input(table, change, message):
+    with pytest.raises(DataError, match=message):
+        corrected_scores(**{"Y_observed": table[0], "P": table[1], "label_frequency": 0.5, **change})
