@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.arrays import Matrix
@@ -13,6 +14,7 @@ from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
 from fairfold.validation import UNMEASURED, Negatives, check_binary, check_negatives
+from fairfold.weak_labels.mechanisms import Mechanism, odds_of
 
 
 def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
@@ -27,9 +29,13 @@ def mask_positives(
     Y: Matrix | pd.DataFrame,
     rate: float,
     *,
+    mechanism: Mechanism = "random",
+    reference: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    wrong_positives: float = 0.0,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> Matrix | pd.DataFrame:
-    """Turn a share of each label's positives into negatives, chosen at random and label by label.
+    """Turn a share of each label's positives into negatives, chosen label by label, at random or otherwise.
 
     For label j with n_j positives exactly floor(rate · n_j) are hidden, so a label never loses all its positives
     (Ilidio et al. 2024, Section 4.1).
@@ -38,6 +44,10 @@ def mask_positives(
     ----------
     Y : (n_samples, n_labels) array, DataFrame or CSR matrix of 0/1.
     rate : share of positives to hide, at least 0 and below 1.
+    mechanism, reference, groups : which positives are hidden, and what that goes by; see
+        :func:`~fairfold.weak_labels.mechanisms.odds_of`. With ``"rarity"`` the rate is that of all labels together.
+    wrong_positives : share of each label's positives afterwards that is wrong, at least 0 and below 1: zeros that
+        become ones, chosen at random among those that were zeros before, as many as that needs, rounded down.
     random_state : seed, seed sequence or generator.
 
     Returns
@@ -48,9 +58,12 @@ def mask_positives(
     Raises
     ------
     DataError
-        When the rate is outside [0, 1) or Y is not a matrix of 0/1.
+        When a rate is outside [0, 1), Y is not a matrix of 0/1, or the mechanism is none or lacks what it goes by.
     """
-    return mask_labels(Y, rate, random_state=random_state)
+    random = np.random.default_rng(random_state)
+    by = {"mechanism": mechanism, "reference": reference, "groups": groups}
+    masked = mask_labels(Y, rate, **by, random_state=random)
+    return _with_wrong_positives(Y, masked, wrong_positives, random)
 
 
 def mask_labels(
@@ -58,6 +71,9 @@ def mask_labels(
     rate: float,
     *,
     negatives: Negatives = "unlabelled",
+    mechanism: Mechanism = "random",
+    reference: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> Matrix | pd.DataFrame:
     """Hide a share of each label as it is missing in such data.
@@ -73,7 +89,8 @@ def mask_labels(
     As :func:`mask_positives`; with confirmed negatives of int8, and memory grows with the number of cells.
     """
     random = np.random.default_rng(random_state)
-    return _without(Y, *_choose_hidden(Y, rate, random, negatives), negatives)
+    by = {"mechanism": mechanism, "reference": reference, "groups": groups}
+    return _without(Y, *_choose_hidden(Y, rate, random, negatives, **by), negatives)
 
 
 def hide_in_training_parts(
@@ -134,39 +151,84 @@ def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int, negatives: Negativ
 
 
 def _choose_hidden(
-    Y: Matrix | pd.DataFrame, rate: float, random: np.random.Generator, negatives: Negatives
+    Y: Matrix | pd.DataFrame,
+    rate: float,
+    random: np.random.Generator,
+    negatives: Negatives,
+    *,
+    mechanism: Mechanism = "random",
+    **by: ArrayLike | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows and labels of the cells to hide."""
     check_negatives(negatives, DataError)
-    if not 0 <= rate < 1:
-        raise DataError(f"missing rate is {rate}; it must be at least 0 and below 1, for example 0.3.")
+    _check_share("missing rate", rate)
     checked = check_binary(Y, "Y", DataError, unmeasured=True)
     if checked.ndim != 2:
         raise DataError(f"Y has {checked.ndim} dimension(s); it must be (n_samples, n_labels).")
-    positives = sparse.coo_array(checked == 1)
-    positives.eliminate_zeros()
-    hidden = _some_of(positives.coords, checked.shape[1], rate, random)
+    n_samples, n_labels = checked.shape
+    positives = _positives(checked)
+    n_positives = np.bincount(positives[1], minlength=n_labels)
+    odds = odds_of(mechanism, rate, n_positives, n_samples, random, **by)
+    hidden = _some_of(positives, n_hidden(n_positives, odds.rates), odds.of_positives, random)
     if negatives == "unlabelled":
         return hidden
     zeros = np.nonzero((checked.toarray() if sparse.issparse(checked) else checked) == 0)
-    of_zeros = _some_of(zeros, checked.shape[1], rate, random)
+    n_zeros = np.bincount(zeros[1], minlength=n_labels)
+    of_zeros = _some_of(zeros, n_hidden(n_zeros, odds.rates), odds.of_zeros, random)
     return np.concatenate((hidden[0], of_zeros[0])), np.concatenate((hidden[1], of_zeros[1]))
 
 
+def _check_share(name: str, rate: float) -> None:
+    if not 0 <= rate < 1:
+        raise DataError(f"{name} is {rate}; it must be at least 0 and below 1, for example 0.3.")
+
+
+def _positives(Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Their rows and labels."""
+    cells = sparse.coo_array(Y == 1)
+    cells.eliminate_zeros()
+    return cells.coords
+
+
 def _some_of(
-    cells: tuple[np.ndarray, np.ndarray], n_total: int, rate: float, random: np.random.Generator
+    cells: tuple[np.ndarray, np.ndarray], n_of_label: np.ndarray, odds: np.ndarray | None, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of the share of each label's cells."""
+    """Rows and labels of so many of each label's cells."""
     rows, labels = cells
     # One random key per cell; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
     # so that dense, CSR and unsorted input give the same result.
     order = np.lexsort((rows, labels))
     rows, labels = rows[order], labels[order]
-    by_key = np.lexsort((random.random(rows.size), labels))
-    n_cells = np.bincount(labels, minlength=n_total)
+    keys = random.random(rows.size)
+    if odds is not None:  # waiting times; with equal odds their order is that of the keys
+        keys = -np.log1p(-keys) / odds[rows, labels if odds.shape[1] > 1 else 0]
+    by_key = np.lexsort((keys, labels))
+    n_cells = np.bincount(labels, minlength=len(n_of_label))
     rank_in_label = np.arange(rows.size) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells)
-    hidden = by_key[rank_in_label < np.repeat(n_hidden(n_cells, rate), n_cells)]
+    hidden = by_key[rank_in_label < np.repeat(n_of_label, n_cells)]
     return rows[hidden], labels[hidden]
+
+
+def _with_wrong_positives(
+    Y: Matrix | pd.DataFrame, masked: Matrix | pd.DataFrame, share: float, random: np.random.Generator
+) -> Matrix | pd.DataFrame:
+    """Ones in place of zeros of Y, until they are this share of each label's positives, or as many as there are."""
+    _check_share("share of wrong positives", share)
+    if share == 0:
+        return masked
+    before, after = (check_binary(each, "Y", DataError, unmeasured=True) for each in (Y, masked))
+    n_right = np.bincount(_positives(after)[1], minlength=before.shape[1])
+    zeros = np.nonzero((before.toarray() if sparse.issparse(before) else np.asarray(before)) == 0)
+    rows, labels = _some_of(zeros, n_hidden(n_right, share / (1 - share)), None, random)
+    if isinstance(masked, pd.DataFrame):
+        values = masked.to_numpy(copy=True)
+        values[rows, labels] = 1
+        return pd.DataFrame(values, masked.index, masked.columns)
+    if not sparse.issparse(masked):
+        masked[rows, labels] = 1
+        return masked
+    ones = sparse.coo_array((np.ones(len(rows), dtype=masked.dtype), (rows, labels)), shape=masked.shape)
+    return (masked + ones).tocsr()
 
 
 def _without(
