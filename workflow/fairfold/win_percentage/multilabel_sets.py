@@ -87,7 +87,7 @@ def evaluate_multilabel_sets(
     """
     X, Y = finite_matrix(_dense(X), gaps=True), _dense(Y)
     fold_of, n_folds = check_folds(fold_of, len(X))
-    if Y.ndim != 2 or len(Y) != len(X) or not (Y == 1).any():
+    if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():
         raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
     _check_models(models, metrics)
     sets = checked_sets(feature_sets, X.shape[1])
