@@ -26,14 +26,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
 
+from fairfold.datasets.bulk import Bulk, read_bulk
 from fairfold.datasets.columns import ignored_columns
 from fairfold.datasets.recognition import other_format
-from fairfold.datasets.rows import rows_of
+from fairfold.datasets.rows import Row, rows_of
 from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
@@ -111,8 +112,6 @@ def read_csv(
         When the file is no table or has no data row, a column name is absent or repeated, a row is too short or too
         long, or a cell is missing, infinite or not a number.
     """
-    # The csv module and float() are used, not pandas: exact to the last digit, with the place of every fault at hand,
-    # and for tables of a few million cells done before pandas is imported.
     path = Path(path)
     rows = rows_of(path)
     line, first = next(rows, (0, []))
@@ -124,12 +123,61 @@ def read_csv(
         columns = [f"column_{position}" for position in range(1, len(first) + 1)]
         rows = itertools.chain([(line, first)], rows)
     text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
-    may_lack = {columns.index(name) for name in categorical if gaps}
     left_out = ignored_columns(ignored, columns, path)
-    apart = sorted({*text_at, *map(columns.index, left_out)}, reverse=True)
-    numeric = [columns[at] for at in sorted({*range(len(columns))}.difference(apart))]
+    apart = {*text_at, *map(columns.index, left_out)}
+    layout = _Layout(
+        columns=columns,
+        numeric=[at for at in range(len(columns)) if at not in apart],
+        text=text_at,
+        may_lack={columns.index(name) for name in categorical if gaps},
+        missing=missing,
+        gaps=gaps,
+    )
+    found = _read_bulk(path, line if header else 0, layout) or _read_rows(path, rows, layout)
+    return Table(
+        columns=tuple(columns[at] for at in layout.numeric),
+        values=np.asarray(found.numbers).reshape(found.n_rows, len(layout.numeric)),  # no copy
+        source=path.name,
+        text={columns[at]: np.array(classes) for at, classes in found.texts.items()},
+        ignored=tuple(left_out),
+        header=tuple(columns),
+    )
+
+
+class _Layout(NamedTuple):
+    """What the columns of a table are: positions of numbers and of text, and of text that may be missing."""
+
+    columns: list[str]
+    numeric: list[int]
+    text: list[int]
+    may_lack: set[int]
+    missing: str | None
+    gaps: bool
+
+    def text_of(self, cell: str, at: int, place: str) -> str:
+        return _text(cell, self.columns[at], place, self.missing, gaps=at in self.may_lack)
+
+
+def _read_bulk(path: Path, skipped: int, layout: _Layout) -> Bulk | None:
+    """All rows at once, if there are many and nothing is to be said of any cell."""
+    gaps = {"gaps": GAPS if layout.gaps else (), "missing": layout.missing}
+    found = read_bulk(path, len(layout.columns), skipped, numeric=layout.numeric, texts=layout.text, **gaps)
+    with contextlib.suppress(DataError):  # which the careful reader raises, too, and knows the line
+        return found and found._replace(
+            texts={at: [layout.text_of(cell, at, str(path)) for cell in cells] for at, cells in found.texts.items()}
+        )
+    return None
+
+
+def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> Bulk:
+    """Row by row, by the csv module and float(): exact to the last digit, with the place of every fault at hand."""
+    columns, numeric, texts = (
+        layout.columns,
+        [layout.columns[at] for at in layout.numeric],
+        {at: [] for at in layout.text},
+    )
+    apart = sorted({*range(len(columns))}.difference(layout.numeric), reverse=True)
     numbers, n_rows = array("d"), 0
-    texts: dict[int, list[str]] = {at: [] for at in text_at}
     for n_rows, (line, cells) in enumerate(rows, start=1):
         place = f"{path}, data row {n_rows} (line {line})"
         if len(cells) != len(columns):
@@ -137,18 +185,11 @@ def read_csv(
         for at in apart:
             cell = cells.pop(at)
             if at in texts:
-                texts[at].append(_text(cell, columns[at], place, missing, gaps=at in may_lack))
-        numbers.extend(_numbers(cells, numeric, place, missing, gaps=gaps))
+                texts[at].append(layout.text_of(cell, at, place))
+        numbers.extend(_numbers(cells, numeric, place, layout.missing, gaps=layout.gaps))
     if n_rows == 0:
         raise DataError(f"{path} has a header but no data row.")
-    return Table(
-        columns=tuple(numeric),
-        values=np.asarray(numbers).reshape(n_rows, len(numeric)),  # no copy
-        source=path.name,
-        text={columns[at]: np.array(classes) for at, classes in texts.items()},
-        ignored=tuple(left_out),
-        header=tuple(columns),
-    )
+    return Bulk(numbers, n_rows, texts)
 
 
 def text_columns_of(
