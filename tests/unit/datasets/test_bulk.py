@@ -12,7 +12,7 @@ PLAIN = st.sampled_from(["1", "0.1", "-2.5e3", ".5", "7.", "1e-310", "0.30000000
 ODD = st.sampled_from(
     ["", "NA", "nan", "NaN", "n/a", "?", "None", "inf", "-inf", "1_0", "+1", "TRUE", "no", "x", '"1"']
 )
-ODD |= st.sampled_from(["1e400", "0x1", "١", "1,5", "2020-01-02", "-999", " NA", "1\t", "'1'", "1\x0b"])
+ODD |= st.sampled_from(["1e400", "0x1", "١", "1,5", "2020-01-02", "-999", " NA", "1\t", "'1'", "1\x0b", "-nan", "NAN"])
 
 
 @pytest.fixture

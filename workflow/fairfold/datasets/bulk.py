@@ -50,7 +50,7 @@ def read_bulk(
     n_columns : in every row.
     skipped : lines before the first row, the header.
     numeric, texts : positions of the columns to read as numbers, and as text; others may hold anything without quotes.
-    gaps : what stands for a missing number, in any case.
+    gaps : what stands for a missing number, in lower case; it may be capitalised.
     missing : further text that does, as it is.
     """
     if missing is not None and _is_number(missing):  # which blanks around it would hide
@@ -63,7 +63,8 @@ def read_bulk(
     names = [str(position) for position in range(n_columns)]
     wanted = [*numeric, *texts]
     types = {names[at]: pa.float64() for at in numeric} | {names[at]: pa.string() for at in texts}
-    spelled = {form for gap in gaps for form in (gap, gap.lower(), gap.upper(), gap.capitalize())}
+    spelled = {form for gap in gaps for form in (gap, gap.upper(), gap.capitalize())}
+    spelled |= {"NaN"} if "nan" in spelled else set()
     spelled |= set() if missing is None else {missing}
     convert = csv.ConvertOptions(
         column_types=types, include_columns=[names[at] for at in wanted], null_values=sorted(spelled)
@@ -80,10 +81,8 @@ def read_bulk(
                 block = np.empty((batch.num_rows, len(numeric)))
                 for column in range(len(numeric)):
                     block[:, column] = batch.column(column).to_numpy(zero_copy_only=False)
-                # a number that is written as nan is a gap where it may be, and else a fault
-                known = sum(batch.column(column).null_count for column in range(len(numeric)))
-                n_gaps = np.count_nonzero(np.isnan(block))
-                if np.isinf(block).any() or (n_gaps > known and "nan" not in spelled):
+                n_gaps = sum(batch.column(column).null_count for column in range(len(numeric)))
+                if np.count_nonzero(~np.isfinite(block)) > n_gaps:  # inf, or nan in some other spelling
                     return None
                 numbers.frombytes(block.tobytes())
                 n_rows += batch.num_rows

@@ -171,11 +171,8 @@ def _read_bulk(path: Path, skipped: int, layout: _Layout) -> Bulk | None:
 
 def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> Bulk:
     """Row by row, by the csv module and float(): exact to the last digit, with the place of every fault at hand."""
-    columns, numeric, texts = (
-        layout.columns,
-        [layout.columns[at] for at in layout.numeric],
-        {at: [] for at in layout.text},
-    )
+    columns, numeric = layout.columns, [layout.columns[at] for at in layout.numeric]
+    texts: dict[int, list[str]] = {at: [] for at in layout.text}
     apart = sorted({*range(len(columns))}.difference(layout.numeric), reverse=True)
     numbers, n_rows = array("d"), 0
     for n_rows, (line, cells) in enumerate(rows, start=1):
