@@ -1,17 +1,19 @@
 """All contenders on the same folds and the same hidden labels, in one run: scores and seconds beside the first one's.
 
-    python benchmarks/models.py [--dataset digits-segments] [--models Stack+ LightGBM+ ...] [--rates 0 50] [--folds 5]
+    python benchmarks/models.py [--dataset digits-segments] [--models Stack+ ...] [--rates 0 50] [--folds 5] [--add FILE]
 
 Scores are of left-out folds by all labels: average precision of all (sample, label) pairs and mean over labels,
 Matthews correlation with the threshold one half and, where a model chooses one for it, with that. A difference is the
 first model's lead, with its standard error over folds, which counts that their training parts overlap (Nadeau & Bengio
 2003). Seconds are of processor time to fit a fold, on one thread; the ratio is to the first model's. `LightGBM-tuned`
-searches leaves, rate and rounds in each training part (with a + behind it, corrected too).
+searches leaves, rate and rounds in each training part (with a + behind it, corrected too). `--add` appends the means to
+a table.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -93,12 +95,19 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--rates", nargs="+", type=int, default=[0, 50])
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--add", type=Path, metavar="FILE")
     options = parser.parse_args()
     tuning = {"n_splits": 3, "n_candidates": 12, "scoring": "average_precision"}
     register_own({"own": {"LightGBM-tuned": TUNED}, "tuning": tuning})
     for rate in options.rates:
         print(f"\n{options.dataset}, {rate} % of each label's positives hidden from training")
-        report(race(options.dataset, options.models, rate, options.folds), options.models, options.folds)
+        found = race(options.dataset, options.models, rate, options.folds)
+        report(found, options.models, options.folds)
+        if options.add:
+            means = found.groupby("model", sort=False)[[*METRICS, "seconds"]].mean().reset_index()
+            means.insert(0, "dataset", options.dataset)
+            means.insert(1, "missing_rate", rate)
+            means.round(6).to_csv(options.add, mode="a", index=False, header=not options.add.exists())
 
 
 if __name__ == "__main__":
