@@ -22,11 +22,10 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     ----------
     categories : see :func:`~fairfold.models.registry.make_model`.
     """
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     from fairfold.models.binary import as_dense, one_per_label
+    from fairfold.models.few_bins import FewBinsBoosting
 
-    boosting = HistGradientBoostingClassifier(
+    boosting = FewBinsBoosting(
         max_iter=200,
         max_leaf_nodes=15,
         learning_rate=0.05,
