@@ -1,6 +1,6 @@
 """All contenders on the same folds and the same hidden labels, in one run: scores and seconds beside the first one's.
 
-    python benchmarks/models.py [--dataset digits-segments] [--models Stack+ ...] [--rates 0 50] [--folds 5] [--add FILE]
+    python benchmarks/models.py [--dataset digits-segments] [--models Stack+ ...] [--rates 0 50] [--folds 5] [--add CSV]
 
 Scores are of left-out folds by all labels: average precision of all (sample, label) pairs and mean over labels,
 Matthews correlation with the threshold one half and, where a model chooses one for it, with that. A difference is the
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--rates", nargs="+", type=int, default=[0, 50])
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--add", type=Path, metavar="FILE")
+    parser.add_argument("--add", type=Path, metavar="CSV")
     options = parser.parse_args()
     tuning = {"n_splits": 3, "n_candidates": 12, "scoring": "average_precision"}
     register_own({"own": {"LightGBM-tuned": TUNED}, "tuning": tuning})
