@@ -96,6 +96,14 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
     return [(dataset, task) for task, datasets in parts for dataset in datasets]
 
 
+REFERENCE = "joint-GB"
+"""The model by whose predictions missing labels are estimated.
+
+It is trained by log loss, so that its scores rise to the plateau of observed shares as a logistic curve does, and is
+one of the fastest.
+"""
+
+
 def used_models(config: Config) -> list[str]:
     """Each model that a part of the study uses, once; those of the weak-label study first."""
     parts = [

@@ -67,7 +67,7 @@ wildcard_constraints:
     splitter="|".join(map(re.escape, METHOD_NAMES)),
     n_splits=r"\d+",
     repeats=r"\d+",
-    model="|".join(map(re.escape, study.used_models(config))),
+    model="|".join(map(re.escape, [*study.used_models(config), study.REFERENCE])),
     first_level="text|authors-code|chosen-shapes",
     experiment="|".join(map(re.escape, config["cross_testing"]["experiments"]))
     or "none",

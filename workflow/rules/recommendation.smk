@@ -2,6 +2,8 @@
 
 RESULTS_OF["recommendation"] = [
     "results/tables/missing_rates.csv",
+    "results/tables/complete_scores.csv",
+    "results/tables/correction_quality.csv",
     "results/tables/recommendation.csv",
     "results/recommendation/sentences.csv",
     "results/tables/regret.csv",
@@ -13,44 +15,91 @@ WINS_OF_FORESTS = (
     if WIN_PERCENTAGE["models"]["datasets"]
     else {}
 )
-# The estimate of the data as they are, and of what the study hides, where the truth is known.
+# The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
+GATHERED |= {
+    "missing_rates": (
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
+            dataset=WEAK_LABELS["datasets"],
+            rate=ESTIMATED_AT,
+        ),
+        "results/tables/missing_rates.csv",
+    ),
+    "corrected_folds": (
+        expand("results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS),
+        "results/recommendation/corrected_folds.csv",
+    ),
+    "complete_scores": (
+        expand("results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS),
+        "results/tables/complete_scores.csv",
+    ),
+}
 
 
-rule estimate_missing_rates:
+rule estimate_label_frequency:
     input:
-        datasets=expand(
-            "results/datasets/{dataset}.npz",
-            dataset=WEAK_LABELS["datasets"],
-        ),
-        folds=expand(FOLDS, dataset=WEAK_LABELS["datasets"]),
-        hidden=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-            dataset=WEAK_LABELS["datasets"],
-            rate=ESTIMATED_AT,
-        ),
-        first_levels=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/first_level/{first_level}.npz",
-            dataset=WEAK_LABELS["datasets"],
-            rate=ESTIMATED_AT,
-            first_level=WEAK_LABELS["variant"],
+        dataset="results/datasets/{dataset}.npz",
+        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
+        predictions=f"results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{study.REFERENCE}.npz",
+    output:
+        missing_rate="results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
+        frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
+    log:
+        "results/logs/estimate_label_frequency/{dataset}_{rate}.log",
+    benchmark:
+        "results/benchmarks/estimate_label_frequency/{dataset}_{rate}.tsv"
+    params:
+        seed=config["seed"],
+    script:
+        "../scripts/estimate_label_frequency.py"
+
+
+rule correct_scores:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
+        frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
+        predictions=expand(
+            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{model}.npz",
+            model=WEAK_LABELS["models"],
         ),
     output:
-        "results/tables/missing_rates.csv",
+        folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
+        scores="results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv",
     log:
-        "results/logs/estimate_missing_rates.log",
+        "results/logs/correct_scores/{dataset}_{rate}.log",
     benchmark:
-        "results/benchmarks/estimate_missing_rates.tsv"
+        "results/benchmarks/correct_scores/{dataset}_{rate}.tsv"
     params:
-        rates=ESTIMATED_AT,
+        seed=config["seed"],
+        models=WEAK_LABELS["models"],
+        threshold=WEAK_LABELS["forest"]["threshold"],
     script:
-        "../scripts/estimate_missing_rates.py"
+        "../scripts/correct_scores.py"
+
+
+rule measure_correction:
+    input:
+        "results/tables/complete_scores.csv",
+    output:
+        "results/tables/correction_quality.csv",
+    log:
+        "results/logs/measure_correction.log",
+    benchmark:
+        "results/benchmarks/measure_correction.tsv"
+    params:
+        function="fairfold.recommendation.complete_scores:correction_quality",
+    script:
+        "../scripts/tabulate.py"
 
 
 rule recommend_models:
     input:
         **WINS_OF_FORESTS,
-        scores="results/tables/weak_label_scores.csv",
+        folds="results/recommendation/corrected_folds.csv",
+        scores="results/tables/complete_scores.csv",
+        quality="results/tables/correction_quality.csv",
         missing_rates="results/tables/missing_rates.csv",
         seconds="results/timings/models.csv",
         comparisons="results/tables/comparisons.csv",

@@ -94,6 +94,7 @@ rule train_model:
         scores="results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
         seconds="results/timings/models/{dataset}_{rate}_{model}.csv",
         imputation="results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
+        predictions="results/weak_labels/{dataset}/rate-{rate}/predictions/{model}.npz",
     log:
         "results/logs/train_model/{dataset}_{rate}_{model}.log",
     benchmark:

@@ -36,5 +36,6 @@ with logged(snakemake.log):
         examine=imputation_table,
     )
     tables = tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))  # of this job
-    for table, path in zip(tables, snakemake.output, strict=True):
+    for table, path in zip(tables[:3], snakemake.output[:3], strict=True):
         write_table(table.assign(**unit, model=name)[[*unit, "model", *table]], path)
+    tables.predictions.save(snakemake.output.predictions)

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
@@ -55,7 +56,7 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
 
 def test_folds_that_are_asked_for_have_the_rows_that_they_have_among_all():
     all_of_them, one = run()[0], run(folds=[1])[0]
-    for whole, part in zip(all_of_them[:1] + all_of_them[2:], one[:1] + one[2:], strict=True):
+    for whole, part in zip(all_of_them[:1] + all_of_them[2:3], one[:1] + one[2:3], strict=True):
         pd.testing.assert_frame_equal(part, whole[whole["fold"] == 1].reset_index(drop=True))
     assert one.seconds["fold"].unique().tolist() == [1]
 
@@ -77,8 +78,16 @@ def test_what_is_left_of_the_labels_in_a_test_part_gives_scores_of_its_own():
     assert "observed_value" not in score_on_folds(*given).scores
 
 
+def test_predictions_are_what_final_scores_are_of():
+    (scores, _, _, predictions), _, Y, fold_of, _ = run()
+    for row in scores[scores["is_final"]].itertuples():
+        test = fold_of == row.fold
+        assert multilabel_scores(Y[test], predictions.by(row.metric)[test])[row.metric] == pytest.approx(row.value)
+
+
 def test_a_failure_is_a_row_with_its_reason():
-    (scores, *_), *_ = run(lambda fold: "fit" if fold == 1 else None)
+    (scores, _, _, predictions), _, _, fold_of, _ = run(lambda fold: "fit" if fold == 1 else None)
+    np.testing.assert_array_equal(np.isnan(predictions.by("mcc")).all(axis=1), fold_of == 1)
     failed = scores[scores["fold"] == 1]
     assert failed["value"].isna().all()
     assert failed["is_final"].all()
@@ -102,7 +111,7 @@ def test_the_final_level_is_that_of_the_metric():
 
 
 def test_times_and_findings_of_each_fold():
-    (_, seconds, findings), _, Y, fold_of, _ = run(lambda fold: "fit" if fold == 1 else None)
+    (_, seconds, findings, _), _, Y, fold_of, _ = run(lambda fold: "fit" if fold == 1 else None)
     assert seconds[["fold", "step"]].to_numpy().tolist() == [[0, "fit"], [0, "predict"], [2, "fit"], [2, "predict"]]
     assert (seconds["seconds"] >= 0).all()
     assert findings["fold"].tolist() == [0, 0, 1, 2, 2]

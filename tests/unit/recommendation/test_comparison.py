@@ -7,7 +7,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import HIGHER_IS_BETTER, METRICS
+from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
 
 
@@ -18,11 +18,12 @@ def as_table(values, models="abcdefghijklmn"):
 
 
 def study(datasets=("one",), rates=(0, 50), models=("a", "b", "c"), n_folds=4):
-    """Scores of a whole study, at random, with a level that is not final and would be the best of all."""
-    keys = itertools.product(datasets, rates, models, range(n_folds), (True, False), METRICS)
-    table = pd.DataFrame(keys, columns=["dataset", "missing_rate", "model", "fold", "is_final", "metric"])
-    values = np.random.default_rng(0).random(len(table))
-    return table.assign(value=np.where(table["is_final"], values, table["metric"].map(HIGHER_IS_BETTER) * 9.0 - 4))
+    """Scores of the folds of a whole study, and their means with intervals, at random."""
+    keys, random = itertools.product(datasets, rates, models, range(n_folds), METRICS), np.random.default_rng(0)
+    folds = pd.DataFrame(keys, columns=["dataset", "missing_rate", "model", "fold", "metric"])
+    folds = folds.assign(observed=random.random(len(folds)), corrected=random.random(len(folds)))
+    scores = folds.groupby(["dataset", "missing_rate", "model", "metric"], sort=False)["observed"].mean().reset_index()
+    return folds, scores.assign(low=0.1, high=0.9, share_best=random.random(len(scores)))
 
 
 def estimates(rate, datasets=("one",)):
@@ -165,47 +166,51 @@ def test_how_often_equal_models_are_declared_worse(n_models, n_bad):
         assert np.mean(false_share) > 0
 
 
-def test_each_dataset_is_judged_at_its_own_rate():
-    scores, rates = study(("one", "two")), pd.concat([estimates(10.0), estimates(40.0, ["two"])])
-    table = recommend(scores, rates)
+def test_each_dataset_is_judged_where_fewest_are_hidden():
+    parts = study(("one",)), study(("two",), rates=(70, 30))
+    folds, scores = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
+    rates = pd.concat([estimates(10.0), estimates(np.nan, ["two"])])
+    table = recommend(folds, scores, rates)
     units = table[["dataset", "estimated_rate", "missing_rate", "use", "metric"]].drop_duplicates().to_numpy().tolist()
-    assert units == [
+    expected = [
         [dataset, estimate, rate, use, metric]
-        for dataset, estimate, rate in (("one", 10.0, 0), ("two", 40.0, 50))
+        for dataset, estimate, rate in (("one", 10.0, 0), ("two", np.nan, 30))
         for use, metrics in USES.items()
         for metric in metrics
     ]
-    final = scores[scores["is_final"]]
-    for unit, part in table.groupby(["dataset", "missing_rate", "metric"]):
-        own = final[(final[["dataset", "missing_rate", "metric"]] == list(unit)).all(axis=1)]
-        np.testing.assert_allclose(part.set_index("model")["mean"], own.groupby("model")["value"].mean())
+    assert str(units) == str(expected)
+    means = folds.groupby(["dataset", "missing_rate", "metric", "model"])[["corrected", "observed"]].mean()
+    given = scores.set_index(["dataset", "missing_rate", "metric", "model"])
+    for row in table.itertuples():
+        key = (row.dataset, row.missing_rate, row.metric, row.model)
+        assert (row.mean, row.observed) == pytest.approx(tuple(means.loc[key]))
+        assert (row.low, row.high, row.share_best) == tuple(given.loc[key, ["low", "high", "share_best"]])
     assert {metric for metrics in USES.values() for metric in metrics} == set(METRICS)
 
 
-def test_without_an_estimate_the_lowest_rate_counts():
-    assert set(recommend(study(rates=(70, 30)), estimates(np.nan))["missing_rate"]) == {30}
+def test_what_could_not_be_corrected_is_compared_as_it_is_observed():
+    folds, scores = study(rates=(0,))
+    table = recommend(folds.assign(corrected=np.nan), scores.assign(low=np.nan, high=np.nan), estimates(np.nan))
+    np.testing.assert_allclose(table["mean"], table["observed"])
+    assert table["low"].isna().all()
 
 
 def test_alpha_reaches_the_tests():
-    loose, strict = (recommend(study(), estimates(0.0), alpha=alpha) for alpha in (0.99, 0.0001))
+    loose, strict = (recommend(*study(), estimates(0.0), alpha=alpha) for alpha in (0.99, 0.0001))
     assert loose["is_top"].sum() < len(loose) and strict["is_top"].all()
 
 
 @pytest.mark.parametrize(
-    ("scores", "rates", "alpha", "message"),
+    ("folds", "scores", "rates", "alpha", "message"),
     [
-        (study().drop(columns="fold"), estimates(0.0), 0.05, "table of scores has no column 'fold'"),
-        (study(), estimates(0.0).drop(columns="hidden_rate"), 0.05, "table of missing rates has no column"),
-        (study(), estimates(0.0, ["two"]), 0.05, "no estimate of 'one'"),
-        (study(), estimates(0.0), 1, "alpha is 1"),
-        (
-            pd.concat([study(), study()]),
-            estimates(0.0),
-            0.05,
-            "model 'a' has two scores by average_pre",
-        ),
+        (study()[0].drop(columns="fold"), study()[1], estimates(0.0), 0.05, "scores of folds has no column 'fold'"),
+        (study()[0], study()[1].drop(columns="low"), estimates(0.0), 0.05, "complete scores has no column 'low'"),
+        (*study(), estimates(0.0).drop(columns="hidden_rate"), 0.05, "table of missing rates has no column"),
+        (*study(), estimates(0.0, ["two"]), 0.05, "no estimate of 'one'"),
+        (*study(), estimates(0.0), 1, "alpha is 1"),
+        (pd.concat([study()[0]] * 2), study()[1], estimates(0.0), 0.05, "model 'a' has two scores by average_pre"),
     ],
 )
-def test_refusals(scores, rates, alpha, message):
+def test_refusals(folds, scores, rates, alpha, message):
     with pytest.raises(DataError, match=message):
-        recommend(scores, rates, alpha=alpha)
+        recommend(folds, scores, rates, alpha=alpha)

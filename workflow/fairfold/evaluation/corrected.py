@@ -145,11 +145,8 @@ def corrected_draws(
     draws = []
     for _ in range(n_draws):
         counts = rng.multinomial(n_units, np.full(n_units, 1 / n_units))[units]
-        w = None
-        if estimate:
-            drawn = estimate(np.repeat(np.arange(n_samples), counts))
-            w = problem.w / check_frequency(drawn, problem.w.shape)
-        draws.append(scorer.scores(problem.weights * counts, w))
+        frequency = estimate(np.repeat(np.arange(n_samples), counts)) if estimate else 1.0
+        draws.append(scorer.scores(problem.weights * counts, check_frequency(frequency, problem.w.shape)))
     return {metric: np.array([draw[metric] for draw in draws]) for metric in scorer.metrics}
 
 
@@ -176,22 +173,24 @@ class Corrected:
             if metric not in CORRECTED:
                 raise DataError(unknown_name("corrected score", metric, CORRECTED))
         self.problem, self.threshold, self.metrics = problem, threshold, metrics
-        self._rankings = {}
+        self._rankings, self._ranks = {}, None
         for macro in (False, True):
             if any(_of_ranking(metric) and metric.startswith("macro_") == macro for metric in metrics):
                 self._rankings[macro] = _ranking(self._columns(problem.P, macro))
 
-    def scores(self, weights: np.ndarray | None = None, w: np.ndarray | None = None) -> dict[str, float]:
-        """The estimates, with other weights of the samples, or other s / c, than those of the problem, if given."""
+    def scores(self, weights: np.ndarray | None = None, frequency: np.ndarray | None = None) -> dict[str, float]:
+        """The estimates, with other weights of the samples, or label frequencies that come on top, if given."""
         given = self.problem
-        given = given._replace(weights=given.weights if weights is None else weights, w=given.w if w is None else w)
-        return {metric: self._score(metric, given) for metric in self.metrics}
+        given = given._replace(weights=given.weights if weights is None else weights)
+        if frequency is not None:
+            given = given._replace(w=given.w / frequency)
+        return {metric: self._score(metric, given, frequency) for metric in self.metrics}
 
-    def _score(self, metric: str, given: _Problem) -> float:
+    def _score(self, metric: str, given: _Problem, frequency: np.ndarray | None) -> float:
         if not (given.w * given.weights[:, np.newaxis]).any():
             return np.nan
         if metric == "ranking_loss":
-            return float(np.clip(_ranking_loss(given), 0, 1))
+            return float(np.clip(_ranking_loss(given, self._ranks_of(given, frequency)), 0, 1))
         macro, name = metric.startswith("macro_"), metric.removeprefix("macro_")
         weight = given.is_measured * given.weights[:, np.newaxis]
         cells = _Cells(*(self._columns(each, macro) for each in (given.P, weight, weight * given.w)))
@@ -206,6 +205,14 @@ class Corrected:
         lowest = -1 if name == "mcc" else 0
         found = found[~np.isnan(found)]
         return float(np.clip(found, lowest, 1).mean()) if len(found) else np.nan
+
+    def _ranks_of(self, given: _Problem, frequency: np.ndarray | None) -> np.ndarray:
+        """(n, 2) of :func:`_ranks_of_observed`, made once unless a sample's labels differ in what comes on top."""
+        if frequency is not None and frequency.ndim:
+            return _ranks_of_observed(given)
+        if self._ranks is None:
+            self._ranks = _ranks_of_observed(self.problem)
+        return self._ranks
 
     @staticmethod
     def _columns(array: np.ndarray, macro: bool) -> np.ndarray:
@@ -282,7 +289,7 @@ def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
 
 
-def _ranking_loss(given: _Problem) -> float:
+def _ranking_loss(given: _Problem, ranks: np.ndarray) -> float:
     """Mean over samples of the share of wrongly ordered (positive, negative) pairs, ties being wrong; 0 without pairs.
 
     A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
@@ -297,7 +304,7 @@ def _ranking_loss(given: _Problem) -> float:
     their m. Where frequencies differ, c is their mean over positives.
     """
     drawn = given.weights > 0
-    given = _Problem(*(each[drawn] for each in given))
+    given, ranks = _Problem(*(each[drawn] for each in given)), ranks[drawn]
     observed, weights = given.w > 0, given.weights
     n_observed, n_labels = observed.sum(axis=1), given.is_measured.sum(axis=1)
     frequency = float((observed.sum(axis=1) @ weights) / (given.w.sum(axis=1) @ weights))
@@ -305,7 +312,11 @@ def _ranking_loss(given: _Problem) -> float:
     m = np.arange(min(n_labels.max(), most) + 1)
     shares, chances = _thinned(n_observed, m, frequency, weights)
     known = n_observed > 0
-    above, tied = _ranks_of_observed(given, known)
+    above, tied = ranks[known].T
+    if np.isnan(tied).any():
+        several = ~np.isnan(tied)
+        mean = np.average(tied[several], weights=weights[known][several]) if several.any() else 0.0
+        tied = np.where(several, tied, mean)
     chances = chances[n_observed[known]]
     expected, of_known = chances @ m, weights[known]
     centred = expected - np.average(expected, weights=of_known)
@@ -320,24 +331,21 @@ def _ranking_loss(given: _Problem) -> float:
     return float(shares @ of_m)
 
 
-def _ranks_of_observed(given: _Problem, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each known sample, how many other labels an observed positive is not above, and which share of others it ties.
+def _ranks_of_observed(given: _Problem) -> np.ndarray:
+    """(n, 2) how many other labels an observed positive is not above, and which share of other positives it ties.
 
-    Others are observed positives, too; a sample with a single one has the mean share of those with more.
+    Others are observed positives, too. Means over the sample's; NaN where it has none, and no other.
     """
-    above, tied = np.zeros(known.sum()), np.full(known.sum(), np.nan)
-    for row, (sample_w, scores, measured) in enumerate(
-        zip(given.w[known], given.P[known], given.is_measured[known], strict=True)
-    ):
-        at = sample_w > 0
-        mine = scores[at]
-        above[row] = np.average((scores[measured] >= mine[:, np.newaxis]).sum(axis=1) - 1, weights=sample_w[at])
+    ranks = np.full((len(given.w), 2), np.nan)
+    for row in np.flatnonzero(given.w.any(axis=1)):
+        at = given.w[row] > 0
+        mine, weights = given.P[row, at], given.w[row, at]
+        measured = given.P[row, given.is_measured[row]]
+        ranks[row, 0] = np.average((measured >= mine[:, np.newaxis]).sum(axis=1) - 1, weights=weights)
         if len(mine) > 1:
             ties = ((mine == mine[:, np.newaxis]).sum(axis=1) - 1) / (len(mine) - 1)
-            tied[row] = np.average(ties, weights=sample_w[at])
-    single, weights = np.isnan(tied), given.weights[known]
-    tied[single] = 0.0 if single.all() else np.average(tied[~single], weights=weights[~single])
-    return above, tied
+            ranks[row, 1] = np.average(ties, weights=weights)
+    return ranks
 
 
 def _thinned(

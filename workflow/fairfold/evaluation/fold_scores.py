@@ -10,6 +10,7 @@ import pandas as pd
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, StudyError
+from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import parts_of
@@ -29,11 +30,12 @@ class StagedEstimator(Protocol):
 
 
 class FoldTables(NamedTuple):
-    """What :func:`score_on_folds` returns, tidy tables with a column ``fold`` each."""
+    """What :func:`score_on_folds` returns: tidy tables with a column ``fold`` each, and predictions."""
 
     scores: pd.DataFrame
     seconds: pd.DataFrame
     findings: pd.DataFrame
+    predictions: FinalPredictions
 
 
 def score_on_folds(
@@ -75,9 +77,10 @@ def score_on_folds(
         ``scores``, columns ``fold, level, is_final, metric, value, observed_value, reason``, where ``is_final`` marks
         the level that the estimator chose by that metric, and ``observed_value`` is the score by ``observed_in_test``,
         of that level alone and NaN of others, a column only if there are such labels; ``seconds``, columns ``fold,
-        step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; and ``findings``, the
-        tables of ``examine`` below each other. A fold on which the estimator cannot run gives scores without value and
-        one finding that say why in ``reason``, and no times; it never stops the others.
+        step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``, the tables of
+        ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which the estimator
+        cannot run gives scores without value and one finding that say why in ``reason``, and no times; it never stops
+        the others.
 
     Raises
     ------
@@ -85,6 +88,7 @@ def score_on_folds(
         As :func:`~fairfold.folds.parts_of`.
     """
     scores, seconds, findings = [], [], []
+    counting, best_levels = {}, {}
     of_samples = OfSamples(groups, check_weights(sample_weight, X.shape[0], DataError))
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         if folds is not None and fold not in folds:
@@ -101,6 +105,8 @@ def score_on_folds(
             weights = of_samples.of(test).weights
             rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, threshold, weights)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
+            best_levels[fold] = dict(estimator.best_levels_)
+            counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
         except StudyError as error:
             rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in METRICS]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
@@ -112,6 +118,7 @@ def score_on_folds(
         table if observed_in_test is not None else table.drop(columns="observed_value"),
         pd.DataFrame(seconds, columns=["fold", "step", "seconds"]),
         pd.concat(findings, ignore_index=True),
+        FinalPredictions.of_folds(counting, best_levels, np.asarray(fold_of), Y.shape[1]),
     )
 
 

@@ -1,9 +1,9 @@
 """Which models to trust on a dataset: the best by each metric, and those that do not differ from it significantly.
 
-The study's missing rate nearest to the one estimated on the data is looked at, the lower of two that are equally
-near. Tests are corrected paired t-tests over folds, two-sided, adjusted over all pairs of models after Benjamini &
-Hochberg, because any pair could have become a comparison with the best. docs/how-it-works.md says what error rates
-that keeps.
+Models are looked at that learned from the labels as they are, or with as few hidden as in any part of the study. What
+counts are their scores on complete labels, estimated from the observed ones of left-out folds. Tests are corrected
+paired t-tests over folds, two-sided, adjusted over all pairs of models after Benjamini & Hochberg, because any pair
+could have become a comparison with the best. docs/how-it-works.md says what error rates that keeps.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from fairfold.ties import first_best, settled
 # What models are used for -> the metrics that judge it; the first one leads.
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
 _DIGITS = 12  # decimals of a score; what differs less is rounding
-_SCORES = ["dataset", "missing_rate", "model", "fold", "is_final", "metric", "value"]
+_FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
+_SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top"]
+_ESTIMATED = ["observed", "low", "high", "share_best"]
 
 
 def nearest_rate(rates: Iterable[float], estimate: float) -> float:
@@ -38,49 +40,60 @@ def nearest_rate(rates: Iterable[float], estimate: float) -> float:
     return rates[0 if np.isnan(estimate) else first_best([-abs(rate - estimate) for rate in rates])]
 
 
-def recommend(scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Models on each dataset, at the missing rate nearest to the estimated one, compared with the best.
+def recommend(
+    folds: pd.DataFrame, scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05
+) -> pd.DataFrame:
+    """Models on each dataset, compared with the best by estimated scores on complete labels.
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, model, fold, is_final, metric, value``, as of the weak-label study; rows
-        that are not final are left out. Missing rates in percent.
+    folds, scores : columns ``dataset, missing_rate, model, fold, metric, observed, corrected`` and ``dataset,
+        missing_rate, model, metric, observed, low, high, share_best``, as of
+        :func:`~fairfold.recommendation.complete_scores.complete_scores`; the lowest missing rate of a dataset is looked
+        at. Where no score could be corrected, those on observed labels are compared.
     missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, with a row of hidden rate 0 for each
-        dataset, as of :func:`~fairfold.recommendation.missing_rate.missing_rate_table`.
+        dataset.
     alpha : level of the tests, for each dataset and metric.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, mean, sd, n_folds, rank,
-    difference, p_value, p_adjusted, is_top``
-        ``mean`` and ``sd`` are over folds, ``difference`` is how much worse than the best, at least 0. ``p_value`` is
-        of the test against the best, NaN for itself, and ``p_adjusted`` the same adjusted over all pairs of models.
-        ``is_top`` says that a model is not significantly worse than the best; all are top where a single fold allows no
-        test. Folds in which a metric is undefined for all models are left out. A model without a score in one of the
-        others is not compared: it has NaN, is not top, and ``n_folds`` is the number of its scores.
+    DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, mean, observed, low, high,
+    share_best, sd, n_folds, rank, difference, p_value, p_adjusted, is_top``
+        ``mean`` and ``sd`` are of estimated scores over folds, ``observed`` is the mean of those on observed labels,
+        ``low`` to ``high`` a 95 % interval of the mean, and ``share_best`` the share of its draws in which the model is
+        the best; ``difference`` is how much worse than the best, at least 0. ``p_value`` is of the test against the
+        best, NaN for itself, and ``p_adjusted`` the same adjusted over all pairs of models. ``is_top`` says that a
+        model is not significantly worse than the best; all are top where a single fold allows no test. Folds in which a
+        metric is undefined for all models are left out. A model without a score in one of the others is not compared:
+        it has NaN, is not top, and ``n_folds`` is the number of its scores.
 
     Raises
     ------
     DataError
         When a column or the estimate of a dataset is missing, alpha is no level, or a model has two scores in one fold.
     """
-    _check(scores, _SCORES, "scores")
+    _check(folds, _FOLDS, "scores of folds")
+    _check(scores, _SCORES, "complete scores")
     _check(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
     if not 0 < alpha < 1:
         raise DataError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
-    scores = scores[scores["is_final"]]
     estimates = missing_rates[missing_rates["hidden_rate"] == 0].set_index("dataset")["estimated_rate"]
     tables = []
-    for dataset, part in scores.groupby("dataset", sort=False):
+    for dataset, part in folds.groupby("dataset", sort=False):
         if dataset not in estimates:
             raise DataError(f"the table of missing rates has no estimate of {dataset!r} as it is (hidden rate 0).")
-        rate = nearest_rate(part["missing_rate"].unique(), estimates[dataset])
-        at_rate = part[part["missing_rate"] == rate]
+        rate = part["missing_rate"].min()
+        part = part[part["missing_rate"] == rate]
+        part = part.assign(value=part["corrected"] if part["corrected"].notna().any() else part["observed"])
+        intervals = scores[(scores["dataset"] == dataset) & (scores["missing_rate"] == rate)]
         for use, metrics in USES.items():
             for metric in metrics:
-                table = compare_with_best(at_rate[at_rate["metric"] == metric], metric, alpha=alpha)
+                table = compare_with_best(part[part["metric"] == metric], metric, alpha=alpha)
+                of_metric = intervals[intervals["metric"] == metric].set_index("model")[_ESTIMATED]
+                table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
-                tables.append(table.assign(**names, use=use, metric=metric)[[*names, "use", "metric", *_COMPARED]])
+                named = table.assign(**names, use=use, metric=metric)
+                tables.append(named[[*names, "use", "metric", *_COMPARED[:2], *_ESTIMATED, *_COMPARED[2:]]])
     return pd.concat(tables, ignore_index=True)
 
 

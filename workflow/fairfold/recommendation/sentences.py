@@ -14,7 +14,10 @@ import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.comparison import USES, nearest_rate
+from fairfold.recommendation.complete_scores import ALL_MODELS
 from fairfold.ties import first_best
+
+_CERTAIN = 0.995  # share of draws, which rounds to 100 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,8 @@ class Evidence:
     comparisons : columns ``metric, missing_rate, n_datasets``, how many datasets ``cliques`` are over.
     cliques : columns ``metric, missing_rate, clique, model, mean_rank`` of models that tests over datasets cannot tell
         apart; clique 1 holds the model with the best (lowest) mean rank.
+    quality : columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage``, how right estimated
+        scores were, of :func:`~fairfold.recommendation.complete_scores.correction_quality`.
     win_percentages : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
         sets, beside an interval of equal models (NaN where there is none).
@@ -39,6 +44,7 @@ class Evidence:
     memory: pd.DataFrame | None = None
     comparisons: pd.DataFrame | None = None
     cliques: pd.DataFrame | None = None
+    quality: pd.DataFrame | None = None
     win_percentages: pd.DataFrame | None = None
 
 
@@ -55,8 +61,8 @@ def recommendation_sentences(
     Parameters
     ----------
     table : of :func:`~fairfold.recommendation.comparison.recommend`.
-    missing_rates : columns ``dataset, hidden_rate, hidden_share, estimated_rate, lowest, highest, n_folds, reason``, of
-        :func:`~fairfold.recommendation.missing_rate.missing_rate_table`.
+    missing_rates : columns ``dataset, hidden_rate, hidden_share, estimated_rate, low, high, reason``, as of
+        :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
     evidence : what else is known.
     alpha : level of the tests behind the cliques.
     moderate_draws : win percentages are told for the fewest draws and for the most, but no more than so many.
@@ -82,21 +88,30 @@ def recommendation_sentences(
 def _about_data(dataset: str, estimates: pd.DataFrame, rate: int) -> Iterator[str]:
     """How many labels are missing, how far to trust that, and which part of the study is looked at."""
     own = estimates.loc[0]
+    learned = "the labels as they are" if rate == 0 else f"{100 - rate} % of their positive labels"
+    follows = f"What follows is about models that learned from {learned}, tested on left-out folds"
     if np.isnan(own["estimated_rate"]):
         yield f"How many positive labels of {dataset} are missing could not be estimated: {own['reason']}."
-        yield f"What follows is therefore about the lowest missing rate of the study: {_hidden(rate)}."
+        yield f"{follows}; their scores are by the labels that are observed, and are not corrected for missing ones."
         return
     share = f"{own['estimated_rate']:.0f} %"
-    spread = f"between {own['lowest']:.0f} and {own['highest']:.0f} % as each of {own['n_folds']:.0f} folds is left out"
-    if own["n_folds"] == 1:
-        spread = "from a single fold"
+    if own["low"] == own["high"]:
+        yield f"Of the labels of {dataset} {share} are unmeasured; those that are measured are taken as they are."
+        yield f"{follows}."
+        return
+    spread = f"95 % interval {own['low']:.0f} to {own['high']:.0f} %"
     yield f"About {share} of the positive labels of {dataset} seem to be missing ({spread})."
     tried = estimates[(estimates.index > 0) & estimates["estimated_rate"].notna()]
     if tried.empty:
         yield "No labels were hidden on purpose in this study, so there is no saying how far off that may be."
     else:
         yield _about_trials(tried, share, own["estimated_rate"])
-    yield f"The missing rate of the study nearest to it is {rate} %: what follows is about {_hidden(rate)}."
+    yield (
+        "That, and every score below, supposes that positives are missing at random, in all labels alike, and that "
+        "none is wrong. If it is those that are hard to tell that are missing, they look like negatives, and more are "
+        "missing than estimated."
+    )
+    yield f"{follows}. Their scores are estimates for complete labels, from those that are observed."
 
 
 def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
@@ -122,16 +137,29 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         yield "No model has a score in every fold, so that there is nothing to recommend."
         return
     best, folds = _best(compared), int(compared["n_folds"].iloc[0])
-    spread = f" ± {_rounded(compared.loc[best], 'sd')} (mean and standard deviation over {folds} folds)"
-    value = f"{_rounded(compared.loc[best])}{spread if folds > 1 else ' (a single fold)'}"
     among = f" of {len(compared)} models" if len(compared) > 1 else ""
-    yield f"By {METRICS[lead].name} the best{among} is {best}: {value}."
+    yield f"By {METRICS[lead].name} the best{among} is {best}: {_estimated(compared.loc[best], folds)}."
+    if (share := compared.loc[best, "share_best"]) < _CERTAIN and len(compared) > 1:
+        second = compared["share_best"].drop(index=best).idxmax()
+        yield (
+            f"As samples and the share that is missing are drawn anew, it stays the best in {100 * share:.0f} % of "
+            f"draws; {second} is in {100 * compared.loc[second, 'share_best']:.0f} %."
+        )
     yield _about_tests(compared, best, folds)
     others = [_about_other(best, metric, by_metric[metric]) for metric in list(by_metric)[1:]]
     yield from (sentence for sentence in others if sentence and len(compared) > 1)
     failed = table.index[table["mean"].isna()]
     if len(failed):
         yield f"Left out, for want of a score in every fold: {_listed(failed)}."
+
+
+def _estimated(scored: pd.Series, folds: int) -> str:
+    """A score with its interval and what it is on observed labels, or with its spread where it is not corrected."""
+    if np.isnan(scored["low"]):
+        spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds} folds)"
+        return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
+    ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
+    return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on those observed)"
 
 
 def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
@@ -179,6 +207,8 @@ def _about_evidence(
     if compared.empty:
         return
     best, dataset = _best(compared), table["dataset"].iloc[0]
+    if evidence.quality is not None and compared["low"].notna().any():
+        yield from _about_quality(evidence.quality, lead)
     if evidence.cliques is not None and evidence.comparisons is not None:
         cliques, comparisons = (
             part[(part["metric"] == lead) & (part["missing_rate"] == rate)]
@@ -197,6 +227,22 @@ def _about_evidence(
             for part in (evidence.seconds, evidence.memory)
         )
         yield from _about_cost(seconds, memory, best, compared.index[compared["is_top"]])
+
+
+def _about_quality(quality: pd.DataFrame, metric: str) -> Iterator[str]:
+    """How right such estimates were where the study knows what was hidden."""
+    tried = quality[(quality["metric"] == metric) & (quality["missing_rate"] > 0) & (quality["model"] == ALL_MODELS)]
+    if tried.empty:
+        return
+    n = tried["n"].sum()
+    held, off, off_observed = (
+        np.average(tried[column], weights=tried["n"]) for column in ("coverage", "error_corrected", "error_observed")
+    )
+    yield (
+        f"Where labels were hidden on purpose, {100 * held:.0f} % of {_count(n, 'such interval')} (of all models and "
+        f"datasets) held the score by all labels; estimates were off by {off:.3f} on the mean, scores on observed "
+        f"labels by {off_observed:.3f}."
+    )
 
 
 def _about_cliques(cliques: pd.DataFrame, n_datasets: int, best: str, metric: str, rate: int, alpha: float) -> str:
@@ -290,11 +336,6 @@ def _points(difference: float) -> str:
 
 def _percent_hidden(rate: int) -> str:
     return f"{rate} % hidden" if rate else "nothing hidden"
-
-
-def _hidden(rate: int) -> str:
-    kept = f"{rate} % of their positive labels hidden" if rate else "no label hidden"
-    return f"models that learned with {kept}, judged by the labels as they are"
 
 
 def _p(value: float) -> str:

@@ -144,9 +144,12 @@ def _hide_in(
     return np.concatenate(hidden)
 
 
-def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int, negatives: Negatives = "unlabelled") -> Matrix:
-    """Labels that may be seen when a fold is left out, of what one of the functions above hides."""
-    _, rows, labels = hidden[hidden[:, 0] == fold].T
+def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: Negatives = "unlabelled") -> Matrix:
+    """Labels that may be seen when a fold is left out, of what one of the functions above hides.
+
+    With None for the fold nothing is seen that any fold hides: of :func:`hide_in_test_parts`, what is seen of the data.
+    """
+    _, rows, labels = (hidden if fold is None else hidden[hidden[:, 0] == fold]).T
     return _without(Y, rows, labels, negatives)
 
 

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from fairfold.errors import DataError
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.metrics import METRICS
+
+FOLD_OF = np.array([0, 1, 0, 1, -1])
+LEVELS = {0: dict.fromkeys(METRICS, 2) | {"mcc": 0}, 1: dict.fromkeys(METRICS, 1)}
+
+
+@pytest.fixture
+def stages():
+    """Probabilities after three levels of two folds."""
+    random = np.random.default_rng(0)
+    return {fold: {level: random.random((2, 3)) for level in range(3)} for fold in (0, 1)}
+
+
+def test_each_metric_has_its_level_of_each_fold(stages, tmp_path):
+    found = FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3)
+    found.save(tmp_path / "predictions.npz")
+    for predictions in (found, FinalPredictions.load(tmp_path / "predictions.npz")):
+        for metric in METRICS:
+            expected = np.full((5, 3), np.nan)
+            expected[[0, 2]] = stages[0][LEVELS[0][metric]]
+            expected[[1, 3]] = stages[1][1]
+            np.testing.assert_allclose(predictions.by(metric), expected, rtol=1e-7)
+    assert found.probabilities.shape == (2, 5, 3)  # no more than are needed
+
+
+def test_a_fold_that_failed_has_none(stages):
+    found = FinalPredictions.of_folds({0: stages[0]}, {0: LEVELS[0]}, FOLD_OF, 3)
+    assert np.isnan(found.by("mcc")).all(axis=1).tolist() == [False, True, False, True, True]
+    assert np.isnan(FinalPredictions.of_folds({}, {}, FOLD_OF, 3).by("mcc")).all()
+
+
+def test_unknown_metrics_are_refused(stages):
+    with pytest.raises(DataError, match="unknown metric 'gini'"):
+        FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3).by("gini")

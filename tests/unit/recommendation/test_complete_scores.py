@@ -1,0 +1,155 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.errors import DataError
+from fairfold.evaluation.corrected import corrected_draws, corrected_scores
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores, correction_quality
+from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels.plateau import FrequencyDistribution
+
+N, N_LABELS, N_DRAWS = 160, 4, 40
+FREQUENCY = FrequencyDistribution(np.array([0.4, 0.5, 0.6, 1.0]), np.array([0.25, 0.5, 0.24, 0.01]))
+FOLD_OF = np.arange(N) % 2
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Labels, what is seen of them, and predictions of two models, a good one and one of noise."""
+    random = np.random.default_rng(0)
+    P = random.random((N, N_LABELS))
+    Y = (random.random(P.shape) < P**2).astype(np.int8)
+    levels = {fold: dict.fromkeys(METRICS, 0) | {"mcc": 1} for fold in (0, 1)}
+    predictions = {}
+    for name, probabilities in (("good", P), ("noise", random.random(P.shape))):
+        stages = {fold: {0: probabilities[fold == FOLD_OF], 1: probabilities[fold == FOLD_OF] ** 2} for fold in (0, 1)}
+        predictions[name] = FinalPredictions.of_folds(stages, levels, FOLD_OF, N_LABELS)
+    return Y, mask_positives(Y, 0.5, random_state=1), predictions
+
+
+@pytest.fixture(scope="module")
+def tables(data):
+    return complete_scores(*data, FREQUENCY, 0.5, n_draws=N_DRAWS, random_state=7)
+
+
+def test_folds_are_scored_by_all_that_is_known(data, tables):
+    Y, observed, predictions = data
+    assert list(tables["folds"].columns[:3]) == ["model", "fold", "metric"]
+    assert len(tables["folds"]) == 2 * 2 * len(METRICS)
+    for row in tables["folds"].itertuples():
+        test = row.fold == FOLD_OF
+        P = predictions[row.model].by(row.metric)[test]
+        assert row.complete == multilabel_scores(Y[test], P)[row.metric]
+        assert row.observed == multilabel_scores(observed[test], P)[row.metric]
+        for found, c in ((row.corrected, FREQUENCY.median), (row.known, 0.5)):
+            assert found == corrected_scores(observed[test], P, c, metrics=[row.metric])[row.metric]
+
+
+def test_means_over_folds(tables):
+    means = tables["folds"].groupby(["model", "metric"])[["complete", "observed", "corrected", "known"]].mean()
+    found = tables["scores"].set_index(["model", "metric"])
+    np.testing.assert_allclose(found.loc[means.index, means.columns], means, rtol=1e-12)
+    assert tables["scores"]["model"].unique().tolist() == ["good", "noise"]
+
+
+def test_intervals_are_quantiles_of_paired_draws(data, tables):
+    _, observed, predictions = data
+    frequencies, drawn = FREQUENCY.draw(N_DRAWS, 7), {}
+    for model in ("good", "noise"):
+        folds = []
+        for fold in (0, 1):
+            test, of_draws = fold == FOLD_OF, iter(frequencies)
+            P = predictions[model].by("mcc")[test]
+            given = {"metrics": ["mcc"], "n_draws": N_DRAWS, "random_state": 7 + fold}
+            folds.append(corrected_draws(observed[test], P, lambda rows, of=of_draws: next(of), **given)["mcc"])
+        drawn[model] = np.mean(folds, axis=0)
+    found = tables["scores"].query("metric == 'mcc'").set_index("model")
+    for model in ("good", "noise"):
+        np.testing.assert_allclose(
+            found.loc[model, ["low", "high"]].astype(float), np.quantile(drawn[model], [0.025, 0.975])
+        )
+    assert found.loc["good", "share_best"] == np.mean(drawn["good"] >= drawn["noise"])
+    assert found["share_best"].sum() == pytest.approx(1)
+
+
+def test_fewer_losses_are_better(tables):
+    found = tables["scores"].set_index(["metric", "model"])["share_best"]
+    assert found["ranking_loss", "good"] > 0.9
+
+
+def test_samples_of_a_group_are_drawn_together_and_weights_count(data):
+    """Every sample twice, as groups of two, is every sample once with twice the weight."""
+    Y, observed, predictions = data
+    rows = np.repeat(np.arange(N), 2)
+    twice = {
+        model: FinalPredictions(each.probabilities[:, rows], each.kept, FOLD_OF[rows])
+        for model, each in predictions.items()
+    }
+    options = {"n_draws": N_DRAWS, "random_state": 7}
+    found = complete_scores(Y[rows], observed[rows], twice, FREQUENCY, 0.5, groups=rows, **options)["scores"]
+    weights = np.random.default_rng(0).choice([1, 3], size=N).astype(float)
+    weighted, copied = (
+        complete_scores(*each, FREQUENCY, 0.5, sample_weight=w, **options)["folds"]
+        for each, w in ((data, weights), ((Y[rows], observed[rows], twice), np.repeat(weights, 2)))
+    )
+    single = complete_scores(*data, FREQUENCY, 0.5, **options)["scores"]
+    linear = found["metric"] == "hamming_loss"  # others count a sample's copy as another one
+    np.testing.assert_allclose(found.loc[linear, ["low", "high"]], single.loc[linear, ["low", "high"]])
+    np.testing.assert_allclose(copied["complete"], weighted["complete"])
+
+
+def test_without_a_frequency_nothing_is_corrected(data):
+    found = complete_scores(*data, None, 0.5, n_draws=5)["scores"]
+    assert found[["corrected", "low", "high", "share_best"]].isna().all(axis=None)
+    assert found[["complete", "observed", "known"]].notna().all(axis=None)
+
+
+def test_a_model_that_failed_on_a_fold_has_no_mean(data):
+    Y, observed, predictions = data
+    lost = predictions["noise"].probabilities.copy()
+    lost[:, FOLD_OF == 1] = np.nan
+    given = {"noise": predictions["noise"]._replace(probabilities=lost), "good": predictions["good"]}
+    tables = complete_scores(Y, observed, given, FREQUENCY, 0.5, n_draws=10)
+    found = tables["scores"].set_index("model")
+    assert found.loc["noise"].drop(columns="metric").isna().all(axis=None)
+    assert (found.loc["good", "share_best"] == 1).all()
+    assert tables["folds"].query("model == 'noise' and fold == 0")["corrected"].notna().all()
+
+
+def test_with_complete_labels_estimates_are_the_scores(data):
+    Y, _, predictions = data
+    found = complete_scores(Y, Y, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=10)["scores"]
+    for column in ("observed", "corrected", "known"):
+        np.testing.assert_allclose(found[column], found["complete"], rtol=1e-9)
+
+
+QUALITY = pd.DataFrame(
+    [
+        ("one", 50, "a", "mcc", 0.5, 0.2, 0.55, 0.45, 0.6, 0.5, 0.52),
+        ("two", 50, "a", "mcc", 0.5, 0.4, 0.40, 0.30, 0.45, 0.5, 0.46),
+        ("one", 50, "b", "mcc", 0.3, 0.1, 0.30, 0.3, 0.35, 0.5, 0.3),
+        ("two", 50, "b", "mcc", 0.3, 0.1, np.nan, np.nan, np.nan, np.nan, np.nan),
+    ],
+    columns=[
+        *("dataset", "missing_rate", "model", "metric", "complete", "observed", "corrected", "low", "high"),
+        *("share_best", "known"),
+    ],
+)
+
+
+def test_quality_counts_by_hand():
+    found = correction_quality(QUALITY).set_index("model")
+    assert found.index.tolist() == [ALL_MODELS, "a", "b"]
+    assert found["n"].tolist() == [3, 2, 1]
+    of_a = {"bias_observed": -0.2, "error_observed": 0.2, "bias_corrected": -0.025, "error_corrected": 0.075}
+    for column, value in {**of_a, "error_known": 0.03, "coverage": 0.5, "width": 0.15}.items():
+        assert found.loc["a", column] == pytest.approx(value)
+    assert found.loc[ALL_MODELS, "coverage"] == pytest.approx(2 / 3)
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(DataError, match="has no column 'low'"):
+        correction_quality(QUALITY.drop(columns="low"))

@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from fairfold.errors import ModelError
+from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels.plateau import (
+    _GRID,
+    _IMPURITY,
+    FrequencyDistribution,
+    _above_the_plateau,
+    _fit_curves,
+    _profile,
+    frequency_distribution,
+)
+
+
+def simulated(slope, n=1500, n_labels=3, seed=0):
+    """Labels and the probabilities that they are drawn by; the steeper, the surer are the surest."""
+    random = np.random.default_rng(seed)
+    P = expit(slope * random.normal(size=(n, n_labels)) - 1)
+    return (random.random(P.shape) < P).astype(np.int8), P
+
+
+def plain_loss(curve, scores, is_observed, c, prior):
+    p = c / (1 + np.exp(-(curve[0] * scores + curve[1])))
+    return -np.sum(np.where(is_observed, np.log(p), np.log(1 - p))) + np.sum((curve - prior) ** 2)
+
+
+@pytest.mark.parametrize("c", [1.0, 0.6, 0.2])
+def test_curves_are_the_best_there_are(c):
+    Y, P = simulated(3)
+    observed = mask_positives(Y, 0.4, random_state=1) == 1
+    scores, prior = np.log(P / (1 - P)), np.array([[1.2, -0.3], [0.8, 0.1], [1.0, 0.0]])
+    curves, losses = _fit_curves(scores, observed, np.ones(Y.shape), c, prior, None)
+    for label in range(3):
+        given = scores[:, label], observed[:, label], c, prior[label]
+        found = minimize(plain_loss, prior[label], given, bounds=[(0, None), (None, None)])
+        assert losses[label] == pytest.approx(found.fun, abs=1e-3)
+        assert losses[label] == pytest.approx(plain_loss(curves[label], *given), rel=1e-12)
+
+
+def test_a_curve_that_falls_is_flat():
+    Y, P = simulated(3)
+    curves, _ = _fit_curves(-np.log(P), Y == 1, np.ones(Y.shape), 0.9, np.tile([1.0, 0.0], (3, 1)), None)
+    assert (curves[:, 0] == 0).all()
+
+
+def test_cells_without_weight_take_no_part_in_curves():
+    Y, P = simulated(3)
+    scores, kept = np.log(P / (1 - P)), np.arange(len(Y)) % 3 > 0
+    counts = np.repeat(kept[:, None], 3, axis=1).astype(float)
+    np.testing.assert_allclose(
+        _profile(scores, Y == 1, counts), _profile(scores[kept], Y[kept] == 1, counts[kept]), atol=1e-2
+    )
+
+
+@pytest.mark.parametrize("rate", [0, 0.3, 0.5, 0.7])
+def test_intervals_hold_what_was_hidden(rate):
+    held, medians = 0, []
+    for seed in range(12):
+        Y, P = simulated(4, seed=seed)
+        observed = mask_positives(Y, rate, random_state=seed)
+        found = frequency_distribution(observed, P)
+        low, high = found.interval()
+        held += low <= 1 - rate + 1e-9 and 1 - rate <= high + 1e-9
+        medians.append(found.median)
+    # 11 of 12 or more: with a coverage of 0.95 fewer come about once in ten such tests, and these are wider
+    assert held >= 11
+    assert np.mean(medians) == pytest.approx(1 - rate, abs=0.08)
+
+
+def test_what_features_do_not_tell_is_left_open():
+    """Scores that say nothing fit any frequency above the share that is observed."""
+    Y, _ = simulated(4)
+    noise = np.random.default_rng(3).uniform(0.3, 0.5, size=Y.shape)
+    low, high = frequency_distribution(mask_positives(Y, 0.5, random_state=0), noise).interval()
+    assert low < 0.45 and high > 0.9
+
+
+def test_exact_probabilities_of_being_observed_hide_the_plateau():
+    """As the module says: their curve is logistic with nothing missing; scores have to go on rising."""
+    Y, P = simulated(4)
+    found = frequency_distribution(mask_positives(Y, 0.5, random_state=0), 0.5 * P)
+    assert found.interval()[0] > 0.55
+
+
+def test_other_labels_narrow_it_down():
+    """Of two labels that are always one, half of the positives of one are seen where the other is, and never more."""
+    random = np.random.default_rng(0)
+    Y = np.repeat((random.random((1500, 1)) < 0.3).astype(np.int8), 2, axis=1)
+    observed = mask_positives(Y, 0.5, random_state=1)
+    noise = random.uniform(0.3, 0.5, size=Y.shape)
+    (low, high), (alone_low, alone_high) = (
+        frequency_distribution(observed[:, labels], noise[:, labels]).interval() for labels in ([0, 1], [0])
+    )
+    assert high - low < 0.8 * (alone_high - alone_low)
+    assert alone_low < 0.4 < 0.45 < low < 0.55
+
+
+def test_unmeasured_labels_take_no_part():
+    Y, P = simulated(4)
+    observed = mask_positives(Y, 0.5, random_state=0).astype(np.int8)
+    unmeasured = np.random.default_rng(0).random(Y.shape) < 0.3
+    observed[unmeasured] = -1
+    found = frequency_distribution(observed, P)
+    assert found.probabilities == pytest.approx(
+        frequency_distribution(observed, np.where(unmeasured, 0.999, P)).probabilities
+    )
+    low, high = found.interval()
+    assert low < 0.5 < high
+
+
+def test_labels_without_a_positive_say_nothing():
+    Y, P = simulated(4)
+    wider = np.column_stack([Y, np.zeros(len(Y), dtype=np.int8)])
+    same = frequency_distribution(wider, np.column_stack([P, P[:, 0]]))
+    np.testing.assert_array_equal(same.probabilities, frequency_distribution(Y, P).probabilities)
+    assert frequency_distribution(np.zeros_like(Y), P).interval() == (1, 1)
+
+
+def test_sparse_labels_are_the_same():
+    Y, P = simulated(4)
+    found = frequency_distribution(sparse.csr_array(Y), P)
+    np.testing.assert_array_equal(found.probabilities, frequency_distribution(Y, P).probabilities)
+
+
+@pytest.mark.parametrize("P", [np.full((20, 2), 0.5), np.full((20, 3), 1.5), np.full((20, 3), np.nan)])
+def test_other_probabilities_are_refused(P):
+    with pytest.raises(ModelError, match=r"labels have shape \(20, 3\) and probabilities .* give as many"):
+        frequency_distribution(np.ones((20, 3), dtype=int), P)
+
+
+def test_above_the_plateau_by_drawing():
+    """The frequency is the plateau times the exponential of an exponential variable, at most 1."""
+    random = np.random.default_rng(0)
+    probabilities = np.zeros(len(_GRID))
+    probabilities[[20, 40, 58]] = 0.5, 0.3, 0.2
+    drawn = random.choice(np.log(_GRID), p=probabilities, size=400_000) + _IMPURITY * random.exponential(size=400_000)
+    step = np.log(_GRID[1] / _GRID[0])
+    nearest = np.clip(np.rint((np.minimum(drawn, 0) - np.log(_GRID[0])) / step), 0, len(_GRID) - 1).astype(int)
+    expected = np.bincount(nearest, minlength=len(_GRID)) / len(drawn)
+    np.testing.assert_allclose(_above_the_plateau(probabilities), expected, atol=4e-3)
+
+
+def test_quantiles_and_draws_of_a_distribution():
+    found = FrequencyDistribution(np.array([0.25, 0.5, 1.0]), np.array([0.2, 0.4, 0.4]))
+    assert found.median == pytest.approx(np.exp(np.interp(0.5, [0.1, 0.4, 0.6], np.log([0.25, 0.5, 1]))))
+    assert found.quantiles(np.array([0.0, 0.1, 0.6, 0.99])) == pytest.approx([0.25, 0.25, 1, 1])
+    drawn = found.draw(1000, 3)
+    assert np.quantile(drawn, [0.2, 0.5]) == pytest.approx(found.quantiles(np.array([0.2, 0.5])), rel=0.01)
+    assert np.mean(drawn == 1) == pytest.approx(0.4, abs=2e-3)
+    np.testing.assert_array_equal(drawn, found.draw(1000, 3))
+    assert FrequencyDistribution.certain(0.4).interval() == (0.4, 0.4)

@@ -1,0 +1,210 @@
+"""Scores on complete labels, estimated for every model from those that are observed, with intervals.
+
+What is scored are the probabilities of left-out samples, fold by fold as in the other tables; the correction is that of
+:mod:`fairfold.evaluation.corrected`. An interval holds the scatter over samples, drawn anew within each fold, and what
+is not known of the label frequency. All models meet the same draws. Where labels were hidden on purpose, the score by
+all labels says how right estimates and intervals are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from fairfold.arrays import Matrix
+from fairfold.errors import DataError
+from fairfold.evaluation.corrected import corrected_draws, corrected_scores
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.folds import parts_of
+from fairfold.groups import OfSamples
+from fairfold.weak_labels.plateau import FrequencyDistribution
+
+LEVEL = 0.95
+ALL_MODELS = "all models"
+_DIGITS = 12  # decimals of a score; what differs less is rounding
+_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known"]
+_SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
+_QUALITY = [
+    *("missing_rate", "metric", "model", "n", "bias_observed", "error_observed", "bias_corrected", "error_corrected"),
+    *("error_known", "coverage", "width"),
+]
+
+
+def complete_scores(
+    Y: Matrix,
+    observed: Matrix,
+    predictions: Mapping[str, FinalPredictions],
+    frequency: FrequencyDistribution | None,
+    known_frequency: float,
+    *,
+    threshold: float = 0.5,
+    groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+    n_draws: int = 200,
+    random_state: int = 0,
+) -> dict[str, pd.DataFrame]:
+    """Scores of models on one dataset at one missing rate, by all labels, by observed ones, and corrected.
+
+    Parameters
+    ----------
+    Y : (n_samples, n_labels) of 0/1, all labels that the data have.
+    observed : (n_samples, n_labels) what is left of them; -1 where unmeasured.
+    predictions : model -> what its final scores are of.
+    frequency : what is known of the label frequency; None for nothing, and no corrected scores.
+    known_frequency : the share of positives that was left, as who hid them knows it.
+    threshold : probability above which a label counts as predicted.
+    groups, sample_weight : (n_samples,) or None; samples of a group are drawn together, and weights count in scores.
+    n_draws : of samples and frequencies, for the intervals.
+    random_state : seed.
+
+    Returns
+    -------
+    dict of two DataFrames
+        ``folds``, columns ``model, fold, metric, complete, observed, corrected, known``: the score by all labels, by
+        observed ones, and this corrected with the median of the frequency and with the known one; ``scores``, columns
+        ``model, metric, complete, observed, corrected, low, high, share_best, known``, means over folds with a 95 %
+        interval of the corrected score and the share of draws in which no other model has a better one. NaN where a
+        model has no predictions in a fold. Time grows with the draws times n·q for each model.
+
+    Raises
+    ------
+    DataError
+        As :func:`~fairfold.evaluation.corrected.corrected_scores`.
+    """
+    of_samples = OfSamples(groups, sample_weight)
+    rows, draws = [], {}
+    for model, predicted in predictions.items():
+        drawn = {metric: np.zeros(n_draws) for metric in METRICS}
+        parts = parts_of(predicted.fold_of, len(predicted.fold_of))
+        for fold, (_, test) in enumerate(parts):
+            part = of_samples.of(test)
+            given = {"threshold": threshold, "sample_weight": part.weights}
+            for metrics, P in _alike(predicted, test):
+                found = _scores_of_fold(Y[test], observed[test], P, frequency, known_frequency, metrics, given)
+                rows += [(model, fold, metric, *found[metric]) for metric in metrics]
+                by = {**given, "groups": part.groups, "n_draws": n_draws, "random_state": random_state}
+                of_fold = _draws_of_fold(observed[test], P, frequency, metrics, fold, by)
+                for metric in metrics:
+                    drawn[metric] += of_fold[metric] / len(parts)
+        draws[model] = drawn
+    folds = pd.DataFrame(rows, columns=_FOLDS)
+    return {"folds": folds, "scores": _summary(folds, draws)}
+
+
+def _alike(predicted: FinalPredictions, test: np.ndarray) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Metrics that score the same level of a fold, and its probabilities."""
+    by_level: dict[int, list[str]] = {}
+    fold = predicted.fold_of[test[0]]
+    for number, metric in enumerate(METRICS):
+        by_level.setdefault(int(predicted.kept[number, fold]), []).append(metric)
+    for metrics in by_level.values():
+        yield metrics, predicted.by(metrics[0])[test]
+
+
+def _scores_of_fold(
+    Y: Matrix,
+    observed: Matrix,
+    P: np.ndarray,
+    frequency: FrequencyDistribution | None,
+    known_frequency: float,
+    metrics: list[str],
+    given: Mapping,
+) -> dict[str, tuple[float, ...]]:
+    """Metric -> scores by all labels, by observed ones, corrected, and corrected with what is known."""
+    if not np.isfinite(P).all():
+        return dict.fromkeys(metrics, (np.nan,) * 4)
+    nothing = dict.fromkeys(metrics, np.nan)
+    tables = [
+        multilabel_scores(Y, P, metrics=metrics, **given),
+        multilabel_scores(observed, P, metrics=metrics, **given),
+        nothing if frequency is None else _corrected(observed, P, frequency.median, metrics, given),
+        _corrected(observed, P, known_frequency, metrics, given),
+    ]
+    return {metric: tuple(table[metric] for table in tables) for metric in metrics}
+
+
+def _corrected(observed: Matrix, P: np.ndarray, frequency: float, metrics: list[str], given: Mapping) -> dict:
+    return corrected_scores(observed, P, frequency, metrics=metrics, **given)
+
+
+def _draws_of_fold(
+    observed: Matrix,
+    P: np.ndarray,
+    frequency: FrequencyDistribution | None,
+    metrics: list[str],
+    fold: int,
+    by: Mapping,
+) -> dict[str, np.ndarray]:
+    if frequency is None or not np.isfinite(P).all():
+        return {metric: np.full(by["n_draws"], np.nan) for metric in metrics}
+    groups = by["groups"]
+    if groups is not None and len(np.unique(groups)) == 1:  # nothing to draw from but its samples
+        groups = None
+    frequencies = iter(frequency.draw(by["n_draws"], by["random_state"]))  # the same ones in all folds
+    by = {**by, "groups": groups, "random_state": by["random_state"] + fold}
+    return corrected_draws(observed, P, lambda rows: next(frequencies), metrics=metrics, **by)
+
+
+def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
+    means = folds.groupby(["model", "metric"], sort=False)[_FOLDS[3:]].agg(lambda values: values.mean(skipna=False))
+    tables = []
+    for metric, of_metric in METRICS.items():
+        table = means.xs(metric, level="metric").assign(metric=metric, low=np.nan, high=np.nan, share_best=np.nan)
+        drawn = pd.DataFrame({model: draws[model][metric] for model in table.index})
+        drawn = drawn.loc[:, table["corrected"].notna()].dropna()  # draws without an observed label in a fold
+        if drawn.size:
+            table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
+            table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2)
+            goodness = of_metric.direction * drawn.round(_DIGITS)
+            table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
+        tables.append(table.reset_index()[_SCORES])
+    whole = pd.concat(tables, ignore_index=True)
+    order = {model: number for number, model in enumerate(draws)}
+    return whole.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+
+
+def correction_quality(scores: pd.DataFrame) -> pd.DataFrame:
+    """How near estimates come to the scores by all labels, over datasets.
+
+    Parameters
+    ----------
+    scores : columns ``dataset, missing_rate, model, metric, complete, observed, corrected, low, high, known``, as of
+        :func:`complete_scores`; labels of the data are taken as complete.
+
+    Returns
+    -------
+    DataFrame with the columns ``missing_rate, metric, model, n, bias_observed, error_observed, bias_corrected,
+    error_corrected, error_known, coverage, width``
+        A row for each model and one for all of them; ``n`` counts datasets, or datasets and models. The bias is the
+        mean of estimate less score, the error that of its absolute value; ``known`` is what the frequency that was
+        hidden by gives. ``coverage`` is the share of 95 % intervals that hold the score by all labels, rounded to six
+        decimals, and ``width`` their mean width. Models on one dataset share its frequency, and so its errors.
+
+    Raises
+    ------
+    DataError
+        When a column is missing.
+    """
+    needed = ["dataset", "missing_rate", *_SCORES]
+    if missing := [column for column in needed if column not in scores]:
+        raise DataError(f"the table of complete scores has no column {missing[0]!r}; it needs {', '.join(needed)}.")
+    whole = scores.dropna(subset=["complete", "observed", "corrected", "low", "high"])
+    truth = whole["complete"]
+    held = (whole["low"].round(6) <= truth.round(6)) & (truth.round(6) <= whole["high"].round(6))
+    told = whole[["missing_rate", "metric", "model"]].assign(
+        n=1,
+        bias_observed=whole["observed"] - truth,
+        error_observed=(whole["observed"] - truth).abs(),
+        bias_corrected=whole["corrected"] - truth,
+        error_corrected=(whole["corrected"] - truth).abs(),
+        error_known=(whole["known"] - truth).abs(),
+        coverage=held.astype(float),
+        width=whole["high"] - whole["low"],
+    )
+    told = pd.concat([told.assign(model=ALL_MODELS), told])
+    grouped = told.groupby(["missing_rate", "metric", "model"], sort=False)
+    return grouped.agg({column: "sum" if column == "n" else "mean" for column in _QUALITY[3:]}).reset_index()

@@ -1,0 +1,31 @@
+"""Estimate from observed labels what each model's scores on complete ones are, on one dataset at one missing rate."""
+
+import numpy as np
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.files import write_table
+from fairfold.recommendation.complete_scores import complete_scores
+from fairfold.seeds import seed_for
+from fairfold.weak_labels.masking import observed_labels
+from fairfold.weak_labels.plateau import FrequencyDistribution
+
+with logged(snakemake.log):
+    data, rate, params = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate), snakemake.params
+    with np.load(snakemake.input.hidden) as arrays:
+        observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    with np.load(snakemake.input.frequency) as arrays:
+        frequency = FrequencyDistribution(**arrays) if arrays.files else None
+    files = dict(zip(params.models, snakemake.input.predictions, strict=True))
+    known = (observed == 1).sum() / (data.Y == 1).sum() if data.negatives == "unlabelled" else 1.0
+    tables = complete_scores(
+        *(data.Y, observed, {model: FinalPredictions.load(path) for model, path in files.items()}, frequency, known),
+        threshold=params.threshold,
+        groups=data.groups,
+        sample_weight=data.weights,
+        random_state=seed_for(params.seed, "complete scores", data.id, rate),
+    )
+    unit = {"dataset": data.id, "missing_rate": rate}
+    for name, path in snakemake.output.items():
+        write_table(tables[name].assign(**unit)[[*unit, *tables[name]]], path)

@@ -1,0 +1,25 @@
+"""Estimate which share of one dataset's positives is observed, as it is or with labels hidden on purpose."""
+
+import numpy as np
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.files import write_arrays, write_table
+from fairfold.recommendation.missing_rate import estimate_missing_rate
+from fairfold.seeds import seed_for
+from fairfold.weak_labels.masking import observed_labels
+
+with logged(snakemake.log):
+    data, rate = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate)
+    with np.load(snakemake.input.hidden) as arrays:
+        observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    found = estimate_missing_rate(
+        *(data.Y, observed, FinalPredictions.load(snakemake.input.predictions).by("average_precision")),
+        negatives=data.negatives,
+        random_state=seed_for(snakemake.params.seed, "label frequency", data.id, rate),
+    )
+    unit = {"dataset": data.id, "hidden_rate": rate}
+    write_table(found.row.assign(**unit)[[*unit, *found.row]], snakemake.output.missing_rate)
+    distribution = {} if found.frequency is None else found.frequency._asdict()
+    write_arrays(snakemake.output.frequency, **distribution)
