@@ -20,13 +20,13 @@ from fairfold.cross_testing.procedures import (
 )
 from fairfold.ecoc import ECOCClassifier, PartitionedECOC
 from fairfold.errors import StudyError
+from fairfold.evaluation.corrected import corrected_scores
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import fold_of_parts
-from fairfold.forests import make_model
-from fairfold.recommendation.missing_rate import estimate_missing_rate, missing_rate_table
+from fairfold.recommendation.complete_scores import complete_scores
 from fairfold.splitting import (
     IterativeStratification,
     OptiSplit,
@@ -37,7 +37,8 @@ from fairfold.splitting import (
 from fairfold.splitting.comparison import label_deviations, measure_splits
 from fairfold.splitting.fold_effect import LeaveOutRidge, cross_validated_scores, fold_effect, micro_macro_scores
 from fairfold.splitting.measures import relative_label_distribution
-from fairfold.weak_labels.masking import hide_in_training_parts, n_hidden, observed_labels
+from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, n_hidden, observed_labels
+from fairfold.weak_labels.plateau import FrequencyDistribution
 from fairfold.win_percentage import evaluate_feature_sets
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets
 
@@ -280,23 +281,33 @@ def test_repeated_studies(splitter):
 
 
 @given(ANY)
-def test_hidden_labels_and_estimates_of_their_share(splitter):
-    X, Y, _, _ = data()
+def test_labels_hidden_from_training(splitter):
+    _, Y, _, _ = data()
     hidden = hide_in_training_parts(Y, fold_of(splitter), 0.4, seed=0, names=("a",))
-    shares, estimates, levels = [], [], []
     for fold, (train, test) in enumerate(parts_as_given(splitter)):
         observed = observed_labels(Y, hidden, fold)
         np.testing.assert_array_equal(observed[test], Y[test])
         lost = Y[train].sum(axis=0) - observed[train].sum(axis=0)
         np.testing.assert_array_equal(lost, n_hidden(Y[train].sum(axis=0), 0.4))
-        rows = np.sort(np.arange(N)[train])  # forests draw samples by their places
-        model = make_model("RF+ET", n_trees=5, max_levels=1, random_state=0)
-        levels.append(model.fit(X[rows], observed[rows]).levels_[0])
-        shares.append(100 * lost.sum() / Y[train].sum())
-        estimates.append(100 * estimate_missing_rate(observed[rows], levels[fold].predictors))
-    table = missing_rate_table(Y, fold_of(splitter), {40: hidden}, lambda rate, fold: levels[fold])
-    expected = [40, np.mean(shares), np.mean(estimates), min(estimates), max(estimates), len(levels)]
-    assert table.iloc[0, :6].tolist() == pytest.approx(expected, **ROUNDING)
+
+
+@given(ANY)
+def test_scores_on_complete_labels(splitter):
+    """Each sample that is ever left out counts in its fold, and no other does."""
+    X, Y, _, _ = data()
+    folds = fold_of(splitter)
+    hidden = hide_in_test_parts(Y, folds, 0.4, seed=0, names=("a",))
+    observed = observed_labels(Y, hidden, None)
+    found = score_on_folds(lambda fold: Neighbours(), X, Y, folds, lambda fold: observed)
+    predictions = found.predictions
+    np.testing.assert_array_equal(np.isnan(predictions.by("mcc")).all(axis=1), folds < 0)
+    tables = complete_scores(Y, observed, {"a": predictions}, FrequencyDistribution.certain(0.6), 0.6, n_draws=3)
+    scores = tables["folds"].set_index(["fold", "metric"])
+    for fold, (_, test) in enumerate(parts_as_given(splitter)):
+        P = predictions.by("mcc")[test]
+        assert scores.loc[(fold, "mcc"), "complete"] == pytest.approx(multilabel_scores(Y[test], P)["mcc"], **ROUNDING)
+        corrected = corrected_scores(observed[test], P, 0.6, metrics=["mcc"])["mcc"]
+        assert scores.loc[(fold, "mcc"), "corrected"] == pytest.approx(corrected, **ROUNDING)
 
 
 # ---- win percentage
@@ -506,7 +517,7 @@ TAKES_FOLDS = {
     "scores": scores,
     "study": study,
     "hiding": lambda folds: hide_in_training_parts(data()[1], folds, 0.3, seed=0, names=()),
-    "missing rate": lambda folds: missing_rate_table(data()[1], folds, {}, lambda rate, fold: None),
+    "hiding in tests": lambda folds: hide_in_test_parts(data()[1], folds, 0.3, seed=0, names=()),
     "win percentage": win,
     "effect": effect,
     "scores of one model": lambda folds: cross_validated_scores(
@@ -517,7 +528,7 @@ TAKES_FOLDS = {
     "deviations": lambda folds: label_deviations(folds, data()[1]),
     "start": lambda folds: OptiSplit(3, initial_folds=folds).assign(data()[1]),
 }
-MAY_BE_PARTIAL = {"codes", "scores", "study", "hiding", "missing rate"}
+MAY_BE_PARTIAL = {"codes", "scores", "study", "hiding", "hiding in tests"}
 IN_TURN = np.arange(N) % 3
 BAD_FOLDS = {
     "short": IN_TURN[:-1],

@@ -241,17 +241,26 @@ def test_models_are_recommended(finished):
     study, _ = finished
     results = study.folder / "results"
     rates = pd.read_csv(results / "tables/missing_rates.csv")
-    assert rates[["hidden_rate", "n_folds"]].to_numpy().tolist() == [[0, 2], [50, 2]]
+    assert rates["hidden_rate"].tolist() == [0, 50]
     assert rates["hidden_share"].tolist() == pytest.approx([0, 50], abs=1)
-    assert rates["estimated_rate"].is_monotonic_increasing
+    assert (rates["low"] <= rates["estimated_rate"]).all() and (rates["estimated_rate"] <= rates["high"]).all()
     table = pd.read_csv(results / "tables/recommendation.csv")
     assert set(table["metric"]) == METRICS
     assert len(table) == 4 * len(METRICS)
-    nearest = min([0, 50], key=lambda rate: abs(rate - rates["estimated_rate"][0]))
-    assert (table["missing_rate"] == nearest).all()
-    scores = pd.read_csv(results / "tables/weak_label_scores.csv").query("is_final and missing_rate == @nearest")
+    assert (table["missing_rate"] == 0).all()
+    scores = pd.read_csv(results / "tables/weak_label_scores.csv").query("is_final and missing_rate == 0")
     means = scores.groupby(["metric", "model"])["value"].mean()
-    pd.testing.assert_series_equal(table.set_index(["metric", "model"])["mean"].sort_index(), means, check_names=False)
+    table = table.set_index(["metric", "model"])
+    pd.testing.assert_series_equal(table["observed"].sort_index(), means, check_names=False)
+    assert (table["low"] <= table["high"]).all()
+    complete = pd.read_csv(results / "tables/complete_scores.csv")
+    scores = pd.read_csv(results / "tables/weak_label_scores.csv").query("is_final and missing_rate == 50")
+    for column, values in (("complete", "value"), ("observed", "observed_value")):
+        found = complete.query("missing_rate == 50").set_index(["metric", "model"])[column]
+        means = scores.groupby(["metric", "model"])[values].mean()
+        pd.testing.assert_series_equal(found.sort_index(), means, check_names=False)
+    quality = pd.read_csv(results / "tables/correction_quality.csv")
+    assert quality["coverage"].between(0, 1).all()
     told = pd.read_csv(results / "recommendation/sentences.csv")
     assert told["sentence"].str.contains("MB of memory").sum() >= 2
 

@@ -24,7 +24,7 @@ def test_each_metric_has_its_level_of_each_fold(stages, tmp_path):
             expected = np.full((5, 3), np.nan)
             expected[[0, 2]] = stages[0][LEVELS[0][metric]]
             expected[[1, 3]] = stages[1][1]
-            np.testing.assert_allclose(predictions.by(metric), expected, rtol=1e-7)
+            np.testing.assert_array_equal(predictions.by(metric), expected)
     assert found.probabilities.shape == (2, 5, 3)  # no more than are needed
 
 

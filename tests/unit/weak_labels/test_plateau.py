@@ -11,6 +11,8 @@ from fairfold.weak_labels.plateau import (
     _IMPURITY,
     FrequencyDistribution,
     _above_the_plateau,
+    _asking_other_labels,
+    _dependence,
     _fit_curves,
     _profile,
     frequency_distribution,
@@ -98,6 +100,27 @@ def test_other_labels_narrow_it_down():
     )
     assert high - low < 0.8 * (alone_high - alone_low)
     assert alone_low < 0.4 < 0.45 < low < 0.55
+
+
+def test_of_many_labels_those_that_go_with_one_are_asked():
+    """Two labels that are always one among sixty others, more than are asked."""
+    random = np.random.default_rng(0)
+    pair = np.repeat((random.random((800, 1)) < 0.3).astype(np.int8), 2, axis=1)
+    Y = np.hstack([(random.random((800, 60)) < 0.1).astype(np.int8), pair])
+    observed = mask_positives(Y, 0.5, random_state=1)
+    scores = np.full(Y.shape, -1.0)
+    seen = _asking_other_labels(observed, scores, 0)[:, -1]
+    assert np.abs(np.corrcoef(seen, observed[:, -2])[0, 1]) > 0.9
+    assert seen[observed[:, -2] == 1].mean() - seen[observed[:, -2] == 0].mean() > 1
+
+
+def test_how_far_labels_go_together():
+    random = np.random.default_rng(0)
+    X, y = random.random((50, 4)), random.random(50) < 0.4
+    X[:, 1] = 3
+    found = _dependence(X, y)
+    np.testing.assert_allclose(found[[0, 2, 3]], [abs(np.corrcoef(X[:, j], y)[0, 1]) for j in (0, 2, 3)])
+    assert found[1] == 0
 
 
 def test_unmeasured_labels_take_no_part():

@@ -20,7 +20,7 @@ class FinalPredictions(NamedTuple):
 
     Attributes
     ----------
-    probabilities : (n_kept, n_samples, n_labels) of single precision; NaN where there is none.
+    probabilities : (n_kept, n_samples, n_labels); NaN where there is none.
     kept : (n_metrics, n_folds) which of them counts, in the order of ``METRICS``.
     fold_of : (n_samples,) fold in which a sample was left out, -1 for none.
     """
@@ -41,7 +41,7 @@ class FinalPredictions(NamedTuple):
         kept = np.zeros((len(METRICS), int(fold_of.max(initial=-1)) + 1), dtype=np.int8)
         levels = {fold: sorted({best[metric] for metric in METRICS}) for fold, best in best_levels.items()}
         n_kept = max(map(len, levels.values()), default=1)
-        probabilities = np.full((n_kept, len(fold_of), n_labels), np.nan, dtype=np.float32)
+        probabilities = np.full((n_kept, len(fold_of), n_labels), np.nan)
         for fold, of_fold in levels.items():
             kept[:, fold] = [of_fold.index(best_levels[fold][metric]) for metric in METRICS]
             probabilities[: len(of_fold), fold_of == fold] = [stages[fold][level] for level in of_fold]
@@ -58,7 +58,7 @@ class FinalPredictions(NamedTuple):
         if metric not in METRICS:
             raise DataError(unknown_name("metric", metric, METRICS))
         counts = self.kept[list(METRICS).index(metric), np.maximum(self.fold_of, 0)]
-        return self.probabilities[counts, np.arange(len(counts))].astype(np.float64)
+        return self.probabilities[counts, np.arange(len(counts))]
 
     def save(self, path: str | PathLike) -> None:
         """Write to an ``.npz`` file."""
