@@ -90,10 +90,11 @@ def frequency_distribution(
 ) -> FrequencyDistribution:
     """Distribution of the label frequency, the same for all labels, by the plateau of observed shares.
 
-    Other labels are asked as well: each label is predicted from its probability and the other observed labels, by
-    penalised logistic regression, cross-fitted (of more than 50 other labels, from those that go with it most); as labels go missing independently of each other, what that predicts is
-    c · P(positive | sample, other labels). The likelihood of c is that of the best logistic curve of its scores, times
-    c; curves of labels are shrunk towards one of all. All logarithms of c from log 0.05 to 0 are as likely beforehand.
+    Other labels are asked as well: each label is predicted from its probability and the other observed labels (of many,
+    the 50 that go with it most), by penalised logistic regression, cross-fitted; as labels go missing independently of
+    each other, what that predicts is c · P(positive | sample, other labels). The likelihood of c is that of the best
+    logistic curve of its scores, times c; curves of labels are shrunk towards one of all. All logarithms of c from
+    log 0.05 to 0 are as likely beforehand.
 
     Parameters
     ----------
