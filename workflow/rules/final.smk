@@ -24,7 +24,7 @@ rule fit_final_model:
         dataset="results/datasets/{dataset}.npz",
         recommendation=["results/tables/recommendation.csv"] * (FINAL["model"] is None),
         # nothing where the model is not in the study
-        scores=lambda wildcards: ["results/tables/weak_label_scores.csv"]
+        scores=lambda wildcards: ["results/tables/complete_scores.csv"]
         * (
             wildcards.dataset in WEAK_LABELS["datasets"]
             and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}

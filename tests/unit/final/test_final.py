@@ -14,7 +14,7 @@ from fairfold.__main__ import main
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError, ModelError
 from fairfold.final import load_final
-from fairfold.final.card import model_card, recommended_model, score_intervals
+from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
 
@@ -231,28 +231,22 @@ def test_a_folder_that_is_not_whole_is_refused_in_one_sentence(final, tmp_path, 
         load_final(tmp_path)
 
 
-def scores(values, model="kNN", rate=0, metric="average_precision"):
-    return pd.DataFrame(
-        {"dataset": "toy", "missing_rate": rate, "model": model, "fold": range(len(values)), "is_final": True}
-        | {"metric": metric, "value": values}
-    )
-
-
-def test_intervals_are_those_of_the_corrected_t_distribution():
-    from scipy.stats import t
-
-    values = [0.5, 0.7, 0.6, 0.4]
-    found = score_intervals(scores(values)).iloc[0]
-    half = t.ppf(0.975, 3) * np.std(values, ddof=1) * np.sqrt(1 / 4 + 1 / 3)  # a quarter is tested, the rest trains
-    assert (found["mean"], found["low"], found["high"]) == pytest.approx((0.55, 0.55 - half, 0.55 + half), abs=1e-12)
-    assert score_intervals(scores([0.5]))[["low", "high"]].isna().all(axis=None)
+def scores(corrected, model="kNN", observed=0.25):
+    """Of the labels as they are, and with half of them hidden."""
+    interval = {"corrected": corrected, "low": corrected - 0.1, "high": corrected + 0.1}
+    row = {"dataset": "toy", "model": model, "metric": "average_precision", "observed": observed, **interval}
+    return pd.DataFrame([{**row, "missing_rate": 50, "observed": 0.1}, {**row, "missing_rate": 0}])
 
 
 def test_the_card_says_what_the_study_found(data):
-    card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores([0.25, 0.75]))
-    assert "| 0 % | micro average precision | 0.500 | " in card and "Settings: n_trees 8; seed 3." in card
+    card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores(0.5))
+    assert "| micro average precision | 0.250 | 0.500 | 0.400 to 0.600 |" in card and "0.100" not in card
+    assert "Means over left-out folds, by the labels" in card and "Settings: n_trees 8; seed 3." in card
     assert "90 samples; 4 features, 3 labels, id: sample" in card
-    for unknown in (None, scores([0.5], model="other"), scores([np.nan])):
+    hidden = model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5).query("missing_rate == 50"))
+    assert "Means over left-out folds, with 50 % of each label's positives hidden from training and tests, by" in hidden
+    assert "| 0.250 | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=scores(np.nan))
+    for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
 
 

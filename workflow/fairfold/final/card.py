@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.errors import ModelError
-from fairfold.evaluation.corrected_t import correlation_of_folds
 from fairfold.evaluation.metrics import METRICS
 
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
@@ -22,7 +20,7 @@ _LEAD = "average_precision"
 
 
 def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
-    """The best model on a dataset by average precision, at the missing rate nearest to the estimated one.
+    """The best model on a dataset by average precision on complete labels, as it is estimated.
 
     Parameters
     ----------
@@ -52,36 +50,12 @@ def model_card(
     name : of the model.
     settings : that it was made with.
     seed : of the study.
-    scores : columns ``dataset, missing_rate, model, fold, is_final, metric, value`` of the study; None where the model
-        was not scored.
+    scores : columns ``dataset, missing_rate, model, metric, observed, corrected, low, high`` of the study, of
+        :func:`~fairfold.recommendation.complete_scores.complete_scores`; None where the model was not scored.
     """
     return "\n".join(
         [*_head(data, name), *_data(data), *_scores(data, name, scores), *_limits(), *_made(settings, seed)]
     )
-
-
-def score_intervals(scores: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
-    """Mean scores over folds and their intervals, which count that training parts overlap.
-
-    Parameters
-    ----------
-    scores : columns ``missing_rate, fold, metric, value`` of one model on one dataset.
-    level : of the intervals.
-
-    Returns
-    -------
-    DataFrame with the columns ``missing_rate, metric, mean, low, high, n_folds``; no interval for a single fold.
-    """
-    rows = []
-    for (rate, metric), values in scores.dropna(subset="value").groupby(["missing_rate", "metric"], sort=False)[
-        "value"
-    ]:
-        n, mean, half = len(values), values.mean(), np.nan
-        if n > 1:
-            rho = correlation_of_folds(n)
-            half = stdtrit(n - 1, (1 + level) / 2) * values.std(ddof=1) * np.sqrt(1 / n + rho / (1 - rho))
-        rows.append((rate, metric, mean, mean - half, mean + half, n))
-    return pd.DataFrame(rows, columns=["missing_rate", "metric", "mean", "low", "high", "n_folds"])
 
 
 def _head(data: Dataset, name: str) -> Iterator[str]:
@@ -109,25 +83,30 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     yield "## Scores\n"
     own = None
     if scores is not None:
-        own = scores[(scores["dataset"] == data.id) & (scores["model"] == name) & scores["is_final"]]
-    if own is None or own["value"].isna().all():
+        own = scores[(scores["dataset"] == data.id) & (scores["model"] == name)]
+    if own is None or own["observed"].isna().all():
         yield "The study did not score this model on these data.\n"
         return
+    rate = own["missing_rate"].min()
+    hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
     yield (
-        "Means over left-out folds, with 95 % intervals, by the labels that the data have, taken as complete. At a "
-        "missing rate above 0 so many percent of each label's positives were hidden from training:\n"
+        f"Means over left-out folds{hidden}, by the labels that are observed, and as estimated for complete labels, with "
+        "95 % intervals that hold the scatter over samples and what is not known of the share that is missing:\n"
     )
-    yield "| missing rate | score | mean | 95 % interval |\n|---|---|---|---|"
-    for row in score_intervals(own).itertuples():
-        interval = "–" if np.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}"
-        yield f"| {row.missing_rate} % | {METRICS[row.metric].label} | {row.mean:.3f} | {interval} |"
+    yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
+    for row in own[own["missing_rate"] == rate].itertuples():
+        told = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
+        yield f"| {METRICS[row.metric].label} | {row.observed:.3f} | {told} |"
     yield ""
 
 
 def _limits() -> Iterator[str]:
     yield "## Limits\n"
     yield "- Scores are of models fitted to fewer rows than this one, on data of the same source; others may differ."
-    yield "- Where labels are missing from the data, they are missing from what is scored against, too."
+    yield (
+        "- Scores on complete labels suppose that labels are missing at random, all at the same rate, and that none is "
+        "wrong; if the hard ones are missing, more are missing than estimated."
+    )
     yield (
         "- A posterior takes labels as missing at random, each positive with the same probability; where the hard or "
         "the rare ones are missing, it is too low for them."
