@@ -90,7 +90,7 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     rate = own["missing_rate"].min()
     hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
     yield (
-        f"Means over left-out folds{hidden}, by the labels that are observed, and as estimated for complete labels, with "
+        f"Means over left-out folds{hidden}, by the labels that are observed, and as estimated for complete ones, with "
         "95 % intervals that hold the scatter over samples and what is not known of the share that is missing:\n"
     )
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
