@@ -104,6 +104,7 @@ rule recommend_models:
         seconds="results/timings/models.csv",
         comparisons="results/tables/comparisons.csv",
         cliques="results/tables/cliques.csv",
+        samples="results/tables/datasets.csv",
     output:
         numbers="results/tables/recommendation.csv",
         # in words, with seconds and memory, which differ from run to run
@@ -112,6 +113,8 @@ rule recommend_models:
         "results/logs/recommend_models.log",
     benchmark:
         "results/benchmarks/recommend_models.tsv"
+    params:
+        rope=WEAK_LABELS["rope"],
     script:
         "../scripts/recommend_models.py"
 

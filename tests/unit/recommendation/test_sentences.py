@@ -412,3 +412,10 @@ def test_no_win_percentage_of_the_best():
     assert of(win_percentages=wins({1: np.nan}).query("missing_rate == 50")) == []
     assert of(win_percentages=wins({1: 0.5}).query("model == 'B'")) == []
     assert of(win_percentages=wins({1: 0.5}).query("dataset == 'other'")) == []
+
+
+def test_how_sure_and_how_small_a_difference():
+    found = of(samples=pd.DataFrame({"dataset": ["mine"], "n_samples": [593]}))
+    assert len(found) == 2
+    assert found[0].startswith("A is better than B, which comes next, by more than 0.01 with probability ")
+    assert found[1].startswith("With 593 samples and these 5 folds, differences from A below ")
