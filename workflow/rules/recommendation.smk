@@ -15,6 +15,12 @@ WINS_OF_FORESTS = (
     if WIN_PERCENTAGE["models"]["datasets"]
     else {}
 )
+# What more samples would give, where that is looked at
+CURVES_OF_MODELS = (
+    {"sample_curves": "results/tables/sample_curves.csv"}
+    if SAMPLE_CURVES["datasets"]
+    else {}
+)
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 GATHERED |= {
@@ -97,6 +103,7 @@ rule measure_correction:
 rule recommend_models:
     input:
         **WINS_OF_FORESTS,
+        **CURVES_OF_MODELS,
         folds="results/recommendation/corrected_folds.csv",
         scores="results/tables/complete_scores.csv",
         quality="results/tables/correction_quality.csv",

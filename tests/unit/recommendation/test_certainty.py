@@ -6,7 +6,7 @@ import pytest
 
 from fairfold.errors import DataError
 from fairfold.evaluation.equivalence import detectable_difference, equivalence_probabilities
-from fairfold.recommendation.certainty import CERTAINTY, certainty_columns, certainty_sentences
+from fairfold.recommendation.certainty import CERTAINTY, certainty_columns, certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import compare_with_best, recommend
 
 
@@ -75,3 +75,19 @@ def test_a_negative_region_is_refused():
     rates = pd.DataFrame(columns=["dataset", "hidden_rate", "estimated_rate"])
     with pytest.raises(DataError, match="rope is -1; it must be at least 0"):
         recommend(folds, scores, rates, rope=-1)
+
+
+def curve(rate=0):
+    rows = [("measured", 0.5, 240, 0.70, 0.65, 0.75), ("measured", 1, 480, 0.75, 0.70, 0.80)]
+    rows += [("extrapolated", times, 480 * times, 0.75 + times / 100, 0.71, 0.8213) for times in (2, 4)]
+    table = pd.DataFrame(rows, columns=["kind", "times", "n_train", "score", "low", "high"])
+    return table.assign(missing_rate=rate)
+
+
+def test_what_twice_the_samples_would_give():
+    assert list(curve_sentences(curve(), "A")) == [
+        "With twice the 480 training samples A would reach about 0.770 on observed labels, where it has 0.750 now (95 "
+        "% interval 0.710 to 0.821, if its score goes on as a power law of their number)."
+    ]
+    assert "about 0.770, with 30 % hidden, on observed" in next(curve_sentences(curve(30), "A"))
+    assert not list(curve_sentences(curve()[:2], "A"))

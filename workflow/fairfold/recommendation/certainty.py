@@ -77,6 +77,26 @@ def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> It
     )
 
 
+def curve_sentences(curve: pd.DataFrame, model: str) -> Iterator[str]:
+    """What twice the training samples would give; nothing where that could not be extrapolated.
+
+    Parameters
+    ----------
+    curve : rows of one model, dataset and metric of :func:`~fairfold.evaluation.sample_curves.sample_curves`.
+    model : its name.
+    """
+    ahead = curve[(curve["kind"] == "extrapolated") & (curve["times"] == 2)]
+    if ahead.empty:
+        return
+    most, twice = curve[curve["kind"] == "measured"].iloc[-1], ahead.iloc[0]
+    hidden = f", with {twice['missing_rate']} % hidden," if twice["missing_rate"] else ""
+    yield (
+        f"With twice the {most['n_train']:.0f} training samples {model} would reach about {twice['score']:.3f}{hidden} "
+        f"on observed labels, where it has {most['score']:.3f} now (95 % interval {twice['low']:.3f} to "
+        f"{twice['high']:.3f}, if its score goes on as a power law of their number)."
+    )
+
+
 def _chance(probability: float) -> str:
     """Two decimals, and no certainty that there is not."""
     if probability < 0.005:
