@@ -32,6 +32,7 @@ TINY = {
             "forest": {"max_levels": 1},
         },
         "ablation": {"datasets": ["simulated-multilabel"], "missing_rates": [50], "repeats": 2},
+        "sample_curves": {"datasets": ["simulated-multilabel"], "shares": [0.4, 0.7, 1], "models": ["RF+ET"]},
     },
     "cross_testing": {
         "repetitions": 3,

@@ -139,6 +139,18 @@ def test_parts_of_the_stack_are_left_out_on_each_split(finished):
     assert (results / "figures/ablation.png").exists()
 
 
+def test_models_learn_from_shares_of_the_samples(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    scores = pd.read_csv(results / "sample_curves/simulated-multilabel/rate-0/RF+ET.csv")
+    assert scores.groupby(["repeat", "share", "fold"])["metric"].agg(set).eq(METRICS).all()
+    assert (scores.groupby(["repeat", "fold", "metric"])["n_train"].diff().dropna() > 0).all()
+    curves = pd.read_csv(results / "tables/sample_curves.csv").query("metric == 'roc_auc'")
+    assert curves["kind"].tolist() == ["measured"] * 3 + ["extrapolated"] * 2
+    assert curves["times"].tolist()[2:] == [1, 2, 4] and curves[["score", "low", "high"]].notna().all(axis=None)
+    assert (results / "figures/sample_curves.png").exists()
+
+
 def test_procedures_are_repeated(finished):
     study, _ = finished
     results = study.folder / "results"

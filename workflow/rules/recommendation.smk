@@ -15,6 +15,12 @@ WINS_OF_FORESTS = (
     if WIN_PERCENTAGE["models"]["datasets"]
     else {}
 )
+# What more samples would give, where that is looked at
+CURVES_OF_MODELS = (
+    {"sample_curves": "results/tables/sample_curves.csv"}
+    if SAMPLE_CURVES["datasets"]
+    else {}
+)
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 GATHERED |= {
@@ -97,6 +103,7 @@ rule measure_correction:
 rule recommend_models:
     input:
         **WINS_OF_FORESTS,
+        **CURVES_OF_MODELS,
         folds="results/recommendation/corrected_folds.csv",
         scores="results/tables/complete_scores.csv",
         quality="results/tables/correction_quality.csv",
@@ -104,6 +111,7 @@ rule recommend_models:
         seconds="results/timings/models.csv",
         comparisons="results/tables/comparisons.csv",
         cliques="results/tables/cliques.csv",
+        samples="results/tables/datasets.csv",
     output:
         numbers="results/tables/recommendation.csv",
         # in words, with seconds and memory, which differ from run to run
@@ -112,6 +120,8 @@ rule recommend_models:
         "results/logs/recommend_models.log",
     benchmark:
         "results/benchmarks/recommend_models.tsv"
+    params:
+        rope=WEAK_LABELS["rope"],
     script:
         "../scripts/recommend_models.py"
 

@@ -412,3 +412,25 @@ def test_no_win_percentage_of_the_best():
     assert of(win_percentages=wins({1: np.nan}).query("missing_rate == 50")) == []
     assert of(win_percentages=wins({1: 0.5}).query("model == 'B'")) == []
     assert of(win_percentages=wins({1: 0.5}).query("dataset == 'other'")) == []
+
+
+def test_how_sure_and_how_small_a_difference():
+    found = of(samples=pd.DataFrame({"dataset": ["mine"], "n_samples": [593]}))
+    assert len(found) == 2
+    assert found[0].startswith("A is better than B, which comes next, by more than 0.01 with probability ")
+    assert found[1].startswith("With 593 samples and these 5 folds, differences from A below ")
+
+
+def test_more_samples_are_told_of_the_best_by_the_metric_that_leads():
+    rows = [
+        ("mine", metric, model, kind, times, 100 * times, score, 0.7, 0.9, 0)
+        for metric, model, score in (
+            ("average_precision", "A", 0.81),
+            ("roc_auc", "A", 0.5),
+            ("average_precision", "B", 0.4),
+        )
+        for kind, times in (("measured", 1), ("extrapolated", 2))
+    ]
+    columns = ["dataset", "metric", "model", "kind", "times", "n_train", "score", "low", "high", "missing_rate"]
+    (found,) = of(sample_curves=pd.DataFrame(rows, columns=columns))
+    assert found.startswith("With twice the 100 training samples A would reach about 0.810 on observed labels")

@@ -16,7 +16,9 @@ from scipy.stats import false_discovery_control
 
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
+from fairfold.evaluation.equivalence import ROPE
 from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
 from fairfold.ties import first_best, settled
 
 # What models are used for -> the metrics that judge it; the first one leads.
@@ -24,7 +26,7 @@ USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
 _DIGITS = 12  # decimals of a score; what differs less is rounding
 _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
-_COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top"]
+_COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
 _ESTIMATED = ["observed", "low", "high", "share_best"]
 
 
@@ -41,7 +43,12 @@ def nearest_rate(rates: Iterable[float], estimate: float) -> float:
 
 
 def recommend(
-    folds: pd.DataFrame, scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05
+    folds: pd.DataFrame,
+    scores: pd.DataFrame,
+    missing_rates: pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    rope: float = ROPE,
 ) -> pd.DataFrame:
     """Models on each dataset, compared with the best by estimated scores on complete labels.
 
@@ -54,18 +61,21 @@ def recommend(
     missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, with a row of hidden rate 0 for each
         dataset.
     alpha : level of the tests, for each dataset and metric.
+    rope : differences up to this are practically none, in the metrics' units.
 
     Returns
     -------
     DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, mean, observed, low, high,
-    share_best, sd, n_folds, rank, difference, p_value, p_adjusted, is_top``
+    share_best, sd, n_folds, rank, difference, p_value, p_adjusted, is_top, prob_best_better, prob_equivalent,
+    prob_best_worse, detectable, rope, alpha``
         ``mean`` and ``sd`` are of estimated scores over folds, ``observed`` is the mean of those on observed labels,
         ``low`` to ``high`` a 95 % interval of the mean, and ``share_best`` the share of its draws in which the model is
         the best; ``difference`` is how much worse than the best, at least 0. ``p_value`` is of the test against the
         best, NaN for itself, and ``p_adjusted`` the same adjusted over all pairs of models. ``is_top`` says that a
         model is not significantly worse than the best; all are top where a single fold allows no test. Folds in which a
         metric is undefined for all models are left out. A model without a score in one of the others is not compared:
-        it has NaN, is not top, and ``n_folds`` is the number of its scores.
+        it has NaN, is not top, and ``n_folds`` is the number of its scores. The columns from ``prob_best_better`` to
+        ``detectable`` are those of :func:`~fairfold.recommendation.certainty.certainty_columns`.
 
     Raises
     ------
@@ -77,6 +87,8 @@ def recommend(
     _check(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
     if not 0 < alpha < 1:
         raise DataError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
+    if not rope >= 0:
+        raise DataError(f"rope is {rope!r}; it must be at least 0.")
     estimates = missing_rates[missing_rates["hidden_rate"] == 0].set_index("dataset")["estimated_rate"]
     tables = []
     for dataset, part in folds.groupby("dataset", sort=False):
@@ -88,16 +100,17 @@ def recommend(
         intervals = scores[(scores["dataset"] == dataset) & (scores["missing_rate"] == rate)]
         for use, metrics in USES.items():
             for metric in metrics:
-                table = compare_with_best(part[part["metric"] == metric], metric, alpha=alpha)
+                table = compare_with_best(part[part["metric"] == metric], metric, alpha=alpha, rope=rope)
                 of_metric = intervals[intervals["metric"] == metric].set_index("model")[_ESTIMATED]
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
-                named = table.assign(**names, use=use, metric=metric)
-                tables.append(named[[*names, "use", "metric", *_COMPARED[:2], *_ESTIMATED, *_COMPARED[2:]]])
+                named = table.assign(**names, use=use, metric=metric, rope=rope, alpha=alpha)
+                compared = [*_COMPARED[:2], *_ESTIMATED, *_COMPARED[2:], "rope", "alpha"]
+                tables.append(named[[*names, "use", "metric", *compared]])
     return pd.concat(tables, ignore_index=True)
 
 
-def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05) -> pd.DataFrame:
+def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05, rope: float = ROPE) -> pd.DataFrame:
     """Models on one dataset by one metric, compared with the best over the folds of one cross-validation.
 
     Parameters
@@ -105,10 +118,11 @@ def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05)
     scores : columns ``model, fold, value``; one row per model and fold, NaN where there is no score.
     metric : of :data:`~fairfold.evaluation.metrics.METRICS`.
     alpha : level of the tests.
+    rope : differences up to this are practically none.
 
     Returns
     -------
-    DataFrame with the columns from ``model`` on of :func:`recommend`, in order of first appearance
+    DataFrame with the columns from ``model`` to ``detectable`` of :func:`recommend`, in order of first appearance
 
     Raises
     ------
@@ -127,12 +141,14 @@ def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05)
     compared = np.flatnonzero(table["n_folds"] == max(1, wide.shape[1]))
     if compared.size:
         values = wide.to_numpy(dtype=np.float64)[compared]
-        for column, found in _compared(values, METRICS[metric].direction > 0, correlation, alpha).items():
+        for column, found in _compared(values, METRICS[metric].direction > 0, correlation, alpha, rope).items():
             table.loc[compared, column] = found
     return table.astype({"is_top": bool})
 
 
-def _compared(values: np.ndarray, higher_is_better: bool, correlation: float, alpha: float) -> dict[str, np.ndarray]:
+def _compared(
+    values: np.ndarray, higher_is_better: bool, correlation: float, alpha: float, rope: float = ROPE
+) -> dict[str, np.ndarray]:
     """Columns of the table from values (n_models, n_folds) without NaN."""
     goodness = np.round(values if higher_is_better else -values, _DIGITS)
     means = settled(goodness.mean(axis=1))
@@ -151,6 +167,7 @@ def _compared(values: np.ndarray, higher_is_better: bool, correlation: float, al
         "p_value": p_values,
         "p_adjusted": adjusted,
         "is_top": ~(adjusted <= alpha),
+        **certainty_columns(goodness, best, correlation=correlation, rope=rope, alpha=alpha),
     }
 
 

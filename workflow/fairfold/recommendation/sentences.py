@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
+from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES, nearest_rate
 from fairfold.recommendation.complete_scores import ALL_MODELS
 from fairfold.ties import first_best
@@ -35,6 +36,8 @@ class Evidence:
         apart; clique 1 holds the model with the best (lowest) mean rank.
     quality : columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage``, how right estimated
         scores were, of :func:`~fairfold.recommendation.complete_scores.correction_quality`.
+    samples : columns ``dataset, n_samples``, how many samples a dataset has.
+    sample_curves : of :func:`~fairfold.evaluation.sample_curves.sample_curves`.
     win_percentages : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
         sets, beside an interval of equal models (NaN where there is none).
@@ -45,6 +48,8 @@ class Evidence:
     comparisons: pd.DataFrame | None = None
     cliques: pd.DataFrame | None = None
     quality: pd.DataFrame | None = None
+    samples: pd.DataFrame | None = None
+    sample_curves: pd.DataFrame | None = None
     win_percentages: pd.DataFrame | None = None
 
 
@@ -207,6 +212,13 @@ def _about_evidence(
     if compared.empty:
         return
     best, dataset = _best(compared), table["dataset"].iloc[0]
+    if evidence.samples is not None:
+        samples = evidence.samples.set_index("dataset")["n_samples"]
+        yield from certainty_sentences(compared, best, samples[dataset])
+    if evidence.sample_curves is not None:
+        curves = evidence.sample_curves
+        curves = curves[(curves["dataset"] == dataset) & (curves["metric"] == lead) & (curves["model"] == best)]
+        yield from curve_sentences(curves, best)
     if evidence.quality is not None and compared["low"].notna().any():
         yield from _about_quality(evidence.quality, lead)
     if evidence.cliques is not None and evidence.comparisons is not None:

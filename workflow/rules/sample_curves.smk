@@ -1,0 +1,51 @@
+# How much more samples would help: scores by number of training samples, and what a power law expects of more
+
+SAMPLE_CURVES = WEAK_LABELS["sample_curves"]
+CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]
+RESULTS_OF["sample_curves"] = ["results/tables/sample_curves.csv"] * bool(
+    SAMPLE_CURVES["datasets"]
+)
+
+
+rule score_by_samples:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=folds_of(config["folds"]["n_splits"], repeats=SAMPLE_CURVES["repeats"]),
+    output:
+        "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
+    log:
+        "results/logs/score_by_samples/{dataset}_{rate}_{model}.log",
+    benchmark:
+        "results/benchmarks/score_by_samples/{dataset}_{rate}_{model}.tsv"
+    threads: 1
+    params:
+        seed=config["seed"],
+        shares=SAMPLE_CURVES["shares"],
+        settings=lambda wildcards: study.model_settings(
+            config, wildcards.model, SAMPLE_CURVES
+        ),
+        threshold=WEAK_LABELS["forest"]["threshold"],
+        code=lambda wildcards: code_of_models("score_by_samples", [wildcards.model]),
+    script:
+        "../scripts/score_by_samples.py"
+
+
+rule fit_sample_curves:
+    input:
+        expand(
+            "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
+            dataset=SAMPLE_CURVES["datasets"],
+            rate=SAMPLE_CURVES["missing_rate"],
+            model=CURVE_MODELS,
+        ),
+    output:
+        "results/tables/sample_curves.csv",
+    log:
+        "results/logs/fit_sample_curves.log",
+    benchmark:
+        "results/benchmarks/fit_sample_curves.tsv"
+    params:
+        function="fairfold.evaluation.sample_curves:sample_curves",
+        options={"n_splits": config["folds"]["n_splits"], "seed": config["seed"]},
+    script:
+        "../scripts/tabulate.py"

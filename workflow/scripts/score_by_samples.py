@@ -1,0 +1,59 @@
+"""Train a model on shares of each fold's training part of one dataset, on several splits."""
+
+import numpy as np
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.evaluation.sample_curves import scores_by_samples, shares_of_training
+from fairfold.files import write_table
+from fairfold.models import make_model
+from fairfold.models.registry import register_own
+from fairfold.seeds import seed_for
+from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
+
+with logged(snakemake.log):
+    register_own(snakemake.config["models"])
+    data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
+    params, model = snakemake.params, snakemake.wildcards.model
+    unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
+    names, tables = ("sample curves", *unit.values()), []
+    for repeat, fold_of in enumerate(folds):
+        hidden = hide_in_training_parts(
+            *(data.Y, fold_of, unit["missing_rate"] / 100),
+            seed=params.seed,
+            names=(*names, "hidden labels", repeat),
+            negatives=data.negatives,
+        )
+
+        def score(
+            rows: np.ndarray,
+            fold: int,
+            repeat: int = repeat,
+            fold_of: np.ndarray = fold_of,
+            hidden: np.ndarray = hidden,
+        ) -> pd.DataFrame:
+            seen = observed_labels(data.Y, hidden, fold, negatives=data.negatives)[rows]
+            return score_on_folds(
+                lambda fold: make_model(
+                    model,
+                    **params.settings,
+                    negatives=data.negatives,
+                    categories=data.category_columns,
+                    n_jobs=snakemake.threads,
+                    random_state=seed_for(params.seed, *names, model, repeat, fold),
+                ),
+                *(data.X[rows], data.Y[rows], fold_of[rows], lambda _: seen),
+                folds=[fold],
+                threshold=params.threshold,
+                groups=None if data.groups is None else data.groups[rows],
+                sample_weight=None if data.weights is None else data.weights[rows],
+            ).scores.query("is_final")
+
+        cut = shares_of_training(
+            fold_of, params.shares, seed=params.seed, names=(*names, "shares", repeat), groups=data.groups
+        )
+        tables.append(scores_by_samples(score, cut).assign(**unit, model=model, repeat=repeat))
+    columns = [*unit, "model", "repeat", "share", "n_train", "fold", "metric", "value", "reason"]
+    write_table(pd.concat(tables, ignore_index=True)[columns], snakemake.output[0])
