@@ -48,7 +48,7 @@ def saved(data, tmp_path_factory):
 
 
 def settings_of(name):
-    return SMALL if name[0].isupper() and ("Forest" in name or "CaFE" in name or name in ("RF+ET", "Stack+")) else {}
+    return SMALL if name[0].isupper() and ("Forest" in name or "CaFE" in name or name in ("RF+ET", "PML+", "Stack+")) else {}
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)

@@ -1,7 +1,6 @@
-"""Partial multi-label learning: forests on what is left when likely wrong positives are dropped.
+"""Partial multi-label learning: `gcForest+` for labels of which some observed positives are wrong, and others missing.
 
-`gcForest+` on labels of which out-of-bag probabilities of its first level have said which positives are wrong
-(:mod:`fairfold.models.wrong_positives`); where none seem to be, it is `gcForest+`.
+How many are wrong, and which, is read from out-of-bag probabilities (:mod:`fairfold.models.wrong_positives`).
 """
 
 from __future__ import annotations
@@ -14,23 +13,22 @@ if TYPE_CHECKING:
     from fairfold.models.wrong_positives import PartialLabelClassifier
 
 
-def make(n_trees: int = 150, max_levels: int = 10, *, shape: str = "auto", **options: Any) -> PartialLabelClassifier:
+def make(
+    n_trees: int = 150, max_levels: int = 10, *, min_samples_leaf: int = 5, shape: str = "auto", **options: Any
+) -> PartialLabelClassifier:
     """Unfitted classifier of several labels.
 
     Parameters
     ----------
-    n_trees, max_levels, shape : of the cascade; see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
-    **options : of that, as ``label_frequencies``.
+    n_trees, max_levels, min_samples_leaf, shape : of the cascade of forests; see
+        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
+    **options : of :class:`~fairfold.models.wrong_positives.PartialLabelClassifier`.
     """
     from fairfold.forests.out_of_bag import OutOfBagCascade
     from fairfold.models.wrong_positives import PartialLabelClassifier
 
-    forests = {"n_trees": n_trees, "shape": shape, **options}
-    return PartialLabelClassifier(
-        OutOfBagCascade(max_levels=max_levels, **forests), OutOfBagCascade(max_levels=0, **forests)
-    )
+    forests = {"n_trees": n_trees, "max_levels": max_levels, "min_samples_leaf": min_samples_leaf, "shape": shape}
+    return PartialLabelClassifier(OutOfBagCascade(**forests), **options)
 
 
-SPECS = (
-    ModelSpec("PML+", make=f"{__name__}:make", settings=("n_trees", "max_levels", "min_samples_leaf", "label_frequencies")),
-)
+SPECS = (ModelSpec("PML+", make=f"{__name__}:make", settings=("n_trees", "max_levels", "min_samples_leaf")),)
