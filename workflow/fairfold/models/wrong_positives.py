@@ -41,7 +41,7 @@ _PREVALENCES = np.geomspace(1e-4, 0.9, 92)
 _RANKS = expit(np.linspace(-8, 8, 129)[1::2])  # middles of bins of ranks that are finer at both ends
 _SCALE = np.linspace(-6, 10, 1601)
 _MOST_COMMON = 0.5  # of a more common label there are too few zeros to become wrong positives at any share
-_LOST_LIKELIHOOD = 0.5  # of the share that is taken, below the likeliest one: about one standard error
+_LOST_LIKELIHOOD = 1.92  # of the share that is taken, below the likeliest one: half of chi-squared's 95 % quantile
 _STEPS = 30
 _PRIOR_VOTES = 0.1
 _LEAST_ZEROS = 0.1  # share of samples that are zeros, at least
@@ -164,8 +164,8 @@ def wrong_positive_rates(
     samples are one of their prevalence, that of right observed positives over c. The likelihood of the ranks of
     observed positives, over a grid of w and c, has the distribution of distances over labels fitted to it (expectation
     maximisation). Missing positives push the observed ones down from the top, wrong ones leave some at any rank: this
-    tells them apart. The smallest w counts whose likelihood is within half a unit of log-likelihood of the best, about
-    one standard error: hard positives that the model does not describe should not pass for wrong ones.
+    tells them apart. The lower end of w's 95 % likelihood interval is what counts: hard positives that the model does not
+    describe should not pass for wrong ones, and to drop too few costs less than to drop too many.
 
     Parameters
     ----------
