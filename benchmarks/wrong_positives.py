@@ -1,14 +1,14 @@
 """Wrong positives beside missing ones: `PML+`, its parts, its base `gcForest+` and others on the same folds and labels.
 
-    python benchmarks/wrong_positives.py [--datasets birds ...] [--models PML+ ...] [--missing 0 30 50] [--wrong 0 10 20]
-        [--folds 3] [--levels 3] [--write resources/measured/wrong_positives.csv]
+    python benchmarks/wrong_positives.py [--datasets birds ...] [--models PML+ ...] [--missing 0 30 50]
+        [--wrong 0 10 20] [--folds 3] [--levels 3] [--write resources/measured/wrong_positives.csv]
 
-From each training part so many percent of each label's positives are hidden at random, and zeros become positives until
-so many percent of those observed are wrong. Scores are of left-out folds by all true labels: average precision of all
-(sample, label) pairs and mean over labels, Matthews correlation and F1 at one half. Of `PML+` the estimated share of wrong
-positives and label frequency stand beside them, and what it drops: the share of observed positives, precision, and recall
-among the wrong ones. `PML+ floor` is without dropping, `PML+ clean` is `gcForest+` on labels without the wrong
-positives, which no model can know.
+From each training part so many percent of each label's positives are hidden at random, and zeros become positives
+until so many percent of those observed are wrong. Scores are of left-out folds by all true labels: average precision
+of all (sample, label) pairs and mean over labels, Matthews correlation and F1 at one half. Of `PML+` the estimated
+share of wrong positives and label frequency stand beside them, and what it drops: the share of observed positives,
+precision, and recall among the wrong ones. `PML+ floor` is without dropping. `gcForest+ clean` is `gcForest+` on labels
+without the wrong positives, which no model can know.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from fairfold.usage import cpu_seconds
 from fairfold.weak_labels import mask_positives
 
 DATASETS = ["birds", "enron", "GrampositivePseAAC", "VirusPseAAC"]
-MODELS = ["PML+", "PML+ floor", "gcForest+", "PML+ clean", "joint-GB+", "LightGBM+", "RandomForest"]
+MODELS = ["PML+", "PML+ floor", "gcForest+", "gcForest+ clean", "joint-GB+", "LightGBM+", "RandomForest"]
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "PML+ floor": ("PML+", {"drops": False}),
-    "PML+ clean": ("gcForest+", {}),
+    "gcForest+ clean": ("gcForest+", {}),
 }
 SCORES = ["average_precision", "macro_average_precision", "mcc", "f1"]
 FOUND = ["wrong_share", "estimated_share", "estimated_frequency", "dropped", "precision", "recall"]
@@ -57,7 +57,7 @@ def findings_of(model: object, observed: np.ndarray, is_wrong: np.ndarray) -> li
     dropped = inner.dropped_
     precision = is_wrong[dropped].mean() if dropped.any() else np.nan
     recall = dropped[is_wrong].mean() if is_wrong.any() else np.nan
-    rates = inner.wrong_share_, inner.label_frequency_
+    rates = inner.wrong_share_, inner.observed_share_
     return [share, *rates, dropped.sum() / observed.sum(), precision, recall]
 
 
@@ -77,7 +77,7 @@ def measure(dataset: str, models: list[str], missing: int, wrong: int, options: 
             few = {"max_levels": options.levels} if base in ("PML+", "gcForest+", "Stack+") else {}
             start = cpu_seconds()
             model = make_model(base, **settings, **few, random_state=fold)
-            model.fit(data.X[train], np.where(is_wrong, 0, observed) if name == "PML+ clean" else observed)
+            model.fit(data.X[train], np.where(is_wrong, 0, observed) if name == "gcForest+ clean" else observed)
             seconds = cpu_seconds() - start
             scores = scores_of(Y[test], model.predict_proba(data.X[test]))
             rows.append((name, *scores, *findings_of(model, observed, is_wrong), seconds))

@@ -107,13 +107,12 @@ def test_the_likelihood_is_that_of_a_plain_loop():
 
 
 def test_as_many_are_wrong_as_the_share_says():
-    """Sums over samples of P(observed | x) times P(wrong | observed, x) are rho times the zeros, the wrong positives."""
+    """Sums over samples of P(observed | x) P(wrong | observed, x) are rho times the zeros, the wrong positives."""
     rng = np.random.default_rng(0)
     positive, c, w = rng.random((400, 3)) ** 3, 0.7, 0.15
     n_right = c * positive.sum(axis=0)
     floor = w / (1 - w) * n_right / (1 - positive).sum(axis=0)
     observed_proba = floor + (c - floor) * positive
-    # the share is of c - rho and rho together: right ones are observed with probability c
     right = probability_right(observed_proba, floor, c)
     np.testing.assert_allclose((observed_proba * (1 - right)).sum(axis=0), floor * (1 - positive).sum(axis=0))
     np.testing.assert_allclose((observed_proba * (1 - right)).sum(axis=0) / observed_proba.sum(axis=0), w)
@@ -157,8 +156,8 @@ def test_wrong_positives_are_found_and_cost_less():
     assert wrong[inner.dropped_].mean() > 0.7  # by chance 0.2
     assert inner.dropped_[wrong].mean() > 0.3
     plain = make_model("gcForest+", **FEW, random_state=0).fit(X[:600], observed)
-    ours, base = (multilabel_scores(Y[600:], each.predict_proba(X[600:]))["average_precision"] for each in (model, plain))
-    assert ours > base
+    ours, base = (multilabel_scores(Y[600:], each.predict_proba(X[600:])) for each in (model, plain))
+    assert ours["average_precision"] > base["average_precision"]
 
 
 def test_without_wrong_positives_it_is_its_base():

@@ -9,8 +9,8 @@ rank. :func:`wrong_positive_rates` says that positives and zeros are normal on s
 (the binormal model of ROC curves, Dorfman & Alf 1969), and wrong positives are as zeros. What is dropped is what is
 wrong more likely than not at those rates; nothing is, where no share above 0 is called for.
 
-On the data on which this was chosen, subtracting the floor gained .002 of average precision over the same forests, at 10
-and 20 % of wrong positives alike, and dropping labels no more; docs/how-it-works.md has the numbers on others.
+It finds wrong positives better than it profits from that: forests learn nearly as much from labels with wrong positives
+as from the others alone. docs/how-it-works.md has the numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,13 @@ from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import UNMEASURED, Negatives, check_weights
-from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior
+from fairfold.weak_labels.calibration import (
+    LabelFrequencies,
+    calibrate,
+    estimated_label_frequency,
+    fit_calibration,
+    posterior,
+)
 
 SHARES = np.linspace(0, 0.5, 26)  # of wrong ones among observed positives
 FREQUENCIES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3])
@@ -54,8 +60,8 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     """Probabilities that labels are positive, from observed ones of which some are wrong, and some are missing.
 
     ``estimator`` is fitted to all labels. By its probabilities of samples that it did not see, the label frequency and
-    the share of wrong positives are estimated, and how likely each observed positive is right. Those that are wrong more
-    likely than not are dropped, the worst first, as many as the share says at most; each label keeps its best positive.
+    the share of wrong positives are estimated, and how likely each observed positive is right. Those that are likelier
+    wrong than right are dropped, the worst first, as many as the share says at most; each label keeps its best one.
     The estimator is fitted once more, to labels without them. The probabilities of the first, less what wrong positives
     add to them, and of the second are averaged and divided by the label frequency. Where no positive seems to be wrong,
     there is no second.
@@ -67,6 +73,8 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     n_splits : folds of a cross-fitting, for one that knows no ``unseen_proba_`` of its training samples.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and the label frequency is
         1; positives may be wrong all the same. Handed on.
+    label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
+        :func:`~fairfold.weak_labels.label_frequencies`.
     n_jobs : threads, handed on.
     random_state : handed on, too.
 
@@ -74,7 +82,9 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     ----------
     estimators_ : one or two, fitted to all labels and to what was left of them.
     wrong_share_ : estimated share of wrong ones among observed positives, 0 to 0.5.
-    label_frequency_ : c that was estimated with it.
+    observed_share_ : label frequency that was estimated with it. Where labels are hard to predict it is far too low (on
+        VirusPseAAC .5, where nothing is missing), so that it is not what probabilities are divided by.
+    label_frequency_ : c that they are divided by, as of :class:`~fairfold.models.correction.CorrectedClassifier`.
     floor_ : (n_labels,) probability rho with which a zero is observed as a positive.
     dropped_ : (n_samples, n_labels) bool, observed positives that are likely wrong; not stored with the model.
     unseen_proba_ : (n_samples, n_labels) calibrated probabilities of training samples, by models that did not see them,
@@ -91,6 +101,7 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     drops: bool = True
     n_splits: int = 5
     negatives: Negatives = "unlabelled"
+    label_frequencies: LabelFrequencies = "shared"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -112,9 +123,9 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         of_samples = OfSamples(groups, check_weights(sample_weight, len(Y), ModelError))
         self.estimators_, self._calibrations = [], []
         P = self._fit_one(X, Y, seed, of_samples)
-        self.wrong_share_, self.label_frequency_ = wrong_positive_rates(Y, P, self.negatives)
-        rates = self.wrong_share_, self.label_frequency_
-        self.floor_ = noise_floor(Y, *rates)
+        self.wrong_share_, self.observed_share_ = wrong_positive_rates(Y, P, self.negatives)
+        self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
+        self.floor_ = noise_floor(Y, self.wrong_share_, self.label_frequency_)
         self.dropped_ = likely_wrong(Y, probability_right(P, self.floor_, self.label_frequency_), self.wrong_share_)
         unseen = [self._right(P)]
         if self.drops and self.dropped_.any():
@@ -164,8 +175,8 @@ def wrong_positive_rates(
     samples are one of their prevalence, that of right observed positives over c. The likelihood of the ranks of
     observed positives, over a grid of w and c, has the distribution of distances over labels fitted to it (expectation
     maximisation). Missing positives push the observed ones down from the top, wrong ones leave some at any rank: this
-    tells them apart. The lower end of w's 95 % likelihood interval is what counts: hard positives that the model does not
-    describe should not pass for wrong ones, and to drop too few costs less than to drop too many.
+    tells them apart. The lower end of w's 95 % likelihood interval is what counts: hard positives that the likelihood
+    does not describe should not pass for wrong ones, and to drop too few costs less than to drop too many.
 
     Parameters
     ----------
@@ -188,13 +199,13 @@ def wrong_positive_rates(
     return float(SHARES[share]), float(frequencies[found[share].argmax()])
 
 
-def noise_floor(observed: np.ndarray, share: float, frequency: float) -> np.ndarray:
+def noise_floor(observed: np.ndarray, share: float, frequency: float | np.ndarray) -> np.ndarray:
     """(n_labels,) probability rho with which a zero is observed as a positive: wrong positives over zeros.
 
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
-    share, frequency : w and c, see :func:`wrong_positive_rates`.
+    share, frequency : w and c, see :func:`wrong_positive_rates`, or (n_labels,) c of each label.
 
     Returns
     -------
@@ -206,7 +217,7 @@ def noise_floor(observed: np.ndarray, share: float, frequency: float) -> np.ndar
     return np.minimum(share * n_observed / n_zeros, _MOST_FLOOR * frequency)
 
 
-def probability_right(observed_proba: np.ndarray, floor: np.ndarray, frequency: float) -> np.ndarray:
+def probability_right(observed_proba: np.ndarray, floor: np.ndarray, frequency: float | np.ndarray) -> np.ndarray:
     """Probability that a positive is right if it is observed, by Bayes' rule: c P(positive | x) / P(observed | x).
 
     Parameters

@@ -31,4 +31,6 @@ def make(
     return PartialLabelClassifier(OutOfBagCascade(**forests), **options)
 
 
-SPECS = (ModelSpec("PML+", make=f"{__name__}:make", settings=("n_trees", "max_levels", "min_samples_leaf")),)
+_SETTINGS = ("n_trees", "max_levels", "min_samples_leaf", "label_frequencies")
+
+SPECS = (ModelSpec("PML+", make=f"{__name__}:make", settings=_SETTINGS),)
