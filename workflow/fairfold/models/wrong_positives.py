@@ -27,9 +27,10 @@ from sklearn.utils import check_random_state
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
+from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.groups import OfSamples
-from fairfold.models.unseen import fit_with_unseen, observed_probabilities
+from fairfold.models.unseen import fit_with_unseen
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import UNMEASURED, Negatives, check_weights
 from fairfold.weak_labels.calibration import (
@@ -62,13 +63,13 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     ``estimator`` is fitted to all labels. By its probabilities of samples that it did not see, the label frequency and
     the share of wrong positives are estimated, and how likely each observed positive is right. Those that are likelier
     wrong than right are dropped, the worst first, as many as the share says at most; each label keeps its best one.
-    The estimator is fitted once more, to labels without them. The probabilities of the first, less what wrong positives
-    add to them, and of the second are averaged and divided by the label frequency. Where no positive seems to be wrong,
-    there is no second.
+    The estimator is fitted once more, to labels without them. The posteriors of the first, less what wrong positives
+    add to them, and of the second are averaged. Where no positive seems to be wrong, there is no second, and they are
+    those of the estimator.
 
     Parameters
     ----------
-    estimator : unfitted, of several labels, with ``predict_proba``.
+    estimator : unfitted, of several labels, with ``predict_proba``, which corrects for missing labels itself.
     drops : whether there is a second fit, to labels without those that are likely wrong.
     n_splits : folds of a cross-fitting, for one that knows no ``unseen_proba_`` of its training samples.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and the label frequency is
@@ -83,12 +84,11 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     estimators_ : one or two, fitted to all labels and to what was left of them.
     wrong_share_ : estimated share of wrong ones among observed positives, 0 to 0.5.
     observed_share_ : label frequency that was estimated with it. Where labels are hard to predict it is far too low (on
-        VirusPseAAC .5, where nothing is missing), so that it is not what probabilities are divided by.
-    label_frequency_ : c that they are divided by, as of :class:`~fairfold.models.correction.CorrectedClassifier`.
+        VirusPseAAC .5, where nothing is missing), so that nothing else is made of it.
+    label_frequency_ : c by which the floor is judged, as of :class:`~fairfold.models.correction.CorrectedClassifier`.
     floor_ : (n_labels,) probability rho with which a zero is observed as a positive.
     dropped_ : (n_samples, n_labels) bool, observed positives that are likely wrong; not stored with the model.
-    unseen_proba_ : (n_samples, n_labels) calibrated probabilities of training samples, by models that did not see them,
-        that a label is observed and right; not stored.
+    unseen_proba_ : (n_samples, n_labels) posteriors of training samples, by models that did not see them; not stored.
     thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     classes_ : numbers of the labels.
     """
@@ -121,48 +121,42 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         if not isinstance(seed, (int, np.integer)):
             seed = int(check_random_state(seed).randint(2**31 - 1))
         of_samples = OfSamples(groups, check_weights(sample_weight, len(Y), ModelError))
-        self.estimators_, self._calibrations = [], []
+        self.estimators_ = []
         P = self._fit_one(X, Y, seed, of_samples)
         self.wrong_share_, self.observed_share_ = wrong_positive_rates(Y, P, self.negatives)
         self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
         self.floor_ = noise_floor(Y, self.wrong_share_, self.label_frequency_)
         self.dropped_ = likely_wrong(Y, probability_right(P, self.floor_, self.label_frequency_), self.wrong_share_)
-        unseen = [self._right(P)]
+        unseen = [self._above_floor(posterior(P, self.label_frequency_))]
         if self.drops and self.dropped_.any():
             kept = np.where(self.dropped_, UNMEASURED, Y).astype(np.int8)
-            unseen.append(self._fit_one(X, kept, seed, of_samples))
+            unseen.append(posterior(self._fit_one(X, kept, seed, of_samples), self.label_frequency_))
         self.unseen_proba_ = np.mean(unseen, axis=0)
-        self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
+        self.thresholds_ = all_thresholds(self.unseen_proba_)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
-    def predict_observed_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probability that each label is observed, and right."""
-        members = zip(self.estimators_, self._calibrations, strict=True)
-        first, *second = (calibrate(observed_probabilities(one, X, len(self.classes_)), by) for one, by in members)
-        return np.mean([self._right(first), *second], axis=0)
-
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
-        return posterior(self.predict_observed_proba(X), self.label_frequency_)
+        first, *second = (label_probabilities(each, X, len(self.classes_)) for each in self.estimators_)
+        return np.mean([self._above_floor(first), *second], axis=0)
 
     def _fit_one(self, X: Matrix, Y: np.ndarray, seed: int, of_samples: OfSamples) -> np.ndarray:
-        """(n_samples, n_labels) calibrated probabilities of samples that the estimator did not see; keeps both."""
+        """(n_samples, n_labels) calibrated probabilities of samples that the estimator did not see; keeps it."""
         given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
         known = self.estimator.get_params(deep=False)
         estimator = clone(self.estimator).set_params(**{name: given[name] for name in given if name in known})
         options = {"n_splits": self.n_splits, "random_state": seed, "of_samples": of_samples}
         fitted, P = fit_with_unseen(estimator, X, Y, **options)
         self.estimators_.append(fitted)
-        self._calibrations.append(fit_calibration(Y, P, sample_weight=of_samples.weights))
-        return calibrate(P, self._calibrations[-1])
+        return calibrate(P, fit_calibration(Y, P, sample_weight=of_samples.weights))
 
-    def _right(self, observed_proba: np.ndarray) -> np.ndarray:
-        """Probabilities that a label is observed and right, from those that it is observed: c P(positive | x)."""
-        c, floor = self.label_frequency_, self.floor_
-        above = np.clip((observed_proba - floor) * c / (c - floor), 0, 1)
+    def _above_floor(self, P: np.ndarray) -> np.ndarray:
+        """P(positive | x) from P(observed | x) / c, to which wrong positives add: both sides of the floor over c."""
+        floor = self.floor_ / self.label_frequency_
+        above = np.clip((P - floor) / (1 - floor), 0, 1)
         # what is below the floor keeps its order
-        return np.where(floor > 0, (1 - _TIE_BREAK) * above + _TIE_BREAK * observed_proba, observed_proba)
+        return np.where(floor > 0, (1 - _TIE_BREAK) * above + _TIE_BREAK * P, P)
 
 
 def wrong_positive_rates(
