@@ -118,12 +118,12 @@ def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
 
 
 @pytest.mark.parametrize(
-    "name", ["Stack+", "gcForest+", "CaFE-FLA+", "joint-GB+", "kernel-ridge+", "logistic+", "kNN+"]
+    "name", ["Stack+", "PML+", "gcForest+", "CaFE-FLA+", "joint-GB+", "kernel-ridge+", "logistic+", "kNN+"]
 )
 def test_unseen_predictions_of_copies_with_labels_without_meaning_stay_at_chance(copies, name):
     """AUROC of what a model says of its training samples unseen, with groups; without them copies tell it all."""
     X, Y, groups = copies
-    settings = {"n_trees": 30, "max_levels": 1} if name in ("Stack+", "gcForest+", "CaFE-FLA+") else {}
+    settings = {"n_trees": 30, "max_levels": 1} if name in ("Stack+", "PML+", "gcForest+", "CaFE-FLA+") else {}
     found = {}
     for what, given in (("grouped", groups), ("ungrouped", None)):
         model = make_model(name, **settings, random_state=0).fit(X, Y, groups=given)

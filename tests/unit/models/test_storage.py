@@ -48,7 +48,8 @@ def saved(data, tmp_path_factory):
 
 
 def settings_of(name):
-    return SMALL if name[0].isupper() and ("Forest" in name or "CaFE" in name or name in ("RF+ET", "Stack+")) else {}
+    is_deep = "Forest" in name or "CaFE" in name or name in ("RF+ET", "PML+", "Stack+")
+    return SMALL if name[0].isupper() and is_deep else {}
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)

@@ -49,6 +49,7 @@ TRUSTED = frozenset(
         "fairfold.models.ml_knn.MLkNN",
         "fairfold.models.one_level.OneLevelModel",
         "fairfold.models.stacking.StackedClassifier",
+        "fairfold.models.wrong_positives.PartialLabelClassifier",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
         "functools.partial",  # of functions that are trusted themselves
