@@ -20,6 +20,7 @@ TARGETS = {
             *ALL_RESULTS_OF["weak_labels"],
             *ALL_RESULTS_OF["rank_stability"],
             *ALL_RESULTS_OF["ablation"],
+            *ALL_RESULTS_OF["hierarchies"],
         ],
         ["weak_labels", "weak_labels.rank_stability", "weak_labels.ablation"],
     ),

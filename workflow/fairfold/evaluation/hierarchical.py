@@ -2,12 +2,12 @@
 
 F_max (Radivojac et al. 2013, "A large-scale evaluation of computational protein function prediction", Nature Methods
 10): precision averages over the samples for which anything is predicted at a threshold, recall over all that have a
-10): precision averages over the samples for which anything is predicted at a threshold, recall over all that have a
-ontological annotations", Bioinformatics 29): the information in labels that were not predicted (remaining uncertainty)
-and in labels that were predicted wrongly (misinformation), each a mean over samples, as the two legs of a triangle; the
-least hypotenuse of any threshold counts. All is as in CAFA's own evaluator: thresholds of .01 to .99, which a
-probability meets that is equal; samples without any label take no part; of thresholds at which nothing is predicted
-neither score is taken, as long as there are others.
+label; the best F1 of any threshold counts. S_min (Clark & Radivojac 2013, "Information-theoretic evaluation of
+predicted ontological annotations", Bioinformatics 29): the information in labels that were not predicted (remaining
+uncertainty) and in labels that were predicted wrongly (misinformation), each a mean over samples, as the two legs of a
+triangle; the least hypotenuse of any threshold counts. All is as in CAFA's own evaluator: thresholds of .01 to .99,
+which a probability meets that is equal; samples without any label take no part; of thresholds at which nothing is
+predicted neither score is taken, as long as there are others.
 """
 
 from __future__ import annotations
@@ -180,8 +180,8 @@ def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hi
 
     Returns
     -------
-    DataFrame with the columns ``*unit, fold, metric, value, n_violations``; the last is how often a probability is above
-    that of a parent, which is to be never.
+    DataFrame with the columns ``*unit, fold, metric, value, n_violations``; the last is how often a probability is
+    above that of a parent, which is to be never.
     """
     rows = []
     for fold, (train, test) in enumerate(parts_of(fold_of, Y.shape[0])):
@@ -192,3 +192,20 @@ def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hi
         n_violations = hierarchy.n_violations(P[test]) if predicted else np.nan
         rows += [(*unit.values(), fold, metric, value, n_violations) for metric, value in scores.items()]
     return pd.DataFrame(rows, columns=[*unit, "fold", "metric", "value", "n_violations"])
+
+
+def summarise_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over folds.
+
+    Parameters
+    ----------
+    scores : columns ``dataset, missing_rate, model`` and those of :func:`score_hierarchy`.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, missing_rate, model, metric, mean, sd, n_folds, n_violations``: the number of
+    folds with a score, ``sd`` (divided by one less) being NaN below 2, and violations of all folds.
+    """
+    groups = scores.groupby(["dataset", "missing_rate", "model", "metric"], sort=False)
+    summary = groups["value"].agg(mean="mean", sd="std", n_folds="count")
+    return summary.assign(n_violations=groups["n_violations"].sum().astype(int)).reset_index()
