@@ -1,4 +1,4 @@
-"""Score the out-of-fold predictions of all models on one dataset, at one missing rate, in the hierarchy of its labels."""
+"""Score the left-out predictions of all models on one dataset, at one missing rate, in the hierarchy of its labels."""
 
 import pandas as pd
 

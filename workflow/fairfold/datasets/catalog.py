@@ -26,10 +26,10 @@ LabelsAre = Literal["complete", "observed"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``hierarchy``, ``path``, ``ignore``, ``groups``, ``folds``,
-    ``weights`` and ``id_column``, which the configuration calls ``id``, are set for a user's own file only, and only
-    there positives may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none is):
-    published labels are taken as complete.
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``hierarchy``, ``path``, ``ignore``, ``groups``,
+    ``folds``, ``weights`` and ``id_column``, which the configuration calls ``id``, are set for a user's own file only,
+    and only there positives may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none
+    is): published labels are taken as complete.
     """
 
     id: str
@@ -180,8 +180,8 @@ def _check_labels(entry: Entry) -> None:
         raise ConfigError(f"config.data.own.{entry.id}.labels: found {found}; name one way to find the labels.")
     if entry.hierarchy and not entry.hierarchical:
         raise ConfigError(
-            f"config.data.own.{entry.id}.labels: found {', '.join(entry.hierarchy)}, but no hierarchy; name its file as "
-            "hierarchy, or leave that out."
+            f"config.data.own.{entry.id}.labels: found {', '.join(entry.hierarchy)}, but no hierarchy; name its file "
+            "as hierarchy, or leave that out."
         )
     if entry.hierarchical and entry.task != "multilabel":
         raise ConfigError(f"config.data.own.{entry.id}.labels: hierarchy is for several labels; leave it out.")

@@ -53,8 +53,8 @@ class Terms:
                 if parent not in self.names:
                     what = "is obsolete" if parent in self.obsolete else "is no term of the file"
                     raise DataError(
-                        f"{self.source}, line {line}: {term!r} is below {parent!r}, which {what}; add it, or remove the "
-                        "line."
+                        f"{self.source}, line {line}: {term!r} is below {parent!r}, which {what}; add it, or remove "
+                        "the line."
                     )
         try:
             TopologicalSorter(self.parents).prepare()
@@ -160,8 +160,8 @@ def _read_edges(path: Path) -> Terms:
             continue
         if len(cells) != 2 or not cells[0]:
             raise DataError(
-                f"{path.name}, line {line}: found {len(cells)} cells ({shortened(cells, 3)}), but a label and one above "
-                "it are needed, or nothing there for a label that has none above it."
+                f"{path.name}, line {line}: found {len(cells)} cells ({shortened(cells, 3)}), but a label and one "
+                "above it are needed, or nothing there for a label that has none above it."
             )
         child, parent = cells
         terms.names.setdefault(child, child)

@@ -355,12 +355,11 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
     told = f"data row {row + 1} has label {names[label]!r}, but not {names[above]!r}, which is above it in {path}"
     if not entry.hierarchy.get("propagate", False):
         raise DataError(
-            f"{entry.path}: {told} ({n_lacking} cells lack a label that follows from others): correct the labels, or let "
-            "labels.propagate: true add what follows."
+            f"{entry.path}: {told} ({n_lacking} cells lack a label that follows from others): correct the labels, or "
+            "let labels.propagate: true add what follows."
         )
     logger.warning("%s: %s; all %d labels that follow from others are added.", entry.id, told, n_lacking)
     return dataclasses.replace(data, Y=whole, hierarchy=hierarchy)
-
 
 
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
