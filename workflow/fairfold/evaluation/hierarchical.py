@@ -29,6 +29,9 @@ THRESHOLDS = np.arange(0.01, 1, 0.01)
 """Of CAFA's evaluator, to the last bit."""
 
 
+_ROUNDING = 1e-9  # a mean of ones may be above 1 by a bit
+
+
 class HierarchicalScore(NamedTuple):
     """One number for predictions in a hierarchy.
 
@@ -109,7 +112,7 @@ def hierarchical_scores(Y_true: Matrix, P: np.ndarray, information: np.ndarray) 
             f"labels have shape {Y.shape}, probabilities {P.shape} and information {information.shape}; they must be "
             "(n_samples, n_labels) twice, and (n_labels,)."
         )
-    if not ((P >= 0) & (P <= 1)).all():
+    if not ((P >= -_ROUNDING) & (P <= 1 + _ROUNDING)).all():
         raise DataError("probabilities must be numbers from 0 to 1.")
     counted = (Y == 1).any(axis=1)
     if not counted.any():
