@@ -24,7 +24,8 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "report": set(),
 }
 SHARED = {
-    *("arrays", "compiled", "config", "errors", "files", "folds", "gaps", "groups", "lazy", "plugins"),
+    *("arrays", "compiled", "config", "errors", "files", "folds", "gaps", "groups", "hierarchy", "hierarchy_kernels"),
+    *("lazy", "plugins"),
     *("provenance", "samples", "seeds", "sources", "threads", "ties", "usage", "validation"),
 }
 

@@ -17,11 +17,10 @@ with logged(snakemake.log):
     data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
     params, unit = snakemake.params, {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     names, tables = ("ablation", *unit.values()), []
+    rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     for repeat in range(*params.repeats):
         rate, hidden_by = unit["missing_rate"] / 100, (*names, "hidden labels", repeat)
-        hidden = hide_in_training_parts(
-            data.Y, folds[repeat], rate, seed=params.seed, names=hidden_by, negatives=data.negatives
-        )
+        hidden = hide_in_training_parts(data.Y, folds[repeat], rate, seed=params.seed, names=hidden_by, **rules)
         score = partial(
             score_on_folds,
             **{
@@ -39,7 +38,7 @@ with logged(snakemake.log):
             lambda make, fold, score=score: score(make, folds=[fold]).scores.query("is_final"),
             lambda fold, seed_of=seed_of: {
                 **params.settings,
-                "negatives": data.negatives,
+                **rules,
                 "n_jobs": snakemake.threads,
                 "random_state": seed_of(fold),
             },

@@ -14,15 +14,15 @@ from fairfold.weak_labels import mask_labels
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
-    unit, negatives = {"dataset": data.id, **params.unit}, {"negatives": data.negatives}
-    told = {**negatives, "categories": data.category_columns}
+    unit, rules = {"dataset": data.id, **params.unit}, {"negatives": data.negatives, "hierarchy": data.hierarchy}
+    told = {**rules, "categories": data.category_columns}
     tables = repeat_on_weak_labels(
         lambda seed: {
             name: make_model(name, **given, **told, random_state=seed) for name, given in params.models.items()
         },
         *(data.X, data.Y, tqdm(range(*params.repetitions))),
         Setting(params.unit["scoring"], **params.setting),
-        hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **negatives, random_state=seed),
+        hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **rules, random_state=seed),
         splitter=folds_by(params.splitter, params.setting["n_splits"]),
         groups=data.groups,
         sample_weight=data.weights,

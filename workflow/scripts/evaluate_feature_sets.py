@@ -14,9 +14,9 @@ from fairfold.win_percentage.multilabel_sets import evaluate_numbered_sets
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
-    params = snakemake.params
+    params, rules = snakemake.params, {"negatives": data.negatives, "hierarchy": data.hierarchy}
     table = evaluate_numbered_sets(
-        {name: make_model(name, **settings, negatives=data.negatives) for name, settings in params.models.items()},
+        {name: make_model(name, **settings, **rules) for name, settings in params.models.items()},
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         sets=range(*params.sets),

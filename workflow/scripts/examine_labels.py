@@ -34,7 +34,8 @@ with logged(snakemake.log):
     seed = partial(seed_for, params.seed, "labels", data.id)
     of_samples = {"groups": data.groups, "sample_weight": data.weights}
     settings = {**params.settings[name], "n_jobs": snakemake.threads}
-    settings |= {"negatives": data.negatives, "categories": data.category_columns}
+    settings |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
+    rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     posteriors = partial(
         left_out_posteriors,
         lambda fold: make_model(name, **settings, random_state=seed(fold)),
@@ -50,7 +51,7 @@ with logged(snakemake.log):
 
     P, observed = (
         posteriors(Y, look=measure_losses),
-        mask_labels(Y, params.hidden / 100, negatives=data.negatives, random_state=seed("hidden")),
+        mask_labels(Y, params.hidden / 100, **rules, random_state=seed("hidden")),
     )
     tables = {
         "scores": label_scores(Y, P, data.label_names, seed=seed("resampling"), **of_samples),

@@ -11,7 +11,8 @@ with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
     fold_of = np.load(snakemake.input.folds)["fold_of"][0]
     rate = int(snakemake.wildcards.rate)
-    of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate), "negatives": data.negatives}
+    of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate)}
+    of_unit |= {"negatives": data.negatives, "hierarchy": data.hierarchy}
     hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, **of_unit)
     hidden_in_tests = hide_in_test_parts(data.Y, fold_of, rate / 100, **of_unit)
     write_arrays(snakemake.output[0], hidden=hidden, hidden_in_tests=hidden_in_tests)

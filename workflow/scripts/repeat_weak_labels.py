@@ -21,17 +21,18 @@ with logged(snakemake.log):
     unit = {"dataset": data.id, "missing_rate": rate, "splitter": snakemake.wildcards.splitter}
     seed_of = partial(seed_for, params.seed, "rank stability", "forests", *unit.values())
     hidden = ("rank stability", "hidden labels", *unit.values())
+    rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     table = repeat_study(
         lambda model, *at: make_model(
             model,
             **params.models[model],
-            **{"negatives": data.negatives, "categories": data.category_columns},
+            **{**rules, "categories": data.category_columns},
             random_state=seed_of(*at),
         ),
         *(params.first_levels, data.X, data.Y, folds),
         make_first=lambda name, *at: make_first_level(name, **params.forest, random_state=seed_of(*at)),
         hide=lambda fold_of, *at: hide_in_training_parts(
-            data.Y, fold_of, rate / 100, seed=params.seed, names=(*hidden, *at), negatives=data.negatives
+            data.Y, fold_of, rate / 100, seed=params.seed, names=(*hidden, *at), **rules
         ),
         observed=partial(observed_labels, data.Y, negatives=data.negatives),
         repeats=range(*params.repeats),

@@ -20,7 +20,7 @@ with logged(snakemake.log):
     with np.load(snakemake.input.hidden) as arrays:
         hidden, hidden_in_tests = arrays["hidden"], arrays["hidden_in_tests"]
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
-    settings |= {"negatives": data.negatives, "categories": data.category_columns}
+    settings |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     shared = snakemake.input.get("first_level")
     tables = score_on_folds(

@@ -26,10 +26,10 @@ LabelsAre = Literal["complete", "observed"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``path``, ``ignore``, ``groups``, ``folds``,
-    ``weights`` and ``id_column``, which the configuration calls ``id``, are set for a user's own file only, and only
-    there positives may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none is):
-    published labels are taken as complete.
+    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``hierarchy``, ``path``, ``ignore``, ``groups``,
+    ``folds``, ``weights`` and ``id_column``, which the configuration calls ``id``, are set for a user's own file only,
+    and only there positives may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none
+    is): published labels are taken as complete.
     """
 
     id: str
@@ -38,6 +38,8 @@ class Entry:
     format: str
     files: tuple[DataFile, ...] = ()
     labels: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    hierarchy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    hierarchical: bool = False
     label_filter: Mapping[str, int] = dataclasses.field(default_factory=dict)
     expected: Mapping[str, float] = dataclasses.field(default_factory=dict)
     header: bool = True
@@ -73,6 +75,10 @@ class Entry:
         """Entry for a user's own file, from a checked ``data.own`` stanza of the configuration."""
         fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
+        labels = fields["labels"]
+        fields["hierarchy"] = {key: labels[key] for key in _OF_HIERARCHIES if key in labels}
+        fields["labels"] = {way: value for way, value in labels.items() if way not in _OF_HIERARCHIES}
+        fields["hierarchical"] = "hierarchy" in labels
         if fields.get("negatives") == "confirmed":
             fields["labels_are"] = "complete"
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
@@ -88,6 +94,7 @@ class Entry:
         if self.path is None:
             return []
         companions = (self.labels.get("xml"), self.labels.get("table"), self.samples.get("table"))
+        companions += (self.hierarchy.get("hierarchy"),)
         return [self.path, *(Path(path) for path in companions if path is not None)]
 
     def require(self, task: Task) -> None:
@@ -107,7 +114,7 @@ class Entry:
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
         reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
-        reading += (self.negatives, self.weights)
+        reading += (self.negatives, self.weights, *([dict(self.hierarchy)] if self.hierarchy else []))
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -144,6 +151,7 @@ class Catalog(Mapping[str, Entry]):
         for dataset, entry in entries.items():
             if dataset in self._entries:
                 raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
+            _check_labels(entry)
             is_table = entry.format in ("csv", "arff")
             if not is_table and (entry.ignore or entry.id_column is not None):
                 raise ConfigError(
@@ -165,6 +173,21 @@ class Catalog(Mapping[str, Entry]):
         return Catalog({**self._entries, **entries})
 
 
+def _check_labels(entry: Entry) -> None:
+    """Raise :class:`ConfigError` unless there is one way to find labels, and what is said of a hierarchy has one."""
+    if len(entry.labels) != 1:
+        found = ", ".join(entry.labels) or "none"
+        raise ConfigError(f"config.data.own.{entry.id}.labels: found {found}; name one way to find the labels.")
+    if entry.hierarchy and not entry.hierarchical:
+        raise ConfigError(
+            f"config.data.own.{entry.id}.labels: found {', '.join(entry.hierarchy)}, but no hierarchy; name its file "
+            "as hierarchy, or leave that out."
+        )
+    if entry.hierarchical and entry.task != "multilabel":
+        raise ConfigError(f"config.data.own.{entry.id}.labels: hierarchy is for several labels; leave it out.")
+
+
+_OF_HIERARCHIES = ("hierarchy", "relations", "propagate", "reconciliation")
 _HOW_TO_ADD = " Your own files go under data.own in the configuration (see config/README.md)."
 
 

@@ -14,6 +14,7 @@ from fairfold.arrays import Matrix
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
+from fairfold.hierarchy import Hierarchy
 from fairfold.validation import UNMEASURED, Negatives, check_weights
 
 Task = Literal["multilabel", "multiclass", "binary"]
@@ -52,6 +53,7 @@ class Dataset:
         that is never tested. None without one.
     weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
     negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
+    hierarchy : which labels are above which, or None; Y keeps its true-path rule.
     """
 
     id: str
@@ -67,6 +69,7 @@ class Dataset:
     fold_of: np.ndarray | None = None
     weights: np.ndarray | None = None
     negatives: Negatives = "unlabelled"
+    hierarchy: Hierarchy | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -114,6 +117,7 @@ class Dataset:
             **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
             **_pack_categories(self.categories),
             **({"negatives": np.array(self.negatives)} if self.negatives == "confirmed" else {}),
+            **_pack_hierarchy(self.hierarchy),
         )
 
     @classmethod
@@ -134,7 +138,8 @@ class Dataset:
             }
             parts = {"left_out": left_out, "categories": _unpack_categories(arrays)}
             parts |= {name: arrays.get(name) for name in _OF_SAMPLES} | {
-                "negatives": str(arrays.get("negatives", "unlabelled"))
+                "negatives": str(arrays.get("negatives", "unlabelled")),
+                "hierarchy": _unpack_hierarchy(arrays, len(names["label_names"])),
             }
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)
@@ -182,6 +187,18 @@ def _unpack_categories(arrays: Mapping[str, np.ndarray]) -> Categories | None:
     return Categories(str(arrays["encoding"]), values)
 
 
+def _pack_hierarchy(hierarchy: Hierarchy | None) -> dict[str, np.ndarray]:
+    if hierarchy is None:
+        return {}
+    return {"hierarchy": hierarchy.edges, "reconciliation": np.array(hierarchy.reconciliation)}
+
+
+def _unpack_hierarchy(arrays: Mapping[str, np.ndarray], n_labels: int) -> Hierarchy | None:
+    if "hierarchy" not in arrays:
+        return None
+    return Hierarchy(arrays["hierarchy"], n_labels, str(arrays["reconciliation"]))
+
+
 def _check_parts(data: Dataset) -> None:
     """Raise ``ValueError`` when the parts of a dataset are not what :class:`Dataset` says, or do not fit together."""
     n_samples, n_features, n_labels = data.shape
@@ -207,6 +224,8 @@ def _check_parts(data: Dataset) -> None:
     categories = data.categories.features if data.categories is not None else ()
     if categories and data.feature_names[-len(categories) :] != categories:
         raise ValueError("the last features are not those of the categories")
+    if data.hierarchy is not None and (not multilabel or data.hierarchy.first_violation(data.Y) is not None):
+        raise ValueError("labels break the true-path rule of their hierarchy")
     least = UNMEASURED if multilabel else 0
     if codes.size and not least <= codes.min() <= codes.max() <= most:
         raise ValueError(f"labels are not all from {least} to {most}")

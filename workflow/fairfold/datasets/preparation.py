@@ -19,6 +19,7 @@ from fairfold.datasets.categories import Categories
 from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
+from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
 from fairfold.validation import UNMEASURED
@@ -74,6 +75,7 @@ def prepare(
         folder = entry.folder or entry.id
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
         read = _READERS[entry.format](entry, paths)
+    read = _with_hierarchy(read, entry)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
     _check_expectations(result, entry)
     if result.task == "binary" or (result.task == "multiclass" and entry.path is not None):
@@ -95,9 +97,10 @@ def _generate(entry: Entry) -> Dataset:
     if sparse.issparse(made):  # labels only
         made = sparse.csr_array((made.shape[0], 0)), made, (), [f"label_{j}" for j in range(made.shape[1])]
     X, Y, *names = made
+    hierarchy = names[2] if len(names) > 2 else None
     feature_names = names[0] if names else [f"feature_{j}" for j in range(X.shape[1])]
     label_names = names[1] if names else [str(value) for value in np.unique(Y)]
-    return _dataset(entry, X, Y, feature_names, label_names)
+    return dataclasses.replace(_dataset(entry, X, Y, feature_names, label_names), hierarchy=hierarchy)
 
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -334,7 +337,29 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
     )
 
 
-# --- filter and checks ------------------------------------------------------------------------------------------------
+# --- hierarchy, filter and checks -------------------------------------------------------------------------------------
+
+
+def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
+    """The dataset with the hierarchy that the entry names, whose true-path rule its labels keep, or are made to."""
+    if not entry.hierarchy:
+        return data
+    options = {key: entry.hierarchy[key] for key in ("relations", "reconciliation") if key in entry.hierarchy}
+    path, names = entry.hierarchy["hierarchy"], data.label_names
+    hierarchy = read_hierarchy(path, names, prefix=entry.labels.get("prefix", ""), **options)
+    if (found := hierarchy.first_violation(data.Y)) is None:
+        return dataclasses.replace(data, hierarchy=hierarchy)
+    whole = hierarchy.with_ancestors(data.Y)
+    n_lacking = int((whole == 1).sum() - (data.Y == 1).sum())
+    row, label, above = found
+    told = f"data row {row + 1} has label {names[label]!r}, but not {names[above]!r}, which is above it in {path}"
+    if not entry.hierarchy.get("propagate", False):
+        raise DataError(
+            f"{entry.path}: {told} ({n_lacking} cells lack a label that follows from others): correct the labels, or "
+            "let labels.propagate: true add what follows."
+        )
+    logger.warning("%s: %s; all %d labels that follow from others are added.", entry.id, told, n_lacking)
+    return dataclasses.replace(data, Y=whole, hierarchy=hierarchy)
 
 
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
@@ -356,7 +381,9 @@ def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
         return data
     names = np.array(data.label_names)
     left_out = {**data.left_out, "filtered": tuple(map(str, np.delete(names, kept)))}
-    return dataclasses.replace(data, Y=data.Y[:, kept], label_names=tuple(map(str, names[kept])), left_out=left_out)
+    hierarchy = None if data.hierarchy is None else data.hierarchy.of(kept)
+    of_kept = {"Y": data.Y[:, kept], "label_names": tuple(map(str, names[kept])), "hierarchy": hierarchy}
+    return dataclasses.replace(data, **of_kept, left_out=left_out)
 
 
 def _check_expectations(data: Dataset, entry: Entry) -> None:

@@ -157,7 +157,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     n_jobs : threads.
     """
     random_state = seed_for(seed, "final", data.id)
-    known = {"negatives": data.negatives, "categories": data.category_columns}
+    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     model = make_model(name, **settings, **known, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.X, data.Y, **OfSamples(data.groups, data.weights).as_options())
     identifier = next(iter(data.left_out.get("id", ())), None)

@@ -24,6 +24,7 @@ from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
 from fairfold.groups import OfSamples, group_codes
+from fairfold.hierarchy import Hierarchy, check_hierarchy
 from fairfold.validation import check_training_labels, check_weights
 
 # Parameter -> least whole number.
@@ -41,6 +42,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     best_level_: int
     crossing_over: bool
     threshold: float
+    hierarchy: Hierarchy | None
 
     def fit(
         self,
@@ -120,12 +122,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             When ``X`` is infinite, or has another number or other names of features than the training data.
         """
         check_is_fitted(self, "levels_")
-        X = self._check_features(X, reset=False)
-        new: list[np.ndarray] = []
-        for level in self.levels_:
-            inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
-            new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
-            yield mean_proba(level.predictors, append_columns(X, *new))
+        for proba in self._staged_proba(self._check_features(X, reset=False)):
+            yield self._reconciled(proba)
 
     def predict_proba(self, X: Matrix) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
@@ -149,7 +147,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             When there is an objective, and the model has no calibrated probabilities.
         """
         threshold = self.threshold if objective is None else thresholds_of(self, objective, by)
-        return self._as_asked((self._best_proba(X) > threshold).astype(np.int64), X)
+        decided = (self._best_proba(X) > threshold).astype(np.int64)
+        # Where labels have thresholds of their own, one may be met that its parents' are not.
+        return self._as_asked(decided if self.hierarchy is None else self.hierarchy.with_ancestors(decided), X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -169,6 +169,17 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
     ) -> None:
         """Set the fitted attributes."""
+
+    def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
+        """Probabilities after each level, as the forests have them, of features without gaps."""
+        new: list[np.ndarray] = []
+        for level in self.levels_:
+            inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
+            new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
+            yield mean_proba(level.predictors, append_columns(X, *new))
+
+    def _reconciled(self, proba: np.ndarray) -> np.ndarray:
+        return proba if self.hierarchy is None else self.hierarchy.reconcile(proba)
 
     def _best_proba(self, X: Matrix) -> np.ndarray:
         check_is_fitted(self, "levels_")
@@ -241,6 +252,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
                 "lower min_samples_leaf or give more samples."
             )
         self.n_labels_ = Y.shape[1]
+        check_hierarchy(self.hierarchy, self.n_labels_)
         if label_names is not None:
             self.label_names_ = label_names
         elif hasattr(self, "label_names_"):

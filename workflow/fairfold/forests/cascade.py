@@ -24,6 +24,7 @@ from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.groups import OfSamples
+from fairfold.hierarchy import Hierarchy
 from fairfold.seeds import seed_for
 from fairfold.ties import ROUNDING, first_best
 from fairfold.validation import Negatives
@@ -62,6 +63,7 @@ class CascadeForest(BaseCascade):
     imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, new features only.
     tice_variant : ``"text"`` or ``"authors-code"``, see :func:`fairfold.weak_labels.tice`.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and nothing is imputed.
+    hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -111,6 +113,7 @@ class CascadeForest(BaseCascade):
     imputer_features: Literal["all", "new"] = "all"
     tice_variant: Literal["text", "authors-code"] = "text"
     negatives: Negatives = "unlabelled"
+    hierarchy: Hierarchy | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -152,7 +155,9 @@ class CascadeForest(BaseCascade):
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""
         if self.imputation == "fla":
-            return FluidLabelAddition(observed, percentile=self.percentile, threshold=self.threshold)
+            return FluidLabelAddition(
+                observed, percentile=self.percentile, threshold=self.threshold, hierarchy=self.hierarchy
+            )
         if self.imputation == "slc":
             return StrictLabelComplement(
                 observed,
@@ -160,6 +165,7 @@ class CascadeForest(BaseCascade):
                 threshold=self.threshold,
                 cap_rounding=self.cap_rounding,
                 threshold_on=self.slc_threshold_on,
+                hierarchy=self.hierarchy,
             )
         frequency = tice(
             features,
@@ -173,6 +179,7 @@ class CascadeForest(BaseCascade):
             frequency=frequency,
             threshold=self.lc_threshold,
             cap_rounding=self.cap_rounding,
+            hierarchy=self.hierarchy,
         )
 
     def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:
@@ -190,7 +197,7 @@ class CascadeForest(BaseCascade):
         self.levels_.append(level)
         self.training_labels_.append(labels)
         for scores, attribute in ((self.oob_scores_, "oob_proba_"), (self.training_scores_, "training_proba_")):
-            mean = np.mean([getattr(forest, attribute) for forest in level.predictors], axis=0)
+            mean = self._reconciled(np.mean([getattr(forest, attribute) for forest in level.predictors], axis=0))
             scores.append(multilabel_scores(observed, mean, self.threshold))
 
     def _is_long_enough(self, imputer: LabelImputer | None) -> bool:

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from fairfold.hierarchy import Hierarchy
 from fairfold.validation import UNMEASURED
 from fairfold.weak_labels import (
     fluid_label_addition,
@@ -33,6 +34,8 @@ class BaseImputer:
     ----------
     observed : (n_samples, n_labels) int8 of 0/1, the labels that were seen; -1 for unmeasured ones, which stay so, and
         are no candidates.
+    hierarchy : of the labels, or None. What is above an imputed label is imputed with it, and be it frozen, over its
+        cap or unmeasured.
 
     Attributes
     ----------
@@ -42,6 +45,8 @@ class BaseImputer:
     """
 
     observed: np.ndarray
+    _: KW_ONLY
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         n_samples, n_labels = self.observed.shape
@@ -51,6 +56,14 @@ class BaseImputer:
         self.cap = np.full(n_labels, n_samples)
         self.frozen = np.zeros(n_labels, dtype=bool)
         self.log: list[dict[str, float | str]] = []
+
+    def _and_all_above(self, labels: np.ndarray) -> np.ndarray:
+        """Labels of 0/1, or weights of them, none of which is above that of a label that it follows from."""
+        if self.hierarchy is None:
+            return labels
+        known = np.maximum(labels, 0)
+        raised = self.hierarchy.reconcile(known, "maximum")
+        return np.where(raised > known, raised, labels).astype(labels.dtype)
 
     def _write_log(self, level: int) -> None:
         n_observed = self.observed.sum(axis=0)
@@ -98,6 +111,7 @@ class LabelImputer(BaseImputer, ABC):
             self.labels = self.labels.copy()
             proposed = self._propose(active, probabilities)
             self.labels[:, active] = np.where(self._unmeasured[:, active], UNMEASURED, proposed)
+            self.labels = self._and_all_above(self.labels)
             self.frozen[active] = self._has_reached_limit(active)
         self._write_log(level)
         return self.labels
@@ -190,8 +204,9 @@ class LabelComplement(LabelImputer):
         frequency: np.ndarray,
         threshold: float,
         cap_rounding: Literal["ceil", "floor"],
+        hierarchy: Hierarchy | None = None,
     ) -> None:
-        super().__init__(observed)
+        super().__init__(observed, hierarchy=hierarchy)
         self._threshold = threshold
         self.frequency = frequency
         self.cap = positive_cap(self.observed, frequency, rounding=cap_rounding)
@@ -240,7 +255,7 @@ class PosteriorImputer(BaseImputer):
             self.labels = strict_label_complement(self.observed, hidden_proba, self.cap, threshold=self.threshold)
         else:
             self.labels = np.where(self.observed == 1, 1.0, hidden_proba)
-        self.labels = np.where(self._unmeasured, UNMEASURED, self.labels)
+        self.labels = self._and_all_above(np.where(self._unmeasured, UNMEASURED, self.labels))
         self._write_log(level)
         return self.labels
 

@@ -15,6 +15,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix, append_columns
 from fairfold.evaluation.metrics import METRICS
@@ -25,6 +26,7 @@ from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.trees import MultilabelForest
 from fairfold.groups import OfSamples
+from fairfold.hierarchy import Hierarchy
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import first_best
 from fairfold.validation import Negatives
@@ -57,6 +59,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         and nothing is imputed.
     label_frequencies : ``"shared"``, the same for all labels, or ``"by-label"``, see
         :func:`~fairfold.weak_labels.label_frequencies`.
+    hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -94,6 +97,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     threshold: float = 0.5
     negatives: Negatives = "unlabelled"
     label_frequencies: LabelFrequencies = "shared"
+    hierarchy: Hierarchy | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -128,7 +132,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             seen_proba += proba
             seen_probas.append(proba)
             total += posterior(proba, self.label_frequencies_[-1])
-            posteriors.append(total / (level + 1))
+            posteriors.append(self._reconciled(total / (level + 1)))
             weights = of_samples.weights
             self.oob_scores_.append(multilabel_scores(observed, posteriors[-1], self.threshold, sample_weight=weights))
             if level - self._best_level() >= self.patience:
@@ -136,25 +140,20 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
-        self.unseen_proba_ = np.mean(seen_probas[: self.best_level_ + 1], axis=0)
+        self.unseen_proba_ = self._reconciled(np.mean(seen_probas[: self.best_level_ + 1], axis=0))
         self.thresholds_ = all_thresholds(posteriors[self.best_level_])
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
-        levels = itertools.islice(super().staged_predict_proba(X), self.best_level_ + 1)
+        check_is_fitted(self, "levels_")
+        levels = itertools.islice(super()._staged_proba(self._check_features(X, reset=False)), self.best_level_ + 1)
         calibrated = [calibrate(proba, by) for proba, by in zip(levels, self.calibrations_, strict=False)]
-        return np.mean(calibrated, axis=0)
+        return self._reconciled(np.mean(calibrated, axis=0))
 
-    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
-        """Posteriors after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
-
-        Raises
-        ------
-        ModelError
-            When ``X`` is infinite, or has another number or other names of features than the training data.
-        """
+    def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
+        """Posteriors after each level, mean of those up to it."""
         total: np.ndarray | float = 0.0
-        for level, proba in enumerate(super().staged_predict_proba(X)):
+        for level, proba in enumerate(super()._staged_proba(X)):
             calibrated = calibrate(proba, self.calibrations_[level])
             total = total + posterior(calibrated, self.label_frequencies_[level])
             yield total / (level + 1)
@@ -171,7 +170,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     def _make_imputer(self, observed: np.ndarray) -> PosteriorImputer | None:
         if not self._imputes():
             return None
-        return PosteriorImputer(observed, is_strict=self.imputation == "slc", threshold=self.threshold)
+        is_strict = self.imputation == "slc"
+        return PosteriorImputer(observed, is_strict=is_strict, threshold=self.threshold, hierarchy=self.hierarchy)
 
     def _grow_encoders(
         self, grow: Grower, level: int, X: Matrix, labels: np.ndarray, new: list[np.ndarray]

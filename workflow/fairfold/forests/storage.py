@@ -18,6 +18,7 @@ from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
 from fairfold.forests.trees import MultilabelForest
 from fairfold.gaps import GapFiller
+from fairfold.hierarchy import Hierarchy, check_hierarchy
 
 Cascade = TypeVar("Cascade")
 
@@ -48,6 +49,9 @@ def save_model(model: Cascade, path: str | Path) -> None:
     path : file to write, ``.npz``. A ``random_state`` that is no whole number is not kept.
     """
     parameters = model.get_params()
+    if parameters["hierarchy"] is not None:
+        parts = parameters["hierarchy"].as_dict()
+        parameters["hierarchy"] = {**parts, "edges": parts["edges"].tolist()}
     if not isinstance(parameters["random_state"], (int, np.integer, type(None))):
         parameters["random_state"] = None
     description = {
@@ -84,6 +88,8 @@ def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
             raise ValueError(f"its format is {description['format']!r}, not {FORMAT}")
         class_of = {cls.__name__: cls for cls in classes}
         parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in description["parameters"].items()}
+        if parameters.get("hierarchy") is not None:
+            parameters["hierarchy"] = Hierarchy.from_dict(parameters["hierarchy"])
         model = class_of[description["class"]](**parameters)
         for name in set(_PLAIN) & set(description["fitted"]):
             setattr(model, name, description["fitted"][name])
@@ -96,6 +102,7 @@ def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
         n_inputs = model.n_features_in_ + len(model.gaps_.gapped_)
         if (forest.n_features_in_, forest.value_.shape[1]) != (n_inputs, model.n_labels_):
             raise ValueError("its forests are of other numbers of features or labels")
+        check_hierarchy(model.hierarchy, model.n_labels_)
         _read_names(model, description["names"])
         model.set_output(**description["output"])
     except DataError as error:

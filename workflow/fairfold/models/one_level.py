@@ -19,6 +19,7 @@ from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.groups import fit_arguments, group_codes
+from fairfold.hierarchy import Hierarchy, check_hierarchy
 from fairfold.models.measured import on_measured
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
@@ -34,6 +35,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     ----------
     estimator : unfitted scikit-learn classifier that takes (n_samples, n_labels) labels, and has ``predict_proba``.
     threshold : probability above which ``predict`` says 1.
+    hierarchy : of the labels, whose true-path rule predictions respect; None where there is none.
     n_jobs : threads, of the outermost estimator that has this parameter. Numerical libraries get one thread each, so
         that results do not depend on it.
     random_state : of ``estimator`` and of all that it is made of, where they have this parameter.
@@ -53,6 +55,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     estimator: BaseEstimator
     _: KW_ONLY
     threshold: float = 0.5
+    hierarchy: Hierarchy | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -73,6 +76,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
             When labels are not 0/1, or the classifier refuses the data, or weights, which it does not take.
         """
         Y = check_training_labels(Y, "Y", ModelError).astype(np.int8)
+        check_hierarchy(self.hierarchy, Y.shape[1])
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
         codes = None if groups is None else group_codes(groups, len(Y))
         given = fit_arguments(estimator, codes, check_weights(sample_weight, len(Y), ModelError))
@@ -91,12 +95,16 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     @property
     def unseen_proba_(self) -> np.ndarray:
         """The estimator's own probabilities of training samples that they were not fitted on, where it has them."""
-        return self.estimator_.unseen_proba_
+        return self._reconciled(self.estimator_.unseen_proba_)
 
     @property
     def predict_observed_proba(self) -> Callable[[Matrix], np.ndarray]:
         """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
-        return self.estimator_.predict_observed_proba
+        predict = self.estimator_.predict_observed_proba
+        return predict if self.hierarchy is None else lambda X: self._reconciled(predict(X))
+
+    def _reconciled(self, proba: np.ndarray) -> np.ndarray:
+        return proba if self.hierarchy is None else self.hierarchy.reconcile(proba)
 
     def _given(self) -> dict[str, int | np.random.RandomState | None]:
         """What the estimator is given of the parameters of this one, by the names that it has for them."""
@@ -115,7 +123,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """(n_samples, n_labels) probability that each label is positive."""
         check_is_fitted(self, "estimator_")
         with parallel_config("threading"), one_thread_each():
-            return label_probabilities(self.estimator_, X, self.n_labels_)
+            return self._reconciled(label_probabilities(self.estimator_, X, self.n_labels_))
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """The same as its only level."""
@@ -137,4 +145,5 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     ) -> np.ndarray:
         """(n_samples, n_labels) of 0/1; parameters and errors as of the deep forests' ``predict``."""
         threshold = self.threshold if objective is None else thresholds_of(self.estimator_, objective, by)
-        return (self.predict_proba(X) > threshold).astype(np.int8)
+        decided = (self.predict_proba(X) > threshold).astype(np.int8)
+        return decided if self.hierarchy is None else self.hierarchy.with_ancestors(decided)

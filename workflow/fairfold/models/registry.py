@@ -18,6 +18,7 @@ from fairfold.validation import check_negatives
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
+    from fairfold.hierarchy import Hierarchy
     from fairfold.validation import Negatives
 
 DEFAULT = "Stack+"
@@ -77,6 +78,7 @@ def make_model(
     *,
     negatives: Negatives = "unlabelled",
     categories: Sequence[Sequence[int]] = (),
+    hierarchy: Hierarchy | None = None,
     n_jobs: int | None = 1,
     random_state: Any = None,
     **settings: Any,
@@ -90,6 +92,8 @@ def make_model(
         negative. Models that impute labels, or correct for missing ones, then do not.
     categories : of each category the columns of the features, of 0/1, that stand for its values. Models that know
         categories make one of them again; to others they are features as all are.
+    hierarchy : of the labels, or None. No probability that the model predicts is above that of a parent then, and no
+        label is predicted or imputed without all that are above it.
     n_jobs, random_state : as of scikit-learn's estimators; any ``n_jobs`` gives the same result.
     **settings : as the model's own callable takes them; of the deep forests see
         :func:`fairfold.forests.models.make_model`.
@@ -115,7 +119,10 @@ def make_model(
         model.set_params(negatives=negatives)
     if not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)
-    return model.set_params(n_jobs=n_jobs, random_state=random_state)
+    if hierarchy is not None and "hierarchy" not in model.get_params(deep=False):
+        raise ModelError(f"model {name} has levels, but does not take a hierarchy: give it such a parameter.")
+    told = {} if hierarchy is None else {"hierarchy": hierarchy}
+    return model.set_params(**told, n_jobs=n_jobs, random_state=random_state)
 
 
 def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str, Any]:

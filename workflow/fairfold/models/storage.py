@@ -33,6 +33,7 @@ TRUSTED = frozenset(
         "fairfold.forests.out_of_bag.OutOfBagCascade",
         "fairfold.forests.trees.MultilabelForest",
         "fairfold.gaps.GapFiller",
+        "fairfold.hierarchy.Hierarchy",
         "fairfold.models.binary.BinaryClassifier",
         "fairfold.models.binary.ChainEnsemble",
         "fairfold.models.binary.Standardised",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from scipy import sparse
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
+from fairfold.hierarchy import Hierarchy
 from fairfold.seeds import seed_sequence
 from fairfold.validation import UNMEASURED, Negatives, check_binary, check_negatives
 from fairfold.weak_labels.mechanisms import Mechanism, odds_of
@@ -32,6 +34,7 @@ def mask_positives(
     mechanism: Mechanism = "random",
     reference: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    hierarchy: Hierarchy | None = None,
     wrong_positives: float = 0.0,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> Matrix | pd.DataFrame:
@@ -46,8 +49,14 @@ def mask_positives(
     rate : share of positives to hide, at least 0 and below 1.
     mechanism, reference, groups : which positives are hidden, and what that goes by; see
         :func:`~fairfold.weak_labels.mechanisms.odds_of`. With ``"rarity"`` the rate is that of all labels together.
+    hierarchy : of labels that keep the true-path rule, and keep it when some are hidden: a label is hidden only where
+        all below it are. Labels are gone through upwards, the most specific first; of each, floor(rate · n_j) positives
+        are hidden among those of samples that keep no label below it, or all of these where they are fewer. So no label
+        loses more than that share, the most specific ones exactly that, and general ones less, as far as what is below
+        them is still seen.
     wrong_positives : share of each label's positives afterwards that is wrong, at least 0 and below 1: zeros that
-        become ones, chosen at random among those that were zeros before, as many as that needs, rounded down.
+        become ones, chosen at random among those that were zeros before, as many as that needs, rounded down. In a
+        hierarchy all that is above them becomes 1 besides.
     random_state : seed, seed sequence or generator.
 
     Returns
@@ -58,12 +67,13 @@ def mask_positives(
     Raises
     ------
     DataError
-        When a rate is outside [0, 1), Y is not a matrix of 0/1, or the mechanism is none or lacks what it goes by.
+        When a rate is outside [0, 1), Y is not a matrix of 0/1, the mechanism is none or lacks what it goes by, or Y
+        breaks the true-path rule of the hierarchy, or has another number of labels.
     """
     random = np.random.default_rng(random_state)
-    by = {"mechanism": mechanism, "reference": reference, "groups": groups}
+    by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
     masked = mask_labels(Y, rate, **by, random_state=random)
-    return _with_wrong_positives(Y, masked, wrong_positives, random)
+    return _with_wrong_positives(Y, masked, wrong_positives, hierarchy, random)
 
 
 def mask_labels(
@@ -74,13 +84,15 @@ def mask_labels(
     mechanism: Mechanism = "random",
     reference: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    hierarchy: Hierarchy | None = None,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> Matrix | pd.DataFrame:
     """Hide a share of each label as it is missing in such data.
 
     Where negatives are unlabelled, a missing positive is a 0 among others: :func:`mask_positives`. Where they are
     confirmed, a label is missing by not having been measured, and whatever it is: the same share of the positives and
-    of the zeros of each label becomes unmeasured, the positives being those that are hidden otherwise.
+    of the zeros of each label becomes unmeasured, the positives being those that are hidden otherwise. In a hierarchy a
+    0 is hidden only where all that are above it are hidden, as it would follow from them: the most general first.
 
     Parameters, errors : as :func:`mask_positives`.
 
@@ -89,12 +101,19 @@ def mask_labels(
     As :func:`mask_positives`; with confirmed negatives of int8, and memory grows with the number of cells.
     """
     random = np.random.default_rng(random_state)
-    by = {"mechanism": mechanism, "reference": reference, "groups": groups}
+    by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
     return _without(Y, *_choose_hidden(Y, rate, random, negatives, **by), negatives)
 
 
 def hide_in_training_parts(
-    Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, negatives: Negatives = "unlabelled"
+    Y: Matrix,
+    fold_of: np.ndarray,
+    rate: float,
+    *,
+    seed: int,
+    names: tuple,
+    negatives: Negatives = "unlabelled",
+    hierarchy: Hierarchy | None = None,
 ) -> np.ndarray:
     """Labels to hide from training when each fold in turn is left out; the left-out fold keeps its labels.
 
@@ -105,6 +124,7 @@ def hide_in_training_parts(
     rate : share of each label's positives *in the training part* to hide.
     seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
     negatives : whether zeros are known to be negative; then as many of them are hidden, see :func:`mask_labels`.
+    hierarchy : see :func:`mask_positives`.
 
     Returns
     -------
@@ -117,11 +137,19 @@ def hide_in_training_parts(
     SplitError
         As :func:`~fairfold.folds.parts_of`.
     """
-    return _hide_in([train for train, _ in parts_of(fold_of, Y.shape[0])], Y, rate, seed, names, negatives)
+    parts = [train for train, _ in parts_of(fold_of, Y.shape[0])]
+    return _hide_in(parts, Y, rate, seed, names, negatives, hierarchy)
 
 
 def hide_in_test_parts(
-    Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, negatives: Negatives = "unlabelled"
+    Y: Matrix,
+    fold_of: np.ndarray,
+    rate: float,
+    *,
+    seed: int,
+    names: tuple,
+    negatives: Negatives = "unlabelled",
+    hierarchy: Hierarchy | None = None,
 ) -> np.ndarray:
     """Labels to hide from each left-out fold, for scores as they are measured where labels are missing there, too.
 
@@ -129,16 +157,22 @@ def hide_in_test_parts(
     the left-out fold.
     """
     tests = [test for _, test in parts_of(fold_of, Y.shape[0])]
-    return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives)
+    return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives, hierarchy)
 
 
 def _hide_in(
-    parts: Sequence[np.ndarray], Y: Matrix, rate: float, seed: int, names: tuple, negatives: Negatives
+    parts: Sequence[np.ndarray],
+    Y: Matrix,
+    rate: float,
+    seed: int,
+    names: tuple,
+    negatives: Negatives,
+    hierarchy: Hierarchy | None,
 ) -> np.ndarray:
     hidden = []
     for fold, part in enumerate(parts):
         random = np.random.default_rng(seed_sequence(seed, *names, fold))
-        rows, labels = _choose_hidden(Y[part], rate, random, negatives)
+        rows, labels = _choose_hidden(Y[part], rate, random, negatives, hierarchy=hierarchy)
         triples = np.column_stack([np.full(rows.size, fold), part[rows], labels])
         hidden.append(triples[np.lexsort((labels, rows))])
     return np.concatenate(hidden)
@@ -160,6 +194,7 @@ def _choose_hidden(
     negatives: Negatives,
     *,
     mechanism: Mechanism = "random",
+    hierarchy: Hierarchy | None = None,
     **by: ArrayLike | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows and labels of the cells to hide."""
@@ -169,15 +204,19 @@ def _choose_hidden(
     if checked.ndim != 2:
         raise DataError(f"Y has {checked.ndim} dimension(s); it must be (n_samples, n_labels).")
     n_samples, n_labels = checked.shape
+    if hierarchy is not None:
+        check_true_paths(checked, hierarchy)
     positives = _positives(checked)
     n_positives = np.bincount(positives[1], minlength=n_labels)
     odds = odds_of(mechanism, rate, n_positives, n_samples, random, **by)
-    hidden = _some_of(positives, n_hidden(n_positives, odds.rates), odds.of_positives, random)
+    upwards = None if hierarchy is None else _Chain(hierarchy, below=True)
+    hidden = _some_of(positives, n_hidden(n_positives, odds.rates), odds.of_positives, random, upwards)
     if negatives == "unlabelled":
         return hidden
     zeros = np.nonzero((checked.toarray() if sparse.issparse(checked) else checked) == 0)
     n_zeros = np.bincount(zeros[1], minlength=n_labels)
-    of_zeros = _some_of(zeros, n_hidden(n_zeros, odds.rates), odds.of_zeros, random)
+    downwards = None if hierarchy is None else _Chain(hierarchy, below=False)
+    of_zeros = _some_of(zeros, n_hidden(n_zeros, odds.rates), odds.of_zeros, random, downwards)
     return np.concatenate((hidden[0], of_zeros[0])), np.concatenate((hidden[1], of_zeros[1]))
 
 
@@ -193,10 +232,41 @@ def _positives(Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
     return cells.coords
 
 
+def check_true_paths(Y: Matrix, hierarchy: Hierarchy) -> None:
+    """Raise :class:`DataError` for labels that break the true-path rule, or are of another number."""
+    if Y.shape[1] != hierarchy.n_labels:
+        raise DataError(f"Y has {Y.shape[1]} labels, and the hierarchy {hierarchy.n_labels}; it must be of the same.")
+    found = hierarchy.first_violation(Y)
+    if found is not None:
+        raise DataError(
+            f"row {found[0]} has label {found[1]}, but not label {found[2]}, which is above it in the hierarchy: give "
+            "what Hierarchy.with_ancestors makes of the labels."
+        )
+
+
+class _Chain(NamedTuple):
+    """Which labels a cell follows from: a positive from those below it, a zero from those above."""
+
+    hierarchy: Hierarchy
+    below: bool
+
+    def choose(self, rows: np.ndarray, n_cells: np.ndarray, n_of_label: np.ndarray) -> np.ndarray:
+        """Whether each cell is hidden; cells are label by label, the first ones of a label are preferred."""
+        from fairfold.hierarchy_kernels import choose_free  # compiled
+
+        starts, order = np.concatenate([[0], np.cumsum(n_cells)]), self.hierarchy.order
+        n_samples, neighbours = rows.max(initial=-1) + 1, self.hierarchy.neighbours(below=self.below)
+        return choose_free(rows, starts, n_of_label, n_samples, order if self.below else order[::-1], *neighbours)
+
+
 def _some_of(
-    cells: tuple[np.ndarray, np.ndarray], n_of_label: np.ndarray, odds: np.ndarray | None, random: np.random.Generator
+    cells: tuple[np.ndarray, np.ndarray],
+    n_of_label: np.ndarray,
+    odds: np.ndarray | None,
+    random: np.random.Generator,
+    chain: _Chain | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of so many of each label's cells."""
+    """Rows and labels of so many of each label's cells, or fewer in a chain."""
     rows, labels = cells
     # One random key per cell; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
     # so that dense, CSR and unsorted input give the same result.
@@ -207,13 +277,20 @@ def _some_of(
         keys = -np.log1p(-keys) / odds[rows, labels if odds.shape[1] > 1 else 0]
     by_key = np.lexsort((keys, labels))
     n_cells = np.bincount(labels, minlength=len(n_of_label))
+    if chain is not None:
+        hidden = by_key[chain.choose(rows[by_key], n_cells, n_of_label)]
+        return rows[hidden], labels[hidden]
     rank_in_label = np.arange(rows.size) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells)
     hidden = by_key[rank_in_label < np.repeat(n_of_label, n_cells)]
     return rows[hidden], labels[hidden]
 
 
 def _with_wrong_positives(
-    Y: Matrix | pd.DataFrame, masked: Matrix | pd.DataFrame, share: float, random: np.random.Generator
+    Y: Matrix | pd.DataFrame,
+    masked: Matrix | pd.DataFrame,
+    share: float,
+    hierarchy: Hierarchy | None,
+    random: np.random.Generator,
 ) -> Matrix | pd.DataFrame:
     """Ones in place of zeros of Y, until they are this share of each label's positives, or as many as there are."""
     _check_share("share of wrong positives", share)
@@ -223,6 +300,8 @@ def _with_wrong_positives(
     n_right = np.bincount(_positives(after)[1], minlength=before.shape[1])
     zeros = np.nonzero((before.toarray() if sparse.issparse(before) else np.asarray(before)) == 0)
     rows, labels = _some_of(zeros, n_hidden(n_right, share / (1 - share)), None, random)
+    if hierarchy is not None:
+        rows, labels = _and_all_above(rows, labels, hierarchy, after)
     if isinstance(masked, pd.DataFrame):
         values = masked.to_numpy(copy=True)
         values[rows, labels] = 1
@@ -232,6 +311,17 @@ def _with_wrong_positives(
         return masked
     ones = sparse.coo_array((np.ones(len(rows), dtype=masked.dtype), (rows, labels)), shape=masked.shape)
     return (masked + ones).tocsr()
+
+
+def _and_all_above(
+    rows: np.ndarray, labels: np.ndarray, hierarchy: Hierarchy, Y: Matrix
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cells, and those above them, as far as they are not 1 in Y."""
+    cells = sparse.coo_array((np.ones(len(rows), dtype=np.int32), (rows, labels)), shape=Y.shape).tocsr()
+    implied = sparse.coo_array(cells + cells @ hierarchy.ancestors)
+    at = [np.ravel_multi_index(position, Y.shape) for position in (implied.coords, _positives(Y))]
+    is_new = ~np.isin(*at)
+    return implied.coords[0][is_new], implied.coords[1][is_new]
 
 
 def _without(

@@ -1,0 +1,115 @@
+"""Scores in a hierarchy, against CAFA's evaluator on files of our own making."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.datasets.hierarchies import read_hierarchy
+from fairfold.errors import DataError
+from fairfold.evaluation.hierarchical import (
+    hierarchical_scores,
+    information_accretion,
+    score_hierarchy,
+    summarise_hierarchies,
+)
+from fairfold.hierarchy import Hierarchy
+
+CAFA = Path(__file__).parent / "cafa"
+TERMS = [f"EX:{j:07d}" for j in range(14)]
+
+
+def matrix(name, dtype):
+    """A file of annotations or predictions as a matrix of samples and terms."""
+    table = pd.read_csv(CAFA / name, sep="\t", header=None)
+    values = table[2] if 2 in table else pd.Series(1, index=table.index)
+    wide = pd.DataFrame({"sample": table[0], "term": table[1], "value": values}).pivot(
+        index="sample", columns="term", values="value"
+    )
+    return wide.reindex(columns=TERMS).fillna(0).astype(dtype)
+
+
+@pytest.fixture(scope="module")
+def files():
+    hierarchy = read_hierarchy(CAFA / "terms.obo", TERMS)
+    truth = matrix("truth.tsv", np.int8)
+    P = matrix("predictions/predicted.tsv", float).reindex(truth.index).fillna(0).to_numpy()
+    information = information_accretion(matrix("training.tsv", np.int8).to_numpy(), hierarchy)
+    return hierarchy, truth.to_numpy(), P, information
+
+
+def test_scores_are_those_that_cafas_evaluator_printed(files):
+    hierarchy, Y, P, information = files
+    printed = json.loads((CAFA / "cafaeval.json").read_text())
+    scores = hierarchical_scores(Y, hierarchy.reconcile(P, "maximum"), information)  # as the evaluator propagates
+    assert {name: printed[name] for name in scores} == pytest.approx(scores, rel=1e-12)
+
+
+def test_scores_are_those_of_cafas_evaluator_where_it_is_installed(files):
+    evaluation = pytest.importorskip("cafaeval.evaluation")
+    hierarchy, Y, P, information = files
+    table, best = evaluation.cafa_eval(
+        *map(str, (CAFA / "terms.obo", CAFA / "predictions", CAFA / "truth.tsv")), ia=str(CAFA / "information.tsv")
+    )
+    scores = hierarchical_scores(Y, hierarchy.reconcile(P, "maximum"), information)
+    assert scores["f_max"] == pytest.approx(best["f"]["f"].iloc[0], rel=1e-12)
+    assert scores["weighted_f_max"] == pytest.approx(best["f_w"]["f_w"].iloc[0], rel=1e-12)
+    assert scores["s_min"] == pytest.approx(table["s_w"].min(), rel=1e-12)
+
+
+def test_information_is_that_of_the_file(files):
+    given = pd.read_csv(CAFA / "information.tsv", sep="\t", header=None, index_col=0)[1]
+    np.testing.assert_allclose(files[3], given.reindex(TERMS).fillna(0), rtol=1e-12)
+
+
+def test_information_by_hand():
+    Y = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
+    bits = information_accretion(Y, Hierarchy([[1, 0], [2, 1], [3, 0]], 4))
+    assert bits.tolist() == [0, 1, 1, 0]  # the row without labels takes no part, the label without rows tells nothing
+
+
+def test_faultless_silent_and_undefined_predictions():
+    Y = np.array([[1, 1], [1, 0], [0, 0]])
+    assert hierarchical_scores(Y, Y.astype(float), np.array([1.0, 2.0])) == {
+        "f_max": 1,
+        "weighted_f_max": 1,
+        "s_min": 0,
+    }
+    silent = hierarchical_scores(Y, np.zeros(Y.shape), np.array([1.0, 2.0]))
+    assert silent == {"f_max": 0, "weighted_f_max": 0, "s_min": 2}  # 3 and 1 bits are left
+    assert np.isnan(list(hierarchical_scores(0 * Y, Y.astype(float), np.ones(2)).values())).all()
+
+
+def test_unmeasured_labels_take_no_part():
+    Y, P, bits = np.array([[1, -1], [1, 1]]), np.array([[0.9, 0.9], [0.9, 0.9]]), np.ones(2)
+    assert hierarchical_scores(Y, P, bits)["s_min"] == 0
+    assert hierarchical_scores(np.maximum(Y, 0), P, bits)["s_min"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("P", "bits", "sentence"),
+    [
+        (np.full((2, 2), 1.5), np.ones(2), "probabilities must be numbers from 0 to 1"),
+        (np.zeros((2, 3)), np.ones(2), "labels have shape"),
+        (np.zeros((2, 2)), np.ones(3), "information"),
+    ],
+)
+def test_mistakes_are_one_sentence(P, bits, sentence):
+    with pytest.raises(DataError, match=sentence):
+        hierarchical_scores(np.eye(2, dtype=int), P, bits)
+
+
+def test_a_fold_without_predictions_has_no_scores():
+    hierarchy, rng = Hierarchy([[1, 0], [2, 0]], 3), np.random.default_rng(0)
+    Y = hierarchy.with_ancestors((rng.random((20, 3)) < 0.4).astype(np.int8))
+    fold_of, P = np.arange(20) % 2, hierarchy.reconcile(rng.random((20, 3)))
+    P[0, 1] = 1  # above its parent, unless that is certain
+    P[fold_of == 1] = np.nan
+    table = score_hierarchy(Y, P, fold_of, hierarchy, dataset="d", missing_rate=50, model="m")
+    assert table["value"].isna().tolist() == [False] * 3 + [True] * 3
+    expected = hierarchical_scores(Y[::2], P[::2], information_accretion(Y[1::2], hierarchy))
+    assert table["value"][:3].tolist() == list(expected.values())
+    summary = summarise_hierarchies(table)
+    assert summary["n_folds"].tolist() == [1, 1, 1] and summary["n_violations"].tolist() == [1, 1, 1]

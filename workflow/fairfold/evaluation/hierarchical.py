@@ -1,0 +1,214 @@
+"""Scores of predicted labels in a hierarchy, as the Critical Assessment of Functional Annotation has them (CAFA).
+
+F_max (Radivojac et al. 2013, "A large-scale evaluation of computational protein function prediction", Nature Methods
+10): precision averages over the samples for which anything is predicted at a threshold, recall over all that have a
+label; the best F1 of any threshold counts. S_min (Clark & Radivojac 2013, "Information-theoretic evaluation of
+predicted ontological annotations", Bioinformatics 29): the information in labels that were not predicted (remaining
+uncertainty) and in labels that were predicted wrongly (misinformation), each a mean over samples, as the two legs of a
+triangle; the least hypotenuse of any threshold counts. All is as in CAFA's own evaluator: thresholds of .01 to .99,
+which a probability meets that is equal; samples without any label take no part; of thresholds at which nothing is
+predicted neither score is taken, as long as there are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.arrays import Matrix
+from fairfold.errors import DataError
+from fairfold.folds import parts_of
+from fairfold.hierarchy import Hierarchy
+from fairfold.validation import UNMEASURED, check_binary, check_dense_binary
+
+THRESHOLDS = np.arange(0.01, 1, 0.01)
+"""Of CAFA's evaluator, to the last bit."""
+
+
+_ROUNDING = 1e-9  # a mean of ones may be above 1 by a bit
+
+
+class HierarchicalScore(NamedTuple):
+    """One number for predictions in a hierarchy.
+
+    direction : 1 where more is better, -1 for a loss.
+    name : what tables and sentences call it.
+    """
+
+    direction: Literal[1, -1]
+    name: str
+
+
+SCORES: Mapping[str, HierarchicalScore] = {
+    "f_max": HierarchicalScore(1, "F max"),
+    "weighted_f_max": HierarchicalScore(1, "weighted F max"),
+    "s_min": HierarchicalScore(-1, "S min"),
+}
+
+
+def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
+    """What a label tells of a sample of which all its parents are known, in bits: -log2 P(label | all its parents).
+
+    Clark & Radivojac (2013), Equation 3, with shares of samples for probabilities, as CAFA computes them.
+
+    Parameters
+    ----------
+    Y : (n_samples, n_labels) of 0/1 that keep the true-path rule, the annotations that were known beforehand; -1 where
+        unmeasured, which counts as not annotated. Samples without any label take no part.
+    hierarchy : of the labels.
+
+    Returns
+    -------
+    (n_labels,) at least 0; 0 for labels that no sample has, of which nothing is known, and which then count in no
+    weighted score, as in CAFA's evaluator.
+
+    Raises
+    ------
+    DataError
+        When Y is not such a matrix, or of another number of labels.
+    """
+    Y = check_binary(Y, "Y", DataError, unmeasured=True)
+    if Y.ndim != 2 or Y.shape[1] != hierarchy.n_labels:
+        raise DataError(f"Y has shape {Y.shape}; it must be (n_samples, {hierarchy.n_labels}), as the hierarchy has.")
+    positive = sparse.csr_array(Y == 1)
+    positive = positive[np.flatnonzero(np.diff(positive.indptr))].tocsc()
+    parents, starts = hierarchy.neighbours(below=False)
+    bits = np.zeros(hierarchy.n_labels)
+    for label, n_with in enumerate(np.diff(positive.indptr)):
+        own = parents[starts[label] : starts[label + 1]]
+        if n_with:
+            n_known = np.count_nonzero(positive[:, own].sum(axis=1) == len(own))
+            bits[label] = np.log2(n_known / n_with)
+    return bits
+
+
+def hierarchical_scores(Y_true: Matrix, P: np.ndarray, information: np.ndarray) -> dict[str, float]:
+    """F_max, the same weighted by information, and S_min; see above.
+
+    Parameters
+    ----------
+    Y_true : (n_samples, n_labels) of 0/1 that keep the true-path rule; -1 where unmeasured, which takes no part.
+    P : (n_samples, n_labels) probabilities from 0 to 1 that keep it, too.
+    information : (n_labels,) of each label, from the training samples; see :func:`information_accretion`.
+
+    Returns
+    -------
+    dict with the keys of ``SCORES``; all NaN where no sample has a label. Where nothing is predicted at any threshold,
+    F is 0, and S what saying nothing leaves. Time and memory grow with samples · (labels + thresholds).
+
+    Raises
+    ------
+    DataError
+        When shapes differ, labels are not 0/1, or probabilities are not from 0 to 1.
+    """
+    Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
+    P, information = np.asarray(P, dtype=np.float64), np.asarray(information, dtype=np.float64)
+    if Y.ndim != 2 or Y.shape != P.shape or information.shape != Y.shape[1:]:
+        raise DataError(
+            f"labels have shape {Y.shape}, probabilities {P.shape} and information {information.shape}; they must be "
+            "(n_samples, n_labels) twice, and (n_labels,)."
+        )
+    if not ((P >= -_ROUNDING) & (P <= 1 + _ROUNDING)).all():
+        raise DataError("probabilities must be numbers from 0 to 1.")
+    counted = (Y == 1).any(axis=1)
+    if not counted.any():
+        return dict.fromkeys(SCORES, np.nan)
+    Y, P = Y[counted], P[counted]
+    plain, weighted = (_Counts.of(Y, P, weights) for weights in (np.ones(Y.shape[1]), information))
+    taken = (plain.predicted > 0).any(axis=0)
+    taken = taken if taken.any() else ~taken
+    return {
+        "f_max": float(plain.f()[taken].max()),
+        "weighted_f_max": float(weighted.f()[taken].max()),
+        "s_min": float(weighted.s()[taken].min()),
+    }
+
+
+class _Counts(NamedTuple):
+    """Weights of labels: (n_samples, n_thresholds) predicted, and rightly so; (n_samples,) true."""
+
+    predicted: np.ndarray
+    hit: np.ndarray
+    true: np.ndarray
+
+    @classmethod
+    def of(cls, Y: np.ndarray, P: np.ndarray, weights: np.ndarray) -> _Counts:
+        met = np.searchsorted(THRESHOLDS, P, side="right")  # thresholds that a probability meets
+        of_cells = np.where(Y == UNMEASURED, 0.0, weights)
+        true = of_cells * (Y == 1)
+        return cls(_sums_from(met, of_cells), _sums_from(met, true), true.sum(axis=1))
+
+    def f(self) -> np.ndarray:
+        """(n_thresholds,) harmonic means of precision and recall."""
+        n_predicted_for = (self.predicted > 0).sum(axis=0)
+        precision = _ratio(_ratio(self.hit, self.predicted).sum(axis=0), n_predicted_for)
+        recall = _ratio(self.hit, self.true[:, np.newaxis]).mean(axis=0)
+        return _ratio(2 * precision * recall, precision + recall)
+
+    def s(self) -> np.ndarray:
+        """(n_thresholds,) distances from a prediction without fault."""
+        uncertainty = (self.true[:, np.newaxis] - self.hit).mean(axis=0)
+        return np.hypot(uncertainty, (self.predicted - self.hit).mean(axis=0))
+
+
+def _sums_from(met: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(n_samples, n_thresholds) sums of the weights of the cells that meet each threshold."""
+    n_samples, n_bins = len(met), len(THRESHOLDS) + 1
+    bins = (met + n_bins * np.arange(n_samples)[:, np.newaxis]).ravel()
+    sums = np.bincount(bins, weights.ravel(), minlength=n_samples * n_bins).reshape(n_samples, n_bins)
+    return np.cumsum(sums[:, ::-1], axis=1)[:, -2::-1]
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """0 where the whole is."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+
+
+def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hierarchy, **unit: Any) -> pd.DataFrame:
+    """Scores of out-of-fold predictions, fold by fold, with the information of each fold's training part.
+
+    Parameters
+    ----------
+    Y : (n_samples, n_labels) all labels that the data have.
+    P : (n_samples, n_labels) probabilities, each sample's from the model that was trained without its fold; NaN in
+        folds on which there is none.
+    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
+    hierarchy : of the labels.
+    **unit : columns that stand first.
+
+    Returns
+    -------
+    DataFrame with the columns ``*unit, fold, metric, value, n_violations``; the last is how often a probability is
+    above that of a parent, which is to be never.
+    """
+    rows = []
+    for fold, (train, test) in enumerate(parts_of(fold_of, Y.shape[0])):
+        predicted = not np.isnan(P[test]).any()
+        scores = dict.fromkeys(SCORES, np.nan)
+        if predicted:
+            scores = hierarchical_scores(Y[test], P[test], information_accretion(Y[train], hierarchy))
+        n_violations = hierarchy.n_violations(P[test]) if predicted else np.nan
+        rows += [(*unit.values(), fold, metric, value, n_violations) for metric, value in scores.items()]
+    return pd.DataFrame(rows, columns=[*unit, "fold", "metric", "value", "n_violations"])
+
+
+def summarise_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over folds.
+
+    Parameters
+    ----------
+    scores : columns ``dataset, missing_rate, model`` and those of :func:`score_hierarchy`.
+
+    Returns
+    -------
+    DataFrame with the columns ``dataset, missing_rate, model, metric, mean, sd, n_folds, n_violations``: the number of
+    folds with a score, ``sd`` (divided by one less) being NaN below 2, and violations of all folds.
+    """
+    groups = scores.groupby(["dataset", "missing_rate", "model", "metric"], sort=False)
+    summary = groups["value"].agg(mean="mean", sd="std", n_folds="count")
+    return summary.assign(n_violations=groups["n_violations"].sum().astype(int)).reset_index()

@@ -1,0 +1,18 @@
+"""Score the left-out predictions of all models on one dataset, at one missing rate, in the hierarchy of its labels."""
+
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.hierarchical import score_hierarchy
+from fairfold.files import write_table
+
+with logged(snakemake.log):
+    data, tables = Dataset.load(snakemake.input.dataset), []
+    for model, path in zip(snakemake.params.models, snakemake.input.predictions, strict=True):
+        predictions = FinalPredictions.load(path)
+        unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": model}
+        P = predictions.by("average_precision")
+        tables.append(score_hierarchy(data.Y, P, predictions.fold_of, data.hierarchy, **unit))
+    write_table(pd.concat(tables, ignore_index=True), snakemake.output[0])
