@@ -32,6 +32,13 @@ TINY = {
             "forest": {"max_levels": 1},
         },
         "ablation": {"datasets": ["simulated-multilabel"], "missing_rates": [50], "repeats": 2},
+        "mechanisms": {
+            "datasets": ["simulated-multilabel"],
+            "kinds": ["random", "sample", "group"],
+            "wrong_positives": [0, 20],
+            "models": ["RF+ET", "FLAForest+"],
+            "forest": {"max_levels": 1},
+        },
     },
     "cross_testing": {
         "repetitions": 3,

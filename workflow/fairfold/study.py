@@ -84,6 +84,7 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multilabel", labels["datasets"]),
         ("multilabel", labels["rank_stability"]["datasets"]),
         ("multilabel", labels["ablation"]["datasets"]),
+        ("multilabel", labels["mechanisms"]["datasets"]),
         ("multilabel", splitting["datasets"]),
         ("multilabel", splitting["fold_effect"]["datasets"]),
         ("multilabel", cross_testing["models"]["datasets"]),
@@ -109,6 +110,7 @@ def used_models(config: Config) -> list[str]:
     parts = [
         config["weak_labels"],
         config["weak_labels"]["rank_stability"],
+        config["weak_labels"]["mechanisms"],
         config["win_percentage"]["models"],
     ]
     names = [name for part in parts for name in part["models"] or ()]

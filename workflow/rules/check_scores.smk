@@ -7,6 +7,8 @@ SCORES_OF = {
     "weak_labels.rank_stability": rules.measure_rank_stability.input
     * bool(STABILITY["datasets"]),
     "weak_labels.ablation": rules.measure_ablation.input * bool(ABLATION["datasets"]),
+    "weak_labels.mechanisms": ["results/tables/mechanisms.csv"]
+    * bool(MECHANISMS["datasets"]),
     "cross_testing.models": ["results/cross_testing/models.csv"]
     * bool(CHOSEN_FROM["datasets"]),
     "win_percentage.models": [MODEL_WINS["sets"]] * bool(SETS_OF),
@@ -20,8 +22,14 @@ TARGETS = {
             *ALL_RESULTS_OF["weak_labels"],
             *ALL_RESULTS_OF["rank_stability"],
             *ALL_RESULTS_OF["ablation"],
+            *ALL_RESULTS_OF["mechanisms"],
         ],
-        ["weak_labels", "weak_labels.rank_stability", "weak_labels.ablation"],
+        [
+            "weak_labels",
+            "weak_labels.rank_stability",
+            "weak_labels.ablation",
+            "weak_labels.mechanisms",
+        ],
     ),
     "cross_testing": (ALL_RESULTS_OF["cross_testing"], ["cross_testing.models"]),
     "win_percentage": (ALL_RESULTS_OF["win_percentage"], ["win_percentage.models"]),
