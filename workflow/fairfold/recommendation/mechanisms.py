@@ -111,7 +111,9 @@ def without_scores(reason: str) -> pd.DataFrame:
     return pd.DataFrame([{**empty, "model": ALL_MODELS, "metric": "all", "reason": reason}])
 
 
-def observed_tests(observed: np.ndarray, P: np.ndarray, missing: MissingRate, groups: np.ndarray | None) -> pd.DataFrame:
+def observed_tests(
+    observed: np.ndarray, P: np.ndarray, missing: MissingRate, groups: np.ndarray | None
+) -> pd.DataFrame:
     """:func:`~fairfold.weak_labels.scar_test.scar_tests` of the samples that have predictions."""
     known = np.isfinite(P).all(axis=1)
     if missing.frequency is None or not known.any():

@@ -27,7 +27,7 @@ level and power. Smaller departures go unseen, and so do these, of whatever size
 - the frequency goes with features, in ways that samples of a group or labels of a sample do not share;
 - positives are wrong.
 
-So a p-value that is not small says no more than that.
+So a p-value that is not small says no more than that. On CHD_49, at the margin itself, the level is not kept always.
 
 Teisseyre, Furmańczyk & Mielniczuk (2024, "Verifying the selected completely at random assumption in positive-unlabeled
 learning", arXiv 2404.00145) test one label: they take the likeliest samples for its positives, label some of them at
