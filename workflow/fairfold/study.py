@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairfold.config import check
 from fairfold.datasets.catalog import Catalog, load_catalog
-from fairfold.errors import ConfigError, unknown_name
+from fairfold.errors import ConfigError, ModelError, unknown_name
 from fairfold.evaluation.metrics import METRICS
 from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
@@ -103,6 +103,31 @@ REFERENCE = "joint-GB"
 It is trained by log loss, so that its scores rise to the plateau of observed shares as a logistic curve does, and is
 one of the fastest.
 """
+
+
+DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")
+"""Models by whose probabilities labels are hard, the first that is not compared."""
+
+
+def difficulty_by(models: Sequence[str]) -> str:
+    """Name of the model by whose probabilities labels are hard: one of another family than those that are compared.
+
+    Labels that are hidden where a model is unsure are chosen for or against it. Kernel ridge regression comes first: it
+    is fast, smooth, and no tree.
+
+    Raises
+    ------
+    ModelError
+        When all that would do are compared.
+    """
+    families = {spec_of(model).family for model in models}
+    for name in DIFFICULTY_BY:
+        if name not in families:
+            return name
+    raise ModelError(
+        f"mechanism is 'difficulty', which goes by a model that is not compared, but {', '.join(DIFFICULTY_BY)} all are; "
+        "leave one out of weak_labels.mechanisms.models, or difficulty out of weak_labels.mechanisms.kinds."
+    )
 
 
 def used_models(config: Config) -> list[str]:

@@ -11,9 +11,9 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.files import write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
-from fairfold.recommendation.mechanisms import difficulty_by, scores_under_mechanism, without_scores
+from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
 from fairfold.seeds import seed_for, seed_sequence
-from fairfold.study import REFERENCE
+from fairfold.study import REFERENCE, difficulty_by
 from fairfold.weak_labels.masking import mask_positives
 
 

@@ -11,11 +11,11 @@ from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.mechanisms import (
     COLUMNS,
-    difficulty_by,
     scores_under_mechanism,
     what_data_speak_against,
     without_scores,
 )
+from fairfold.study import difficulty_by
 from fairfold.weak_labels import mask_positives
 
 

@@ -1,4 +1,4 @@
-"""How estimates change with the way in which labels go missing, and which of these ways the observed labels speak against.
+"""How estimates change with the way in which labels go missing, and which ways labels speak against.
 
 Labels are hidden once, as in a user's own data: models are trained and scored on what is left. All that is estimated
 supposes that labels are missing at random; the score by all labels and the share that was hidden say what that costs.
@@ -6,22 +6,19 @@ supposes that labels are missing at random; the score by all labels and the shar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from fairfold.arrays import Matrix
-from fairfold.errors import ModelError
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.models.registry import spec_of
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
 from fairfold.weak_labels.scar_test import scar_tests
 
 ALPHA = 0.05
 HARDER = 2  # how many times less often hard positives are observed, for the range of missing rates
-_REFERENCES = ("kernel-ridge", "logistic", "kNN")
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high"]
 _RATES = ["hidden_share", "estimated_rate", "rate_low", "rate_high"]
 COLUMNS = [*_SCORES, *_RATES, "p_samples", "p_groups", "p_value", "reason"]
@@ -29,27 +26,6 @@ _SEEN = {
     "samples": "samples differ in how many of their labels are observed",
     "groups": "groups differ in how many of their labels are observed",
 }
-
-
-def difficulty_by(models: Sequence[str]) -> str:
-    """Name of the model by whose probabilities labels are hard: one of another family than those that are compared.
-
-    Labels that are hidden where a model is unsure are chosen for or against it. Kernel ridge regression comes first: it
-    is fast, smooth, and no tree.
-
-    Raises
-    ------
-    ModelError
-        When all that would do are compared.
-    """
-    families = {spec_of(model).family for model in models}
-    for name in _REFERENCES:
-        if name not in families:
-            return name
-    raise ModelError(
-        f"mechanism is 'difficulty', which goes by a model that is not compared, but {', '.join(_REFERENCES)} all are; "
-        "leave one out of weak_labels.mechanisms.models, or difficulty out of weak_labels.mechanisms.kinds."
-    )
 
 
 def scores_under_mechanism(
@@ -76,9 +52,9 @@ def scores_under_mechanism(
     Returns
     -------
     DataFrame with the columns ``COLUMNS``
-        A row for each model and metric: the score by all labels, by those that are left, estimated from these with a 95 %
-        interval; percent of the positives that are hidden, and estimated to be, with an interval; p-values of the tests,
-        adjusted for each other, and the least of them.
+        A row for each model and metric: the score by all labels, by those that are left, estimated from these with a
+        95 % interval; percent of the positives that are hidden, and estimated to be, with an interval; p-values of the
+        tests, adjusted for each other, and the least of them.
     """
     P = reference.by("average_precision")
     missing = estimate_missing_rate(Y, observed, P, random_state=random_state)
@@ -157,6 +133,6 @@ def _sentence(test: tuple) -> str:
     if test.p_adjusted < ALPHA:
         return f"The labels speak against positives missing at random: {_SEEN[test.test]} ({p})."
     return (
-        f"Nothing is seen against {test.test} that are observed alike ({p}); small differences, and hard positives that "
-        "are missing, cannot be seen."
+        f"Nothing is seen against {test.test} that are observed alike ({p}); small differences, and hard positives "
+        "that are missing, cannot be seen."
     )
