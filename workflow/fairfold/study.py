@@ -125,8 +125,8 @@ def difficulty_by(models: Sequence[str]) -> str:
         if name not in families:
             return name
     raise ModelError(
-        f"mechanism is 'difficulty', which goes by a model that is not compared, but {', '.join(DIFFICULTY_BY)} all are; "
-        "leave one out of weak_labels.mechanisms.models, or difficulty out of weak_labels.mechanisms.kinds."
+        f"mechanism is 'difficulty', which goes by a model that is not compared, but {', '.join(DIFFICULTY_BY)} all "
+        "are; leave one out of weak_labels.mechanisms.models, or difficulty out of weak_labels.mechanisms.kinds."
     )
 
 
