@@ -33,6 +33,13 @@ TINY = {
         },
         "ablation": {"datasets": ["simulated-multilabel"], "missing_rates": [50], "repeats": 2},
         "sample_curves": {"datasets": ["simulated-multilabel"], "shares": [0.4, 0.7, 1], "models": ["RF+ET"]},
+        "mechanisms": {
+            "datasets": ["simulated-multilabel"],
+            "kinds": ["random", "sample", "group"],
+            "wrong_positives": [0, 20],
+            "models": ["RF+ET", "FLAForest+"],
+            "forest": {"max_levels": 1},
+        },
     },
     "cross_testing": {
         "repetitions": 3,

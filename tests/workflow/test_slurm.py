@@ -35,7 +35,8 @@ def rules(root, study):
     """Every rule of the workflow that runs a script, and whether it runs where snakemake does."""
     # the quick study has all parts, and so all figures, but for one that takes long
     config = yaml.safe_load((root / "config/config.yaml").read_text())
-    config["weak_labels"]["ablation"] = {"datasets": ["simulated-multilabel"]}
+    for part in ("ablation", "mechanisms"):
+        config["weak_labels"][part] = {"datasets": ["simulated-multilabel"]}
     code, output = study(config).run("--list-rules")
     assert code == 0, output
     snakefiles = [(root / name).read_text() for name in ("Snakefile", "workflow/Snakefile")]

@@ -151,6 +151,27 @@ def test_models_learn_from_shares_of_the_samples(finished):
     assert (results / "figures/sample_curves.png").exists()
 
 
+def test_labels_are_hidden_by_each_mechanism_and_tested_as_they_are(finished):
+    study, _ = finished
+    results = study.folder / "results"
+    table = pd.read_csv(results / "tables/mechanisms.csv", keep_default_na=False, na_values=[""])
+    ways = table.groupby(["mechanism", "wrong_positives"], sort=False)["model"].agg(lambda models: sorted(set(models)))
+    both = ["FLAForest+", "RF+ET"]
+    assert ways.to_dict() == {
+        ("random", 0): both,
+        ("random", 20): both,
+        ("sample", 0): both,
+        ("group", 0): ["all models"],
+    }
+    scored = table[table["mechanism"] != "group"]
+    assert scored.groupby(["mechanism", "wrong_positives", "model"])["metric"].agg(set).eq(METRICS).all()
+    assert scored["complete"].notna().all() and (scored["hidden_share"].between(45, 50)).all()
+    assert (table.loc[table["mechanism"] == "group", "reason"] == "the data name no groups").all()
+    tests = pd.read_csv(results / "tables/scar_tests.csv")
+    assert list(tests["test"]) == ["samples", "groups", "labels"] and tests["says"].notna().all()
+    assert (results / "figures/mechanisms.png").exists()
+
+
 def test_procedures_are_repeated(finished):
     study, _ = finished
     results = study.folder / "results"

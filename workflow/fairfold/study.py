@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairfold.config import check
 from fairfold.datasets.catalog import Catalog, load_catalog
-from fairfold.errors import ConfigError, unknown_name
+from fairfold.errors import ConfigError, ModelError, unknown_name
 from fairfold.evaluation.metrics import METRICS
 from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
@@ -85,6 +85,7 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multilabel", labels["rank_stability"]["datasets"]),
         ("multilabel", labels["ablation"]["datasets"]),
         ("multilabel", labels["sample_curves"]["datasets"]),
+        ("multilabel", labels["mechanisms"]["datasets"]),
         ("multilabel", splitting["datasets"]),
         ("multilabel", splitting["fold_effect"]["datasets"]),
         ("multilabel", cross_testing["models"]["datasets"]),
@@ -105,12 +106,38 @@ one of the fastest.
 """
 
 
+DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")
+"""Models by whose probabilities labels are hard, the first that is not compared."""
+
+
+def difficulty_by(models: Sequence[str]) -> str:
+    """Name of the model by whose probabilities labels are hard: one of another family than those that are compared.
+
+    Labels that are hidden where a model is unsure are chosen for or against it. Kernel ridge regression comes first: it
+    is fast, smooth, and no tree.
+
+    Raises
+    ------
+    ModelError
+        When all that would do are compared.
+    """
+    families = {spec_of(model).family for model in models}
+    for name in DIFFICULTY_BY:
+        if name not in families:
+            return name
+    raise ModelError(
+        f"mechanism is 'difficulty', which goes by a model that is not compared, but {', '.join(DIFFICULTY_BY)} all "
+        "are; leave one out of weak_labels.mechanisms.models, or difficulty out of weak_labels.mechanisms.kinds."
+    )
+
+
 def used_models(config: Config) -> list[str]:
     """Each model that a part of the study uses, once; those of the weak-label study first."""
     parts = [
         config["weak_labels"],
         config["weak_labels"]["rank_stability"],
         config["weak_labels"]["sample_curves"],
+        config["weak_labels"]["mechanisms"],
         config["win_percentage"]["models"],
     ]
     names = [name for part in parts for name in part["models"] or ()]

@@ -9,6 +9,8 @@ SCORES_OF = {
     "weak_labels.ablation": rules.measure_ablation.input * bool(ABLATION["datasets"]),
     "weak_labels.sample_curves": rules.fit_sample_curves.input
     * bool(SAMPLE_CURVES["datasets"]),
+    "weak_labels.mechanisms": ["results/tables/mechanisms.csv"]
+    * bool(MECHANISMS["datasets"]),
     "cross_testing.models": ["results/cross_testing/models.csv"]
     * bool(CHOSEN_FROM["datasets"]),
     "win_percentage.models": [MODEL_WINS["sets"]] * bool(SETS_OF),
@@ -24,12 +26,14 @@ TARGETS = {
             *ALL_RESULTS_OF["ablation"],
             *ALL_RESULTS_OF["hierarchies"],
             *ALL_RESULTS_OF["sample_curves"],
+            *ALL_RESULTS_OF["mechanisms"],
         ],
         [
             "weak_labels",
             "weak_labels.rank_stability",
             "weak_labels.ablation",
             "weak_labels.sample_curves",
+            "weak_labels.mechanisms",
         ],
     ),
     "cross_testing": (ALL_RESULTS_OF["cross_testing"], ["cross_testing.models"]),

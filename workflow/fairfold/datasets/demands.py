@@ -59,6 +59,7 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
         "weak_labels.rank_stability": (labels["rank_stability"], n_folds, 0),
         "weak_labels.ablation": (labels["ablation"], n_folds, 0),
         "weak_labels.sample_curves": (labels["sample_curves"], n_folds, 0),
+        "weak_labels.mechanisms": (labels["mechanisms"], n_folds, 0),
         "cross_testing.models": (among, among["n_splits"], held_out),
         "win_percentage.models": (sets, sets["n_splits"], 0),
     }

@@ -10,9 +10,9 @@ import pandas as pd
 from fairfold.errors import ModelError
 from fairfold.report.tables import read_results
 
-_UNITS = ("dataset", "missing_rate", "hidden_rate", "splitter", "model", "part", "procedure")
+_UNITS = ("dataset", "missing_rate", "hidden_rate", "splitter", "mechanism", "model", "part", "procedure")
 _PARTS = ("repeat", "training", "fold", "repetition")
-_SCORES = ("value", "score", "mean")  # the column of scores in each table of a study
+_SCORES = ("value", "score", "mean", "complete")  # the column of scores in each table of a study
 
 
 def failures_of(table: pd.DataFrame) -> pd.DataFrame:

@@ -23,5 +23,6 @@ if TYPE_CHECKING:
         strict_label_complement,
     )
     from fairfold.weak_labels.masking import mask_labels, mask_positives
+    from fairfold.weak_labels.scar_test import scar_tests
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

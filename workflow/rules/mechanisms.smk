@@ -1,0 +1,78 @@
+# Labels that are not missing at random: what estimates that suppose so say of them, and what the labels say against it
+
+MECHANISMS = WEAK_LABELS["mechanisms"]
+MECHANISM_MODELS = MECHANISMS["models"] or WEAK_LABELS["models"]
+# Kind and percent of wrong positives, which are added to labels missing at random
+MECHANISM_CASES = [
+    (kind, wrong)
+    for kind in MECHANISMS["kinds"]
+    for wrong in (MECHANISMS["wrong_positives"] if kind == "random" else [0])
+]
+RESULTS_OF["mechanisms"] = [
+    "results/tables/scar_tests.csv",
+    *["results/tables/mechanisms.csv"] * bool(MECHANISMS["datasets"]),
+]
+GATHERED |= {
+    "scar_tests": (
+        expand(
+            "results/weak_labels/{dataset}/scar_tests.csv",
+            dataset=WEAK_LABELS["datasets"],
+        ),
+        "results/tables/scar_tests.csv",
+    ),
+    "mechanisms": (
+        [
+            f"results/mechanisms/{dataset}/{kind}_wrong-{wrong}.csv"
+            for dataset in MECHANISMS["datasets"]
+            for kind, wrong in MECHANISM_CASES
+        ],
+        "results/tables/mechanisms.csv",
+    ),
+}
+
+
+rule examine_observed_labels:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        missing_rate="results/weak_labels/{dataset}/rate-0/missing_rate.csv",
+        frequency="results/weak_labels/{dataset}/rate-0/label_frequency.npz",
+        predictions=f"results/weak_labels/{{dataset}}/rate-0/predictions/{study.REFERENCE}.npz",
+    output:
+        "results/weak_labels/{dataset}/scar_tests.csv",
+    log:
+        "results/logs/examine_observed_labels/{dataset}.log",
+    benchmark:
+        "results/benchmarks/examine_observed_labels/{dataset}.tsv"
+    script:
+        "../scripts/examine_observed_labels.py"
+
+
+rule score_mechanism:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=FOLDS,
+    output:
+        "results/mechanisms/{dataset}/{mechanism}_wrong-{wrong}.csv",
+    log:
+        "results/logs/score_mechanism/{dataset}_{mechanism}_{wrong}.log",
+    benchmark:
+        "results/benchmarks/score_mechanism/{dataset}_{mechanism}_{wrong}.tsv"
+    wildcard_constraints:
+        mechanism="[a-z]+",
+        wrong=r"\d+",
+    threads: 1
+    params:
+        seed=config["seed"],
+        missing_rate=MECHANISMS["missing_rate"],
+        compared=MECHANISM_MODELS,
+        models={
+            model: study.model_settings(config, model, MECHANISMS)
+            for model in [*MECHANISM_MODELS, study.REFERENCE]
+        },
+        threshold=WEAK_LABELS["forest"]["threshold"],
+        code=code_of_models(
+            "score_mechanism",
+            [*MECHANISM_MODELS, study.REFERENCE, "kernel-ridge", "logistic", "kNN"],
+        ),
+    script:
+        "../scripts/score_mechanism.py"

@@ -1,0 +1,24 @@
+"""Test a dataset's own labels, as they are, for positives that are missing completely at random."""
+
+import numpy as np
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.files import write_table
+from fairfold.recommendation.mechanisms import observed_tests, what_data_speak_against
+from fairfold.recommendation.missing_rate import MissingRate
+from fairfold.weak_labels.plateau import FrequencyDistribution
+
+with logged(snakemake.log):
+    data, row = Dataset.load(snakemake.input.dataset), pd.read_csv(snakemake.input.missing_rate).fillna({"reason": ""})
+    with np.load(snakemake.input.frequency) as arrays:
+        frequency = FrequencyDistribution(**arrays) if arrays.files else None
+    if data.negatives == "confirmed":
+        frequency, row["reason"] = None, "zeros of these labels are confirmed"
+    Y = data.Y if isinstance(data.Y, np.ndarray) else data.Y.toarray()
+    P = FinalPredictions.load(snakemake.input.predictions).by("average_precision")
+    tests = observed_tests(Y, P, MissingRate(frequency, row), data.groups)
+    table = what_data_speak_against(tests, row)
+    write_table(table.assign(dataset=data.id)[["dataset", *table]], snakemake.output[0])

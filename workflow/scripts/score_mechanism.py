@@ -1,0 +1,64 @@
+"""Hide labels of one dataset once, by one mechanism, train all models on what is left, and estimate their scores."""
+
+from functools import partial
+
+import numpy as np
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.files import write_table
+from fairfold.models import make_model
+from fairfold.models.registry import register_own
+from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
+from fairfold.seeds import seed_for, seed_sequence
+from fairfold.study import REFERENCE, difficulty_by
+from fairfold.weak_labels.masking import mask_positives
+
+
+def predict(model: str, Y: np.ndarray, *names: str) -> tuple[FinalPredictions, str]:
+    """Predictions of left-out samples, and why there are none of some."""
+    settings = {**snakemake.params.models.get(model, {}), "n_jobs": snakemake.threads}
+    settings |= {"negatives": data.negatives, "categories": data.category_columns}
+    tables = score_on_folds(
+        lambda fold: make_model(model, **settings, random_state=seed_for(snakemake.params.seed, *names, fold)),
+        *(data.X, Y, np.load(snakemake.input.folds)["fold_of"][0]),
+        observed=lambda fold: Y,
+        threshold=snakemake.params.threshold,
+        groups=data.groups,
+        sample_weight=data.weights,
+    )
+    reasons = [reason for reason in tables.scores["reason"] if reason]
+    return tables.predictions, reasons[0] if reasons else ""
+
+
+with logged(snakemake.log):
+    register_own(snakemake.config["models"])
+    data, params = Dataset.load(snakemake.input.dataset), snakemake.params
+    mechanism, wrong = snakemake.wildcards.mechanism, int(snakemake.wildcards.wrong)
+    unit = {"dataset": data.id, "missing_rate": params.missing_rate, "mechanism": mechanism, "wrong_positives": wrong}
+    names = ("mechanisms", *unit.values())
+    if data.negatives == "confirmed":
+        table = without_scores("zeros of these labels are confirmed, so that what is missing is counted, not estimated")
+    elif mechanism == "group" and data.groups is None:
+        table = without_scores("the data name no groups")
+    else:
+        by = {"mechanism": mechanism, "groups": data.groups if mechanism == "group" else None}
+        if mechanism == "difficulty":
+            reference, _ = predict(difficulty_by([*params.compared, REFERENCE]), data.Y, "mechanisms", data.id)
+            by["reference"] = np.clip(reference.by("average_precision"), 0, 1)
+        seed = seed_sequence(params.seed, *names)
+        hide = partial(mask_positives, rate=params.missing_rate / 100, wrong_positives=wrong / 100, random_state=seed)
+        observed = hide(data.Y, **by)
+        found = {model: predict(model, observed, *names) for model in dict.fromkeys([*params.compared, REFERENCE])}
+        table = scores_under_mechanism(
+            *(data.Y, observed, {model: found[model][0] for model in params.compared}, found[REFERENCE][0]),
+            threshold=params.threshold,
+            groups=data.groups,
+            sample_weight=data.weights,
+            random_state=seed_for(params.seed, *names, "draws"),
+        )
+        own = table["model"].map({model: reason for model, (_, reason) in found.items()})
+        table["reason"] = table["reason"].where(table["reason"] != "", own)
+    write_table(table.assign(**unit)[[*unit, *table]], snakemake.output[0])
