@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairfold.ecoc import ECOCClassifier, PartitionedECOC, kl_posterior
+from fairfold.ecoc import ECOCClassifier, PartitionedECOC, crossval, kl_posterior
 from fairfold.ecoc.classifier import PosteriorError
 from fairfold.ecoc.learners import GentleBoost, make_learner
 from fairfold.errors import ModelError, SplitError
@@ -451,10 +451,10 @@ def test_the_loss_that_is_used_has_a_name(iris):
 def test_a_trained_model_is_cross_validated_with_its_design(iris):
     order = ["virginica", "setosa", "versicolor"]
     model = ECOCClassifier("naive-bayes", coding="sparserandom", class_order=order, random_state=5).fit(*iris)
-    folds = model.crossval(*iris, n_splits=4, random_state=0)
+    folds = crossval(model, *iris, n_splits=4, random_state=0)
     assert len(folds.models_) == 4 and folds.classes_.tolist() == order
     for each in folds.models_:
         np.testing.assert_array_equal(each.coding_matrix_, model.coding_matrix_)
     assert folds.kfold_predict().pb_score is not None and folds.kfold_loss() < 0.1
     with pytest.raises(NotFittedError):
-        ECOCClassifier().crossval(*iris)
+        crossval(ECOCClassifier(), *iris)

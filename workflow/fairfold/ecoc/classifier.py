@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -37,9 +37,6 @@ from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.seeds import seed_for
 from fairfold.threads import one_thread_each
 from fairfold.ties import first_best
-
-if TYPE_CHECKING:
-    from fairfold.ecoc.partitioned import PartitionedECOC
 
 POSTERIOR_METHODS = ("kl", "qp")
 Learner = str | ClassifierMixin
@@ -302,27 +299,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         """The loss that predictions use: ``binary_loss``, or the name of the default of the learners' kind."""
         check_is_fitted(self)
         return self._check_decoding(self.binary_loss, self.decoding) if self.binary_loss is None else self.binary_loss
-
-    def crossval(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None, n_splits: int = 10, **options: Any
-    ) -> PartitionedECOC:
-        """Cross-validated models like this one: its coding matrix, drawn once, is that of all folds.
-
-        Parameters
-        ----------
-        X, y, sample_weight : the samples that the model was fitted to, as for :meth:`fit`.
-        n_splits, **options : of :class:`~fairfold.ecoc.partitioned.PartitionedECOC`.
-
-        Raises
-        ------
-        SplitError, ModelError
-            As :meth:`PartitionedECOC.fit`; a ``ModelError`` too for other classes than the model's.
-        """
-        from fairfold.ecoc.partitioned import PartitionedECOC  # which is made of these models
-
-        check_is_fitted(self)
-        model = clone(self).set_params(coding=self.coding_matrix_, class_order=self.classes_.tolist())
-        return PartitionedECOC(model, n_splits, **options).fit(X, y, sample_weight)
 
     @property
     def predict_proba(self) -> Callable[[Matrix], np.ndarray]:

@@ -315,6 +315,35 @@ class PartitionedECOC(BaseEstimator):
         return together
 
 
+def crossval(
+    model: ECOCClassifier,
+    X: Matrix,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    n_splits: int = 10,
+    **options: Any,
+) -> PartitionedECOC:
+    """Cross-validated models like one that is trained: its coding matrix, drawn once, is that of all folds.
+
+    Parameters
+    ----------
+    model : ECOCClassifier, fitted.
+    X, y, sample_weight : the samples that it was fitted to, as for :meth:`ECOCClassifier.fit`.
+    n_splits, **options : of :class:`PartitionedECOC`.
+
+    Raises
+    ------
+    NotFittedError
+        When the model is not trained.
+    SplitError, ModelError
+        As :meth:`PartitionedECOC.fit`; a ``ModelError`` too for other classes than the model's.
+    """
+    check_is_fitted(model)
+    alike = clone(model).set_params(coding=model.coding_matrix_, class_order=model.classes_.tolist())
+    return PartitionedECOC(alike, n_splits, **options).fit(X, y, sample_weight)
+
+
 def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: np.ndarray) -> None:
     missing = []
     numbers = np.arange(len(classes))
