@@ -339,3 +339,22 @@ def test_seeds(untouched_chance):
     assert seed_from(5) == seed_from(np.int64(5)) == 5
     assert seed_from(np.random.RandomState(1)) == seed_from(np.random.RandomState(1))
     assert len({seed_from(None) for _ in range(5)}) == 5
+
+
+def test_a_step_for_separable_classes_only():
+    X = np.array([-3.0, -2.5, -2.0, -2.2, 2.0, 2.5])[:, None]
+    y = np.array([-1, -1, -1, -1, 1, 1])
+    model = PlattScaling(make_learner("svm"), separable="step", random_state=0).fit(X, y)
+    low, high, between = model.step_
+    assert low < high and between == 1 / 3
+    points = np.linspace(-3, 3, 601)[:, None]
+    scores, positive = model.estimator_.decision_function(points), model.predict_proba(points)[:, 1]
+    np.testing.assert_array_equal(positive[scores < low], 0)
+    np.testing.assert_array_equal(positive[scores > high], 1)
+    np.testing.assert_array_equal(positive[(scores >= low) & (scores <= high)], 1 / 3)
+    assert len(set(positive)) == 3
+    assert PlattScaling(make_learner("svm"), random_state=0).fit(X, y).step_ is None
+    mixed = PlattScaling(make_learner("svm"), separable="step", random_state=0).fit(np.tile(X, (2, 1)), [*y, *-y])
+    assert mixed.step_ is None and np.isfinite(mixed.slope_)
+    with pytest.raises(ModelError, match="separable"):
+        PlattScaling(make_learner("svm"), separable="no").fit(X, y)

@@ -4,13 +4,15 @@ import hashlib
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairfold.ecoc import ECOCClassifier, PartitionedECOC, kl_posterior
+from fairfold.ecoc import ECOCClassifier, PartitionedECOC, crossval, kl_posterior
 from fairfold.ecoc.classifier import PosteriorError
 from fairfold.ecoc.learners import GentleBoost, make_learner
 from fairfold.errors import ModelError, SplitError
@@ -409,3 +411,50 @@ def test_verbose_shows_progress(iris, capsys):
     PartitionedECOC(ECOCClassifier("naive-bayes"), 2, verbose=10).fit(*iris)
     shown = capsys.readouterr()
     assert "Done" in shown.out + shown.err
+
+
+def test_the_page_s_update_is_reached(iris):
+    model = PartitionedECOC(clone(BAYES).set_params(coding="onevsall"), 3, random_state=0).fit(*iris)
+    page = model.kfold_predict(update="page").posterior
+    for fold, (each, scores) in enumerate(zip(model.models_, model._scores, strict=True)):
+        expected = kl_posterior(each.coding_matrix_, scores, each.weights_, update="page")
+        np.testing.assert_array_equal(page[model.fold_of_ == fold], expected)
+    assert np.abs(page - model.kfold_predict().posterior).max() > 1e-4
+    own = clone(BAYES).set_params(coding="onevsall", update="page")
+    np.testing.assert_array_equal(PartitionedECOC(own, 3, random_state=0).fit(*iris).kfold_predict().posterior, page)
+    with pytest.raises(ModelError, match="unknown update 'pages'"):
+        model.kfold_predict(update="pages")
+
+
+def test_categories_come_back_as_categories(iris, capsys):
+    X, y = iris
+    labels = pd.Categorical(y, categories=["virginica", "none", "versicolor", "setosa"], ordered=True)
+    for given in (labels, pd.Series(labels)):
+        model = PartitionedECOC(ECOCClassifier("naive-bayes"), 3, random_state=0).fit(X, given)
+        found = model.kfold_predict(verbose=1).labels
+        assert found.dtype == labels.dtype and model.models_[0].predict(X[:2]).dtype == labels.dtype
+        np.testing.assert_array_equal(np.asarray(found), model.classes_[model.kfold_predict().neg_loss.argmax(axis=1)])
+    assert capsys.readouterr().out.splitlines()[:3] == [f"fold {f}: 50 samples are predicted" for f in range(3)]
+    held = PartitionedECOC(ECOCClassifier("naive-bayes"), holdout=0.2, random_state=0).fit(X, labels)
+    assert held.kfold_predict().labels.isna().sum() == 120
+
+
+def test_the_loss_that_is_used_has_a_name(iris):
+    for learner, name in (("svm", "hinge"), ("naive-bayes", "quadratic")):
+        model = ECOCClassifier(learner)
+        assert not hasattr(model, "binary_loss_")
+        assert model.fit(*iris).binary_loss_ == name
+    assert PartitionedECOC(model, 3, random_state=0).fit(*iris).binary_loss_ == "quadratic"
+    assert ECOCClassifier("svm", binary_loss="linear").fit(*iris).binary_loss_ == "linear"
+
+
+def test_a_trained_model_is_cross_validated_with_its_design(iris):
+    order = ["virginica", "setosa", "versicolor"]
+    model = ECOCClassifier("naive-bayes", coding="sparserandom", class_order=order, random_state=5).fit(*iris)
+    folds = crossval(model, *iris, n_splits=4, random_state=0)
+    assert len(folds.models_) == 4 and folds.classes_.tolist() == order
+    for each in folds.models_:
+        np.testing.assert_array_equal(each.coding_matrix_, model.coding_matrix_)
+    assert folds.kfold_predict().pb_score is not None and folds.kfold_loss() < 0.1
+    with pytest.raises(NotFittedError):
+        crossval(ECOCClassifier(), *iris)

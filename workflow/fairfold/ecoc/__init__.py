@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fairfold.ecoc.decoding import DECODINGS, neg_loss
     from fairfold.ecoc.learners import GentleBoost, LogitBoost, make_learner
     from fairfold.ecoc.losses import BINARY_LOSSES, BinaryLoss, default_loss
-    from fairfold.ecoc.partitioned import FoldPredictions, PartitionedECOC
+    from fairfold.ecoc.partitioned import FoldPredictions, PartitionedECOC, crossval
     from fairfold.ecoc.posterior import kl_divergence, kl_posterior, qp_posterior
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -32,7 +32,7 @@ from fairfold.ecoc.learners import (
     seed_from,
 )
 from fairfold.ecoc.losses import UNIT, BinaryLoss, default_loss, find_loss
-from fairfold.ecoc.posterior import kl_posterior, qp_posterior
+from fairfold.ecoc.posterior import check_update, kl_posterior, qp_posterior
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.seeds import seed_for
 from fairfold.threads import one_thread_each
@@ -70,7 +70,9 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     posterior_method : {"kl", "qp"}
         :func:`~fairfold.ecoc.posterior.kl_posterior` or :func:`~fairfold.ecoc.posterior.qp_posterior`.
     num_kl_initializations : int
-        Random starts of ``"kl"``; with 0 it starts from the uniform and the least squares posteriors.
+        Random starts of ``"kl"``, beside the uniform and the least squares posteriors.
+    update : {"bradley-terry", "page"}
+        Iteration of ``"kl"``: one that reaches the minimum, or the documentation page's to the letter.
     n_jobs : int or None
         Processes that share the learners; results do not depend on it.
     random_state : int, RandomState or None
@@ -88,6 +90,8 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         Total weight of the samples that each learner saw.
     kinds_ : list of n_learners str; what the scores mean, see :func:`~fairfold.ecoc.learners.learner_kind`.
     n_features_in_ : int
+    label_dtype_ : the dtype of categorical labels, in which predictions come back; None for others.
+    binary_loss_ : str, BinaryLoss or callable; the loss that predictions use, the default's name where none is given.
     """
 
     learner: Learner | Sequence[Learner] = "svm"
@@ -99,6 +103,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     decoding: str = "lossweighted"
     posterior_method: str = "kl"
     num_kl_initializations: int = 0
+    update: str = "bradley-terry"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
     verbose: int = 0
@@ -135,6 +140,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             features, labels = validate_data(self, X, y, **self._accepted())
             check_classification_targets(labels)
             weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        self.label_dtype_ = categorical_dtype(y)
         weighted = weights > 0
         codes = np.full(len(labels), -1)
         classes, codes[weighted] = encode_classes(labels[weighted], self._order_of(y, labels[weighted]))
@@ -166,6 +172,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             self.kinds_ = ["probability"] * len(learners)
         self._check_decoding(self.binary_loss, self.decoding)
         _check_posterior_method(self.posterior_method)
+        check_update(self.update)
         # Row -1 is of the samples to be left out.
         signs = np.vstack([self.coding_matrix_, np.zeros_like(self.coding_matrix_[:1])])[codes].T
         self.weights_ = np.abs(signs) @ weights
@@ -225,14 +232,19 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return losses
 
     def posteriors(
-        self, scores: np.ndarray, *, posterior_method: str | None = None, num_kl_initializations: int | None = None
+        self,
+        scores: np.ndarray,
+        *,
+        posterior_method: str | None = None,
+        num_kl_initializations: int | None = None,
+        update: str | None = None,
     ) -> np.ndarray:
         """Posteriors of the classes from the learners' scores.
 
         Parameters
         ----------
         scores : (n_samples, n_learners), from :meth:`binary_scores`.
-        posterior_method, num_kl_initializations : None for the model's own.
+        posterior_method, num_kl_initializations, update : None for the model's own.
 
         Returns
         -------
@@ -243,7 +255,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         PosteriorError
             When the model was not fitted with ``fit_posterior=True``.
         ModelError
-            For an unknown method, or a number of starts that is none.
+            For an unknown method or update, or a number of starts that is none.
         """
         check_is_fitted(self)
         if set(self.kinds_) != {"probability"} or not self.fit_posterior:
@@ -263,6 +275,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
                 self.weights_[fitted],
                 num_kl_initializations=starts,
                 random_state=seed_for(self._seed, "starts"),
+                update=self.update if update is None else update,
             )
         )
         return posteriors
@@ -279,7 +292,13 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Matrix) -> np.ndarray:
         """(n_samples,) class of the smallest loss. With posteriors too, so it need not be the most probable one."""
         chosen = choose(self.neg_loss(X))
-        return self.classes_[chosen]
+        return as_given(self.classes_[chosen], self.label_dtype_)
+
+    @property
+    def binary_loss_(self) -> Loss:
+        """The loss that predictions use: ``binary_loss``, or the name of the default of the learners' kind."""
+        check_is_fitted(self)
+        return self._check_decoding(self.binary_loss, self.decoding) if self.binary_loss is None else self.binary_loss
 
     @property
     def predict_proba(self) -> Callable[[Matrix], np.ndarray]:
@@ -376,6 +395,21 @@ _NO_POSTERIORS = "posteriors are asked of an ECOC model that was not trained for
 def choose(losses: np.ndarray) -> np.ndarray:
     """(n_samples,) number of the class of the largest negated loss, the first of those that tie; NaN is never it."""
     return first_best(np.where(np.isnan(losses), -np.inf, losses), axis=1)
+
+
+def categorical_dtype(y: ArrayLike) -> Any:
+    """The dtype of labels that pandas knows as categories, None of all others."""
+    dtype = getattr(y, "dtype", None)
+    return dtype if getattr(dtype, "categories", None) is not None else None
+
+
+def as_given(labels: np.ndarray, dtype: Any) -> ArrayLike:
+    """Labels as categories of that dtype, which keeps their order and those without a sample; unchanged for None."""
+    if dtype is None:
+        return labels
+    import pandas as pd  # only who gives categories waits for it
+
+    return pd.Categorical(labels, dtype=dtype)
 
 
 def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[np.ndarray, np.ndarray]:

@@ -7,19 +7,21 @@ and boosted trees on arrhythmia with a sparse random code.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
 from fairfold.ecoc.classifier import ECOCClassifier
-from fairfold.ecoc.coding import DESIGNS
-from fairfold.ecoc.learners import make_learner
+from fairfold.ecoc.coding import DESIGNS, make_coding
+from fairfold.ecoc.learners import PlattScaling, make_learner
 from fairfold.ecoc.partitioned import PartitionedECOC
 from fairfold.seeds import seed_for
 
@@ -52,9 +54,9 @@ EXAMPLES: Mapping[str, Example] = {
     "custom-loss": Example(None, make_learner("svm", standardize=True), predict={"binary_loss": median_loss}),
     "posterior": Example(
         (2, 3),
-        make_learner("svm", standardize=True, kernel="rbf", gamma=1.0),
+        PlattScaling(make_learner("svm", standardize=True, kernel="rbf", gamma=1.0), n_splits=10, separable="step"),
         fit_posterior=True,
-        predict={"num_kl_initializations": 10},
+        predict={"num_kl_initializations": 10, "update": "page"},
     ),
     "arrhythmia": Example(
         None,
@@ -64,6 +66,8 @@ EXAMPLES: Mapping[str, Example] = {
     ),
 }
 
+RANGES = ["example", "quantity", "true", "predicted", "candidate", "n_published", "n_ours"]
+RANGES += ["published_low", "published_high", "ours_low", "ours_high"]
 REAL_LOSSES = ("hinge", "linear", "logit", "exponential", "binodeviance", "hamming")  # for scores without bounds
 DECODINGS = ("lossweighted", "lossbased")
 
@@ -89,9 +93,14 @@ def predict_example(
         A row for each sample and class; none for an example without posteriors.
     model : PartitionedECOC, fitted.
     """
-    estimator = ECOCClassifier(example.learner, coding=example.coding, fit_posterior=example.fit_posterior)
+    # Drawn once: with a design of its own in each fold the learners' scores would have no common columns.
+    coding = make_coding(example.coding, len(np.unique(y)), random_state=seed_for(seed, "coding"))
+    estimator = ECOCClassifier(example.learner, coding=coding, fit_posterior=example.fit_posterior)
     model = PartitionedECOC(estimator, n_splits, random_state=seed, n_jobs=n_jobs).fit(X, y)
-    found = model.kfold_predict(**example.predict)
+    with warnings.catch_warnings():
+        # The page's iteration stops before its minimum too; see the head of fairfold.ecoc.posterior.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = model.kfold_predict(**example.predict)
     rows = np.arange(len(y))
     predictions = pd.DataFrame({"row": rows, "fold": model.fold_of_, "class": y, "predicted": found.labels})
     columns = ["row", "class", "candidate", "posterior"]
@@ -105,6 +114,40 @@ def random_rows(predictions: pd.DataFrame, *, n_rows: int = 10, seed: int = 0) -
     """Some rows of the predictions, as the page shows them, in the order of the data."""
     drawn = np.random.default_rng(seed_for(seed, "random rows")).permutation(len(predictions))[:n_rows]
     return predictions.iloc[np.sort(drawn)]
+
+
+def printed_ranges(model: PartitionedECOC, y: np.ndarray, printed: pd.DataFrame, example: str) -> pd.DataFrame:
+    """The page's rows of an example beside ours, as ranges: its folds, random numbers and rows are not ours.
+
+    Parameters
+    ----------
+    model : as :func:`predict_example` fits it.
+    y : (n_samples,) classes.
+    printed : columns ``example, true, predicted, quantity`` (``neg_loss`` or ``posterior``), and one for each class.
+    example : key of ``EXAMPLES``.
+
+    Returns
+    -------
+    DataFrame with the columns ``example, quantity, true, predicted, candidate, n_published, n_ours, published_low,
+    published_high, ours_low, ours_high``
+        A row for each class among the candidates and each pair of a true and a predicted class that is printed; no
+        numbers of ours where we have no sample of such a pair.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # as in predict_example
+        found = model.kfold_predict(**EXAMPLES[example].predict)
+    rows = []
+    pairs = printed[printed["example"] == example].groupby(["quantity", "true", "predicted"], sort=False)
+    for (quantity, true, predicted), theirs in pairs:
+        same = (y == true) & (np.asarray(found.labels) == predicted)
+        for candidate, ours in zip(model.classes_, getattr(found, quantity)[same].T, strict=True):
+            ends = [theirs[candidate].min(), theirs[candidate].max(), *_ends(ours)]
+            rows.append([example, quantity, true, predicted, candidate, len(theirs), len(ours), *ends])
+    return pd.DataFrame(rows, columns=RANGES)
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    return (values.min(), values.max()) if len(values) else (np.nan, np.nan)
 
 
 def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, name: str) -> pd.DataFrame:

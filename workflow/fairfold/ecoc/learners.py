@@ -39,6 +39,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from fairfold.errors import ModelError, unknown_name
 
 Matrix = np.ndarray | sparse.csr_array | sparse.csr_matrix
+SEPARABLE = ("sigmoid", "step")
 _LARGEST_RESPONSE = 4.0  # of LogitBoost; Friedman et al. (2000), Section 3.2, find 2 to 4 to work well
 _LEAST_WEIGHT = 2 * np.finfo(np.float64).eps  # of LogitBoost, Section 3.2 again
 
@@ -230,6 +231,10 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier with ``decision_function``.
     n_splits : folds; as many as the smaller class has members if that is less.
+    separable : {"sigmoid", "step"}
+        What becomes of classes whose left-out scores do not overlap. ``"step"`` is MATLAB's (``fitSVMPosterior``): 0
+        below the largest score of the negative class, 1 above the smallest of the positive one, and the share of the
+        positive class between the two.
     random_state : int, RandomState or None
         Seed of the folds.
 
@@ -238,12 +243,14 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : ndarray, shape (2,)
     estimator_ : the classifier, fitted to all samples.
     slope_, intercept_ : float
-        a and b.
+        a and b; infinite and NaN where the probabilities are a step.
+    step_ : (lower edge, upper edge, probability between) of a step; None for a sigmoid.
     """
 
     estimator: ClassifierMixin
     _: KW_ONLY
     n_splits: int = 5
+    separable: str = "sigmoid"
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -261,6 +268,8 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ModelError
             When there are not two classes, or one has a single member.
         """
+        if self.separable not in SEPARABLE:
+            raise ModelError(unknown_name("separable", self.separable, SEPARABLE))
         X, y = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.classes_, codes = _two_classes(y, weights)
@@ -279,7 +288,9 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for train, test in folds.split(codes, codes):
             model = fit_learner(clone(self.estimator), X[train], y[train], weights[train])
             scores[test] = model.decision_function(X[test])
-        self.slope_, self.intercept_ = _fit_sigmoid(scores, codes == 1, weights)
+        self.step_ = _fit_step(scores, codes == 1, weights) if self.separable == "step" else None
+        sigmoid = (np.inf, np.nan) if self.step_ else _fit_sigmoid(scores, codes == 1, weights)
+        self.slope_, self.intercept_ = sigmoid
         self.estimator_ = fit_learner(clone(self.estimator), X, y, weights)
         return self
 
@@ -287,7 +298,12 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """(n_samples, 2) probabilities of the classes."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False, ensure_all_finite=_finite_unless(X))
-        positive = expit(self.slope_ * self.estimator_.decision_function(X) + self.intercept_)
+        scores = self.estimator_.decision_function(X)
+        if self.step_:
+            low, high, between = self.step_
+            positive = np.where(scores < low, 0.0, np.where(scores > high, 1.0, between))
+        else:
+            positive = expit(self.slope_ * scores + self.intercept_)
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Matrix) -> np.ndarray:
@@ -300,6 +316,14 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags = get_tags(self.estimator).input_tags
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _fit_step(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float, float] | None:
+    """Edges of the gap between the classes' scores, and the positive class's share; None where they overlap."""
+    low, high = scores[~positive].max(), scores[positive].min()
+    if low >= high:
+        return None
+    return float(low), float(high), float(weights[positive].sum() / weights.sum())
 
 
 def _fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

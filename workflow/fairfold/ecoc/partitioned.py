@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_n_jobs, choose
+from fairfold.ecoc.classifier import ECOCClassifier, Loss, as_given, check_n_jobs, choose
 from fairfold.ecoc.learners import Matrix, seed_from
 from fairfold.errors import ModelError, SplitError
 from fairfold.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
@@ -31,7 +31,8 @@ LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 class FoldPredictions(NamedTuple):
     """Cross-validated predictions.
 
-    labels : (n_samples,) classes. Where some samples are in no test part, of dtype object with None for those.
+    labels : (n_samples,) classes; categorical where those given were. Where some samples are in no test part, of dtype
+        object with None for those (categories: NaN).
     neg_loss : (n_samples, n_classes) negated average losses; NaN for samples in no test part, and for classes that the
         sample's model never saw.
     pb_score : (n_samples, n_learners) scores of the learners' positive sides, NaN for samples in no test part and for
@@ -39,7 +40,7 @@ class FoldPredictions(NamedTuple):
     posterior : (n_samples, n_classes), NaN for samples in no test part; None when not asked for.
     """
 
-    labels: np.ndarray
+    labels: ArrayLike
     neg_loss: np.ndarray
     pb_score: np.ndarray | None
     posterior: np.ndarray | None
@@ -77,6 +78,7 @@ class PartitionedECOC(BaseEstimator):
     fold_of_ : ndarray of int64, shape (n_samples,)
         Test fold of each sample, -1 for none.
     classes_ : ndarray, shape (n_classes,)
+    label_dtype_, binary_loss_ : as those of :class:`ECOCClassifier`.
     """
 
     estimator: ECOCClassifier
@@ -118,12 +120,15 @@ class PartitionedECOC(BaseEstimator):
         if model.random_state is not None:
             own_seed = seed_from(model.random_state)
         X, self.classes_, self._codes, self._weights = model.check_data(X, y, sample_weight)
+        self.label_dtype_ = model.label_dtype_
         parts = self._parts(X, np.asarray(y), seed)
         self.fold_of_ = fold_that_tests(parts, len(self._codes))
         _warn_of_missing_classes(parts, self._codes, self.classes_)
         if self.n_jobs not in (None, 1):
             model.set_params(n_jobs=1)
         models = [clone(model).set_params(random_state=seed_for(seed, "fold", f, own_seed)) for f in range(len(parts))]
+        for each in models:
+            each.label_dtype_ = self.label_dtype_
         fitted = Parallel(self.n_jobs, verbose=self.verbose)(
             delayed(_fit_fold)(models[fold], X, self._codes, self.classes_, self._weights, part, fold)
             for fold, part in enumerate(parts)
@@ -138,18 +143,21 @@ class PartitionedECOC(BaseEstimator):
         posterior_method: str | None = None,
         num_kl_initializations: int | None = None,
         *,
+        update: str | None = None,
         return_posterior: bool | None = None,
+        verbose: int = 0,
     ) -> FoldPredictions:
         """Predictions of each sample by the model of its fold. Nothing is fitted or scored again.
 
         Parameters
         ----------
-        binary_loss, decoding, posterior_method, num_kl_initializations
+        binary_loss, decoding, posterior_method, num_kl_initializations, update
             As for :class:`ECOCClassifier`; None takes what the estimator has, whose defaults are the loss of the
-            learners' kind, ``"lossweighted"``, ``"kl"`` and 0.
+            learners' kind (``binary_loss_``), ``"lossweighted"``, ``"kl"``, 0 and ``"bradley-terry"``.
         return_posterior : bool, optional
             True asks for posteriors, False does without (they take most of the time), None gives them if the models
             were trained for them.
+        verbose : above 0 for a line about each fold when it is predicted.
 
         Raises
         ------
@@ -171,9 +179,20 @@ class PartitionedECOC(BaseEstimator):
             chosen[test] = choose(losses[test])
             if posterior is not None:
                 posterior[test] = model.posteriors(
-                    scores, posterior_method=posterior_method, num_kl_initializations=num_kl_initializations
+                    scores,
+                    posterior_method=posterior_method,
+                    num_kl_initializations=num_kl_initializations,
+                    update=update,
                 )
+            if verbose > 0:
+                print(f"fold {fold}: {len(test)} samples are predicted")
         return FoldPredictions(self._names(chosen), losses, self._pb_score(), posterior)
+
+    @property
+    def binary_loss_(self) -> Loss:
+        """The loss that predictions use, as :attr:`ECOCClassifier.binary_loss_`."""
+        check_is_fitted(self)
+        return self.models_[0].binary_loss_
 
     def kfold_loss(
         self,
@@ -278,13 +297,13 @@ class PartitionedECOC(BaseEstimator):
         is_pairs = given and isinstance(given[0], tuple | list)
         return check_parts(given, n_samples) if is_pairs else parts_of(given, n_samples, name="cv")
 
-    def _names(self, chosen: np.ndarray) -> np.ndarray:
+    def _names(self, chosen: np.ndarray) -> ArrayLike:
         """Classes by their numbers, None for -1."""
         if (chosen >= 0).all():
-            return self.classes_[chosen]
+            return as_given(self.classes_[chosen], self.label_dtype_)
         labels = np.full(len(chosen), None, dtype=object)
         labels[chosen >= 0] = self.classes_[chosen[chosen >= 0]]
-        return labels
+        return as_given(labels, self.label_dtype_)
 
     def _pb_score(self) -> np.ndarray | None:
         first = self.models_[0].coding_matrix_
@@ -294,6 +313,35 @@ class PartitionedECOC(BaseEstimator):
         for fold, scores in enumerate(self._scores):
             together[self.fold_of_ == fold] = scores
         return together
+
+
+def crossval(
+    model: ECOCClassifier,
+    X: Matrix,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    n_splits: int = 10,
+    **options: Any,
+) -> PartitionedECOC:
+    """Cross-validated models like one that is trained: its coding matrix, drawn once, is that of all folds.
+
+    Parameters
+    ----------
+    model : ECOCClassifier, fitted.
+    X, y, sample_weight : the samples that it was fitted to, as for :meth:`ECOCClassifier.fit`.
+    n_splits, **options : of :class:`PartitionedECOC`.
+
+    Raises
+    ------
+    NotFittedError
+        When the model is not trained.
+    SplitError, ModelError
+        As :meth:`PartitionedECOC.fit`; a ``ModelError`` too for other classes than the model's.
+    """
+    check_is_fitted(model)
+    alike = clone(model).set_params(coding=model.coding_matrix_, class_order=model.classes_.tolist())
+    return PartitionedECOC(alike, n_splits, **options).fit(X, y, sample_weight)
 
 
 def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""How even a multilabel split is: ED, LD, DCP and rLD, and the best that any split could reach.
+"""How even a multilabel split is: LD, ED, rLD and DCP, and the best that any split could reach.
 
 Equations 1-4 of Tiittanen, Holm & Törönen (2021), "A new approach to multilabel stratified cross validation with
 application to large and sparse Gene Ontology datasets". For all of them 0 is perfect and smaller is better.
@@ -26,7 +26,7 @@ from fairfold.splitting.labels import check_labels, count_positives, label_sizes
 
 
 def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """ED, Equation 1: mean deviation of the fold sizes from equal size, in rows.
+    """ED, Equation 2: mean deviation of the fold sizes from equal size, in rows.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = 
 
 
 def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """LD, Equation 2: deviation of each fold's positives per negative from the whole data's.
+    """LD, Equation 1: deviation of each fold's positives per negative from the whole data's.
 
     Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
 
@@ -62,7 +62,7 @@ def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = Fa
 
 
 def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """DCP, Equation 3: the largest share of a label's positives in one fold, less the even share ``1 / n_splits``.
+    """DCP, Equation 4: the largest share of a label's positives in one fold, less the even share ``1 / n_splits``.
 
     Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
     """
@@ -70,7 +70,7 @@ def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool 
 
 
 def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """rLD, Equation 4: relative deviation of each fold's rate of positives from the whole data's.
+    """rLD, Equation 3: relative deviation of each fold's rate of positives from the whole data's.
 
     Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
     """
