@@ -105,8 +105,8 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(3.4, 2.6), layout="constrained")
         axis = figure.subplots()
-        for name, curve in curves.sort_values("n_draws").groupby("classifier", sort=False):
-            colour = _look(name, names)[0]
+        for name in names:
+            curve, colour = curves[curves["classifier"] == name].sort_values("n_draws"), _look(name, names)[0]
             for column, style in (("win_percentage", "--"), ("lower", "-"), ("upper", "-")):
                 width = 1.2 if column == "win_percentage" else 0.7
                 axis.plot(curve["n_draws"], 100 * curve[column], style, color=colour, linewidth=width)
