@@ -177,10 +177,7 @@ rule illustrate_win_percentage:
         "results/benchmarks/illustrate_win_percentage.tsv"
     params:
         function="fairfold.win_percentage.illustration:illustration_tables",
-        options={
-            "random_state": config["seed"],
-            "n_sampled": WIN_SAMPLING["n_sampled"],
-        },
+        options={"random_state": config["seed"]},
     script:
         "../scripts/tabulate.py"
 

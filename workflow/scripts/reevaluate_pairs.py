@@ -14,10 +14,11 @@ with logged(snakemake.log):
     options = {**params.options, "alpha": params.alpha, "dataset": data.id, "random_state": params.seed}
     table = reevaluate_pairs(data.X, data.Y, pairs, **options)
     classes, shown = np.array(data.label_names)[data.Y], pairs_to_show(table)
-    maps, points = decision_maps(data.X, classes, shown, random_state=params.seed)
+    resamples = {name: params.options[name] for name in ("n_splits", "n_repeats")}
+    maps, points = decision_maps(data.X, classes, shown, **resamples, random_state=params.seed)
     names = dict(enumerate(data.feature_names))
     table, maps, points = (each.replace({"feature_1": names, "feature_2": names}) for each in (table, maps, points))
     write_table(table, snakemake.output.table)
-    write_table(asterisk_table(table), snakemake.output.printed)
+    write_table(asterisk_table(table, alpha=params.alpha), snakemake.output.printed)
     write_table(maps, snakemake.output.maps)
     write_table(points, snakemake.output.points)

@@ -12,15 +12,16 @@ from fairfold.win_percentage.illustration import (
 )
 
 
-def test_the_leader_changes_where_the_paper_says():
+def test_the_leader_changes_where_the_paper_says_but_for_one_draw():
     n = np.arange(2, 3000)
     wins = exact_win_percentages(n)
     leader = np.array(list(GAUSSIANS))[wins.argmax(axis=1)]
+    assert GAUSSIANS == {"c1": (0.50, 0.20), "c2": (0.70, 0.07), "c3": (0.75, 0.02)}  # Equation 1
     assert set(leader[n <= 10]) == {"c3"}
-    assert set(leader[(n > 10) & (n < 26)]) == {"c2"}
+    assert set(leader[(n > 11) & (n <= 26)]) == {"c2"}
     assert set(leader[n >= 27]) == {"c1"}
-    at_26 = wins[n == 26][0]
-    assert abs(at_26[0] - at_26[1]) < 0.002
+    # printed: c2 leads from 11 on
+    assert wins[n == 11][0] == pytest.approx([0.2496, 0.3742, 0.3762], abs=1e-4)
     assert exact_win_percentages([1])[0] == pytest.approx(np.full(3, 1 / 3), abs=1e-9)
 
 
@@ -32,19 +33,17 @@ def test_exact_win_percentages_are_the_integral_of_equation_7():
 
     for n in (2, 26):
         for k in range(3):
-            exact = integrate.quad(integrand, 0.3, 1, args=(n, k), points=[0.6, 0.66, 0.7], limit=200)[0]
+            exact = integrate.quad(integrand, -1, 2, args=(n, k), points=[0.5, 0.7, 0.75, 0.9], limit=400)[0]
             assert exact_win_percentages([n])[0, k] == pytest.approx(exact, abs=1e-7)
 
 
-def test_areas_under_joint_densities_are_the_win_percentages():
-    table = joint_densities((1, 10, 26, 100), n_points=2000)
-    areas = table.groupby(["n_draws", "classifier"])[["performance", "density"]].apply(
-        lambda curve: integrate.trapezoid(curve["density"], curve["performance"])
-    )
-    # the range leaves out 0.6 % of the feature sets of c1, a third of all, which matters to N = 1 alone
-    assert areas.unstack().to_numpy() == pytest.approx(exact_win_percentages([1, 10, 26, 100]), abs=0.0025)
-    assert areas.loc[100].to_numpy() == pytest.approx(exact_win_percentages([100])[0], abs=1e-5)
-    assert list(table) == ["n_draws", "classifier", "performance", "density"]
+def test_joint_densities_are_a_third_of_the_density_of_each():
+    table = joint_densities(n_points=101)
+    assert list(table) == ["classifier", "performance", "density"]
+    for name, (mean, deviation) in GAUSSIANS.items():
+        part = table[table["classifier"] == name]
+        assert part["density"].to_numpy() == pytest.approx(stats.norm.pdf(part["performance"], mean, deviation) / 3)
+        assert part["performance"].iloc[[0, -1]].tolist() == [0, 1]
 
 
 def test_the_band_holds_the_exact_curve_and_is_as_wide_as_estimates_scatter():
@@ -86,6 +85,6 @@ def test_same_seed_same_table_and_another_seed_another():
 
 def test_refusals():
     with pytest.raises(ModelError, match="n_draws holds 0; it must be finite and at least 1"):
-        joint_densities([0])
+        illustrative_curves([0], n_sampled=10, n_iterations=2)
     with pytest.raises(ModelError, match=r"coverage is 95; it must be above 0 and below 1"):
         illustrative_curves([1], n_sampled=10, n_iterations=2, coverage=95)

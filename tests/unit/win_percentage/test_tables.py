@@ -23,13 +23,18 @@ from fairfold.win_percentage.tables import (
 NAMES = ("NC", "LDA", "QDA")
 
 
-def test_draws_are_enough_and_one_fewer_is_not():
-    table = draws_table([0.1, 0.01], [0.5, 0.95, 0.99])
-    assert table[["epsilon", "p"]].to_numpy().tolist() == [[e, p] for e in (0.1, 0.01) for p in (0.5, 0.95, 0.99)]
-    missed = (1 - table["epsilon"]) ** table["n_draws"]
-    assert (1 - missed >= table["p"]).all()
-    assert (1 - missed / (1 - table["epsilon"]) < table["p"]).all()
-    assert len(draws_table()) == 25
+def test_table_2_has_the_ten_printed_numbers():
+    printed = {
+        1e-3: ["0.999", "0.499", "0.0667", "0.00688", "0.000691"],
+        1e-6: ["1", "0.749", "0.129", "0.0137", "0.00138"],
+    }
+    table = draws_table()
+    for epsilon, part in table.groupby("epsilon"):
+        assert part["n_draws"].tolist() == [1, 10, 100, 1_000, 10_000]
+        assert part["p"].map("{:.3g}".format).tolist() == printed[epsilon]
+    assert ((1 - table["p"]) ** table["n_draws"]).to_numpy() == pytest.approx(table["epsilon"].to_numpy(), rel=1e-9)
+    with pytest.raises(ModelError, match="tolerances holds 1"):
+        draws_table([1.0])
 
 
 def test_the_six_classifiers_are_three_covariances_pooled_and_not():
@@ -38,6 +43,10 @@ def test_the_six_classifiers_are_three_covariances_pooled_and_not():
     shapes = ["spherical", "diagonal", "full"]
     assert table["covariance"].tolist() == shapes * 2
     assert table["pooled"].tolist() == [True] * 3 + [False] * 3
+    assert table["degrees_of_freedom"].tolist() == [5, 6, 7, 6, 8, 10]  # as printed in Table 4
+    assert table["name"].nunique() == 6
+    # three classes of four features: 12 of the means, and 1, 4 or 10 of each covariance
+    assert classifier_table(3, 4)["degrees_of_freedom"].tolist() == [13, 16, 22, 15, 24, 42]
 
 
 def test_a_row_of_a_dataset():

@@ -239,14 +239,24 @@ def test_refusals_of_maps(classes, shown, options, error, message):
         decision_maps(X, y, shown, **options)
 
 
-def test_the_printed_table_marks_the_best_that_is_better_than_all():
-    columns = ["dataset", "rank", "feature_1", "feature_2", "classifier", "performance", "is_best", "is_significant"]
+def test_the_printed_table_marks_the_best_and_all_that_are_not_significantly_below():
+    columns = ["dataset", "rank", "feature_1", "feature_2", "classifier", "performance", "p_value", "is_best"]
     rows = [
-        ("a", 1, 5, 9, "QDA", 0.9349, True, True),
-        ("a", 1, 5, 9, "LDA", 0.81, False, True),
-        ("a", 2, 3, 4, "QDA", 0.7, False, False),
-        ("a", 2, 3, 4, "LDA", 0.8, True, False),
+        ("a", 1, 5, 9, "QDA", 0.9349, np.nan, True),
+        ("a", 1, 5, 9, "LDA", 0.81, 0.001, False),
+        ("a", 2, 3, 4, "QDA", 0.7996, 0.3, False),
+        ("a", 2, 3, 4, "LDA", 0.8, np.nan, True),
+        ("a", 3, 7, 8, "QDA", 0.95, np.nan, True),
+        ("a", 3, 7, 8, "LDA", 0.94, 0.04, False),
     ]
-    found = asterisk_table(pd.DataFrame(rows, columns=columns))
-    assert list(found.columns) == ["dataset", "rank", "feature_1", "feature_2", "QDA", "LDA"]
-    assert found.to_numpy().tolist() == [["a", 1, 5, 9, "93.5*", "81.0"], ["a", 2, 3, 4, "70.0", "80.0"]]
+    table = pd.DataFrame(rows, columns=columns)
+    found = asterisk_table(table)
+    assert list(found.columns) == ["dataset", "best", "rank", "feature_1", "feature_2", "QDA", "LDA"]
+    assert found.to_numpy().tolist() == [
+        ["a", "QDA", 1, 5, 9, "0.935*", "0.810"],
+        ["a", "LDA", 2, 3, 4, "0.800*", "0.800*"],
+    ]
+    panels = pairs_to_show(table)
+    assert found[["rank", "feature_1"]].to_numpy().tolist() == panels[["rank", "feature_1"]].to_numpy().tolist()
+    strict = asterisk_table(table, alpha=0.5)
+    assert strict["QDA"].tolist()[1] == "0.800"

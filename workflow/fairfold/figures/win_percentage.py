@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse, Patch
@@ -17,6 +17,8 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from fairfold.errors import DataError
 from fairfold.figures import PALETTE, STYLE
+
+PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
 # One look per classifier in all figures; unpooled covariances are dashed. Yellow is too light for lines on white.
 LOOKS = {
@@ -29,8 +31,7 @@ LOOKS = {
 }
 _OTHERS = tuple(colour for colour in PALETTE if colour != "#F0E442")
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
-_TINTS = ListedColormap(["#cfe3f1", "#bbbbbb", "#f6ddcc"])  # all models for the first class, not all agree, second
-_HELD = 0.95  # share of a normal class inside its ellipse
+_SHADES = LinearSegmentedColormap.from_list("disagreement", ["#ffffff", "#777777"])
 _TAIL = 0.01  # share of the pairs that the inset shows
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 
@@ -46,8 +47,8 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        Tinted where all models agree, grey where they do not; the line is where half of them decide for either class.
-        Ellipses hold 95 % of a normal distribution with a class's mean and covariance.
+        White where all models agree, the darker the less they do, darkest where half of them decide for either class,
+        which is the line. Ellipses are at one standard deviation of each class, around its mean, a cross.
 
     Raises
     ------
@@ -74,30 +75,27 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
 
 
 def plot_joint_densities(densities: pd.DataFrame) -> Figure:
-    """Figure 2: density of the best performance of N draws by the classifier that wins, a panel per N.
+    """Figure 2: joint density p(x, c) of performance and best classifier in the illustrative example.
 
     Parameters
     ----------
-    densities : columns ``n_draws, classifier, performance, density``.
+    densities : columns ``classifier, performance, density``.
     """
     names = list(densities["classifier"].unique())
     with mpl.rc_context(STYLE):
-        panels = list(densities.groupby("n_draws"))
-        figure, axes = _panels(len(panels), width=1.9, height=1.8, columns=2)
-        for position, (axis, (n_draws, part)) in enumerate(zip(axes, panels, strict=True)):
-            for name, curve in part.groupby("classifier", sort=False):
-                _line(axis, curve["performance"], curve["density"], name, names)
-                axis.fill_between(curve["performance"], curve["density"], color=_look(name, names)[0], alpha=0.15, lw=0)
-            axis.set(title=f"N = {n_draws:,.0f}", xlabel="best performance", ylabel="density")
-            axis.set_ylim(bottom=0)
-            axis.margins(x=0)
-            _letter(axis, position)
+        figure = Figure(figsize=(3.4, 2.3), layout="constrained")
+        axis = figure.subplots()
+        for name, curve in densities.groupby("classifier", sort=False):
+            _line(axis, curve["performance"], curve["density"], name, names)
+        axis.set(xlabel="performance x", ylabel="joint density p(x, c)")
+        axis.set_ylim(bottom=0)
+        axis.margins(x=0)
         _legend(figure, _handles(names))
     return figure
 
 
 def plot_illustration(curves: pd.DataFrame) -> Figure:
-    """Figure 3: exact win percentages of the illustrative example and the band of estimates.
+    """Figure 3: exact win percentages of the illustrative example, dashed, and the limits of estimates, solid.
 
     Parameters
     ----------
@@ -105,12 +103,18 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     """
     names = list(curves["classifier"].unique())
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.4, 2.3), layout="constrained")
+        figure = Figure(figsize=(3.4, 2.6), layout="constrained")
         axis = figure.subplots()
-        _draw_bands(axis, curves, names)
-        axis.set(xlabel="draws N", ylabel="win percentage (%)", xscale="log")
-        _draws_axis(axis, curves["n_draws"])
-        _legend(figure, _handles(names))
+        for name in names:
+            curve, colour = curves[curves["classifier"] == name].sort_values("n_draws"), _look(name, names)[0]
+            for column, style in (("win_percentage", "--"), ("lower", "-"), ("upper", "-")):
+                width = 1.2 if column == "win_percentage" else 0.7
+                axis.plot(curve["n_draws"], 100 * curve[column], style, color=colour, linewidth=width)
+        axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
+        axis.set_ylim(bottom=0)
+        kinds = (("exact", "--", 1.2), ("2.5 and 97.5 % of estimates", "-", 0.7))
+        styles = [Line2D([], [], color="#555555", linestyle=s, linewidth=w, label=label) for label, s, w in kinds]
+        _legend(figure, [*_handles(names), *styles])
     return figure
 
 
@@ -213,7 +217,7 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
 
 
 def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
-    """Figure 7: error of win percentages from samples against N / M, and the law that was fitted.
+    """Figure 7: error of win percentages from samples against N / M, the law that was fitted and the published one.
 
     Parameters
     ----------
@@ -244,8 +248,12 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
             Line2D([], [], color="#555555", marker=_MARKERS[k % len(_MARKERS)], label=f"M = {m:,}", **dot)
             for k, m in enumerate(sizes)
         ]
-        line = Line2D([], [], color="black", linewidth=1, label=f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$")
-        axis.legend(handles=[*marks, line], loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")
+        axis.plot(ends, 100 * PUBLISHED_LAW[0] * ends ** PUBLISHED_LAW[1], color="black", linestyle="--", linewidth=1)
+        lines = [
+            Line2D([], [], color="black", linestyle=style, linewidth=1, label=f"{a:.2f} (N / M)$^{{{b:.2f}}}${of}")
+            for a, b, style, of in ((factor, exponent, "-", ", fitted"), (*PUBLISHED_LAW, "--", ", Equation 2"))
+        ]
+        axis.legend(handles=[*marks, *lines], loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")
     return figure
 
 
@@ -347,23 +355,25 @@ def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
 def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
     table = grid.pivot(index="y", columns="x", values="share")
     share = table.to_numpy()
-    agreed = np.where(share == 0, 0, np.where(share == 1, 2, 1))
-    axis.pcolormesh(table.columns, table.index, agreed, cmap=_TINTS, vmin=0, vmax=2, shading="nearest", rasterized=True)
+    differing = 4 * share * (1 - share)  # 0 where all models agree, 1 where half of them decide for either class
+    look = {"cmap": _SHADES, "vmin": 0, "vmax": 1, "shading": "nearest", "rasterized": True}
+    axis.pcolormesh(table.columns, table.index, differing, **look)
     if share.min() < 0.5 < share.max():
         axis.contour(table.columns, table.index, share, levels=[0.5], colors="black", linewidths=1)
     axis.set(xlim=(table.columns.min(), table.columns.max()), ylim=(table.index.min(), table.index.max()))
 
 
 def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
-    radius = np.sqrt(-2 * np.log(1 - _HELD))  # of a chi-squared distribution with two degrees of freedom
     for (name, part), (colour, marker) in zip(samples.groupby("class"), CLASS_MARKS, strict=True):
         positions = part[["x", "y"]].to_numpy()
         axis.plot(*positions.T, marker, color=colour, markersize=2.6, markeredgewidth=0, alpha=0.7, label=name)
+        mean = positions.mean(axis=0)
+        axis.plot(*mean, "X", color=colour, markersize=6, markeredgecolor="white", markeredgewidth=0.8, zorder=3)
         variances, directions = np.linalg.eigh(np.cov(positions.T))
         axis.add_patch(
             Ellipse(
-                positions.mean(axis=0),
-                *(2 * radius * np.sqrt(np.maximum(variances, 0))),
+                mean,
+                *(2 * np.sqrt(np.maximum(variances, 0))),
                 angle=np.degrees(np.arctan2(directions[1, 0], directions[0, 0])),
                 facecolor="none",
                 edgecolor=colour,
@@ -376,12 +386,7 @@ def _map_handles(names: list[str]) -> list[Line2D | Patch]:
     marks = zip(names, CLASS_MARKS, strict=False)
     handles = [Line2D([], [], color=c, marker=m, markersize=3.5, linewidth=1, label=str(n)) for n, (c, m) in marks]
     boundary = Line2D([], [], color="black", linewidth=1, label="average boundary")
-    tints = (f"all models: {names[0]}", "models differ", f"all models: {names[-1]}")
-    patches = [
-        Patch(facecolor=colour, edgecolor="#999999", linewidth=0.5, label=label)
-        for colour, label in zip(_TINTS.colors, tints, strict=True)
-    ]
-    return [*handles, boundary, *patches]
+    return [*handles, boundary, Patch(facecolor=_SHADES(0.5), lw=0, label="models differ")]
 
 
 def _draw_tail(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:

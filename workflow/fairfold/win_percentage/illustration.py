@@ -1,9 +1,9 @@
 """The illustrative example: three classifiers with normal performance, each of them the most likely winner of some N.
 
 Each classifier is the best on a third of the feature sets, and its performance there is normal (Equation 1): c3 is
-always good, c1 seldom excellent, c2 between them. The parameters are ours, not the paper's, which we do not have: the
-roundest that we found for which the leader changes as the paper says. c3 leads up to N = 10, c2 for 10 < N < 26
-and c1 from N = 27 on. N = 26 is a near tie, c1 0.2 % ahead of c2; N = 1 is a tie of all three.
+always good, c1 seldom excellent, c2 between them. All three are equal at N = 1; then c3 leads, and c1 from N = 27 on,
+as printed. The paper says that c2 leads for 10 < N < 26. The exact win percentages of its normal distributions give c2
+the lead for 12 <= N <= 26: at N = 11 c3 is still 0.2 % ahead, less than the width of the lines.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from fairfold.seeds import seed_sequence
 from fairfold.win_percentage.sampling import band, curve_table, rank_weights, sampled_win_percentages
 from fairfold.win_percentage.win import checked_draws, theoretical_win_percentage
 
-GAUSSIANS = {"c1": (0.60, 0.06), "c2": (0.63, 0.04), "c3": (0.66, 0.01)}  # mean, standard deviation
-_RANGE = (0.45, 0.90)  # of performance; 0.6 % of the feature sets of c1 lie below, none of a million above
+GAUSSIANS = {"c1": (0.50, 0.20), "c2": (0.70, 0.07), "c3": (0.75, 0.02)}  # mean, standard deviation (Equation 1)
+RANKED_SETS = 100  # M of Figure 8
+_RANGE = (0.0, 1.0)  # of performance; 0.6 % of the feature sets of c1 lie on each side
 
 
 def exact_win_percentages(n_draws: Sequence[float]) -> np.ndarray:
@@ -28,36 +29,22 @@ def exact_win_percentages(n_draws: Sequence[float]) -> np.ndarray:
     return theoretical_win_percentage(gaussians, n_draws, weights=np.ones(len(gaussians)))
 
 
-def joint_densities(n_draws: Sequence[float] = (1, 10, 26, 100), *, n_points: int = 451) -> pd.DataFrame:
-    """Density of the best performance of N draws, split by the classifier that wins (Figure 2).
-
-    With p(s, c) a third of the density of classifier c and F(s) the distribution of all, it is N F(s)^(N-1) p(s, c).
+def joint_densities(*, n_points: int = 501) -> pd.DataFrame:
+    """Joint density p(x, c) of performance and best classifier, a third of the density of each (Equation 1, Figure 2).
 
     Parameters
     ----------
-    n_draws : numbers N of draws, at least 1.
-    n_points : values of performance, from 0.45 to 0.90.
+    n_points : values of performance, from 0 to 1.
 
     Returns
     -------
-    DataFrame with the columns ``n_draws, classifier, performance, density``
-        The area under a curve is the win percentage.
-
-    Raises
-    ------
-    ModelError
-        When N is below 1.
+    DataFrame with the columns ``classifier, performance, density``
+        The area under a curve is a third, but for what lies beyond 0 and 1.
     """
     performance = np.linspace(*_RANGE, n_points)
-    means, deviations = np.transpose(list(GAUSSIANS.values()))
-    density = stats.norm.pdf(performance[:, None], means, deviations) / len(GAUSSIANS)
-    share = stats.norm.cdf(performance[:, None], means, deviations).mean(axis=1)
     tables = [
-        pd.DataFrame(
-            {"n_draws": n, "classifier": name, "performance": performance, "density": n * share ** (n - 1) * column}
-        )
-        for n in checked_draws(n_draws).tolist()
-        for name, column in zip(GAUSSIANS, density.T, strict=True)
+        pd.DataFrame({"classifier": name, "performance": performance, "density": density / len(GAUSSIANS)})
+        for name, density in ((name, stats.norm.pdf(performance, *each)) for name, each in GAUSSIANS.items())
     ]
     return pd.concat(tables, ignore_index=True)
 
@@ -98,20 +85,20 @@ def illustrative_curves(
     return curve_table(list(GAUSSIANS), draws, win_percentage=exact_win_percentages(draws), lower=lower, upper=upper)
 
 
-def illustration_tables(random_state: int, n_sampled: Sequence[int]) -> dict[str, pd.DataFrame]:
+def illustration_tables(random_state: int) -> dict[str, pd.DataFrame]:
     """Tables of the figures that need no data.
 
     Parameters
     ----------
     random_state : see :func:`illustrative_curves`.
-    n_sampled : see :func:`~fairfold.win_percentage.sampling.rank_weights`.
 
     Returns
     -------
-    dict with ``joint``, ``curves`` and ``weights``, how much each rank of a sample counts at 1, 10, 100 and 1,000 draws
+    dict with ``joint``, ``curves`` and ``weights``, how much each rank of 100
+        feature sets counts at 1, 10, 100 and 1,000 draws (Figure 8)
     """
     return {
         "joint": joint_densities(),
         "curves": illustrative_curves(random_state=random_state),
-        "weights": rank_weights(n_sampled, (1, 10, 100, 1000)),
+        "weights": rank_weights((RANKED_SETS,), (1, 10, 100, 1000)),
     }

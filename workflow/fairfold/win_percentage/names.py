@@ -8,4 +8,12 @@ MODELS = {
     "UDA": ("diagonal", False),
     "QDA": ("full", False),
 }
+FULL_NAMES = {
+    "NC": "nearest centroid",
+    "DLDA": "diagonal linear discriminant analysis",
+    "LDA": "linear discriminant analysis",
+    "SDA": "spherical discriminant analysis",
+    "UDA": "uncorrelated discriminant analysis",
+    "QDA": "quadratic discriminant analysis",
+}
 GAUSSIAN_CLASSIFIERS = tuple(MODELS)

@@ -73,7 +73,8 @@ def null_interval(
     n_draws : N, numbers of at least 1, of any shape.
     n_classifiers : c, at least 2.
     alpha : chance to fall outside, half on each side.
-    bonferroni : divide ``alpha`` by c, so that it is the chance that any of the classifiers falls outside.
+    bonferroni : divide ``alpha`` by c - 1, as the paper does: win percentages sum to one, so that c of them have c - 1
+        degrees of freedom. Six classifiers at 0.05 have the critical values at 0.5 and 99.5 %.
     n_independent : number of independent observations among the feature sets; None when all are. Feature sets that
         share features are not: among all M = F (F - 1) / 2 pairs of F features there are only about F independent
         observations, so give F. It takes the place of M.
@@ -113,7 +114,7 @@ def p_values(
     win_percentages : (\\*shape of ``n_draws``, n_classifiers) fractions of 1, estimated from ``n_sets`` feature sets.
     n_sets, n_draws, n_independent : as for :func:`null_interval`.
     alternative : ``"two-sided"`` or ``"greater"``, wins more often than its peers.
-    bonferroni : multiply by the number of classifiers.
+    bonferroni : multiply by the number of classifiers less one, their degrees of freedom.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def p_values(
     share = 1 / n_classifiers
     upper = np.maximum(special.betaincc(a, b, observed), share**n_equal)
     lower = np.maximum(special.betainc(a, b, observed), (1 - share) ** n_equal)
-    return _adjusted(lower, upper, alternative, n_classifiers if bonferroni else 1)
+    return _adjusted(lower, upper, alternative, n_classifiers - 1 if bonferroni else 1)
 
 
 def permutation_interval(
@@ -210,7 +211,7 @@ def permutation_p_values(
         )
     upper = (1 + np.sum(permuted >= observed - ROUNDING, axis=0)) / (1 + len(permuted))
     lower = (1 + np.sum(permuted <= observed + ROUNDING, axis=0)) / (1 + len(permuted))
-    return _adjusted(lower, upper, alternative, observed.shape[-1] if bonferroni else 1)
+    return _adjusted(lower, upper, alternative, observed.shape[-1] - 1 if bonferroni else 1)
 
 
 def among_the_best(scores: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
@@ -279,7 +280,7 @@ def _tail(alpha: float, n_classifiers: int, bonferroni: bool) -> float:
     """Chance on each side of an interval."""
     _check_between("alpha", alpha, 1)
     _check_whole("n_classifiers", n_classifiers, 2)
-    return alpha / 2 / (n_classifiers if bonferroni else 1)
+    return alpha / 2 / (n_classifiers - 1 if bonferroni else 1)
 
 
 def _adjusted(lower: np.ndarray, upper: np.ndarray, alternative: Alternative, n_tests: int) -> np.ndarray:

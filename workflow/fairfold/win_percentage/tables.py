@@ -11,37 +11,55 @@ from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from fairfold.errors import DataError, ModelError
-from fairfold.win_percentage.names import MODELS
+from fairfold.win_percentage.names import FULL_NAMES, MODELS
 from fairfold.win_percentage.sampling import check_names, curve_table
 from fairfold.win_percentage.significance import null_interval, p_values, permutation_interval, permutation_p_values
-from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_all, checked_draws, draws_needed
+from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_all, checked_draws
 
-EPSILONS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
-PROBABILITIES = (0.5, 0.9, 0.95, 0.99, 0.999)
+TOLERANCES = (1e-3, 1e-6)
+DRAWS = (1, 10, 100, 1_000, 10_000)
 BANDWIDTH = 0.01  # of the smoothing, in performance
 _N_BINS = 400  # of performance, a quarter of the bandwidth each
 
 
-def draws_table(epsilons: Sequence[float] = EPSILONS, probabilities: Sequence[float] = PROBABILITIES) -> pd.DataFrame:
-    """Draws after which one of the best ``epsilon`` of all feature sets was seen with probability p (Table 2).
+def draws_table(tolerances: Sequence[float] = TOLERANCES, n_draws: Sequence[float] = DRAWS) -> pd.DataFrame:
+    """Share of good feature sets that a search of N draws meets but for a failure tolerance (Table 2).
+
+    All N draws miss a share p of the feature sets with probability epsilon = (1 - p)^N (Equation 3), so that
+    p = 1 - epsilon^(1 / N).
+
+    Parameters
+    ----------
+    tolerances : epsilon, chances to fail, above 0 and below 1.
+    n_draws : numbers N of draws, at least 1.
 
     Returns
     -------
-    DataFrame with the columns ``epsilon, p, n_draws``
+    DataFrame with the columns ``epsilon, n_draws, p``
 
     Raises
     ------
     ModelError
-        When a number is not between 0 and 1.
+        When a number is outside its range.
     """
-    epsilon, p = (side.ravel() for side in np.meshgrid(epsilons, probabilities, indexing="ij"))
-    return pd.DataFrame({"epsilon": epsilon, "p": p, "n_draws": draws_needed(epsilon, p)})
+    tolerances, draws = as_numbers(tolerances, "tolerances"), checked_draws(n_draws)
+    check_all(tolerances, (tolerances > 0) & (tolerances < 1), "tolerances", "above 0 and below 1")
+    epsilon, n = (side.ravel() for side in np.meshgrid(tolerances, draws, indexing="ij"))
+    return pd.DataFrame({"epsilon": epsilon, "n_draws": n.astype(np.int64), "p": -np.expm1(np.log(epsilon) / n)})
 
 
-def classifier_table() -> pd.DataFrame:
-    """The six classifiers (Table 4): columns ``classifier, covariance, pooled``."""
-    rows = [(name, *shape) for name, shape in MODELS.items()]
-    return pd.DataFrame(rows, columns=["classifier", "covariance", "pooled"])
+def classifier_table(n_classes: int = 2, n_features: int = 2) -> pd.DataFrame:
+    """The six classifiers (Table 4): columns ``classifier, name, covariance, pooled, degrees_of_freedom``.
+
+    Degrees of freedom are the free parameters of the model: a mean for each class, and one covariance or one for each
+    class, of 1, d or d (d + 1) / 2 numbers. For two classes and two features they are 5, 6, 7, 6, 8 and 10.
+    """
+    numbers = {"spherical": 1, "diagonal": n_features, "full": n_features * (n_features + 1) // 2}
+    rows = [
+        (name, FULL_NAMES[name], shape, pooled, n_classes * n_features + numbers[shape] * (1 if pooled else n_classes))
+        for name, (shape, pooled) in MODELS.items()
+    ]
+    return pd.DataFrame(rows, columns=["classifier", "name", "covariance", "pooled", "degrees_of_freedom"])
 
 
 def dataset_row(dataset: str, title: str, X: ArrayLike, y: ArrayLike, kept: Sequence[int]) -> pd.DataFrame:
@@ -147,7 +165,7 @@ def win_table(
     n_draws : numbers N of draws, at least 1.
     dataset : name.
     alpha, bonferroni, n_independent : as for :func:`null_interval`; the first two serve the permutations too.
-    permuted : histograms of the same evaluation with permuted class labels, 239 or more for six classifiers at 0.05,
+    permuted : histograms of the same evaluation with permuted class labels, 199 or more for six classifiers at 0.05,
         39 or more without ``bonferroni``. Without any, the columns of permutations are NaN.
 
     Returns

@@ -112,24 +112,26 @@ def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
     return shown[columns].reset_index(drop=True)
 
 
-def asterisk_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 as it is printed: a row per pair, a column per classifier.
+def asterisk_table(table: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Table 1 as it is printed: a row per panel of Figure 1 (:func:`pairs_to_show`), a column per classifier.
 
     Parameters
     ----------
     table : as of :func:`reevaluate_pairs`.
+    alpha : level of the tests.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, rank, feature_1, feature_2`` and one of text per classifier
-        The mean performance in percent; with an asterisk that of the best classifier where it is significantly better
-        than every other.
+    DataFrame with the columns ``dataset, best, rank, feature_1, feature_2`` and one of text per classifier
+        ``best`` is the classifier for which the pair was chosen. The mean performance with three decimals; with an
+        asterisk that of the best classifier and of all that are not significantly below it.
     """
-    marks = np.where(table["is_best"] & table["is_significant"], "*", "")
-    text = (100 * table["performance"]).map("{:.1f}".format) + marks
-    keys = ["dataset", "rank", "feature_1", "feature_2"]
-    wide = table.assign(text=text).pivot(index=keys, columns="classifier", values="text")
-    return wide[list(table["classifier"].unique())].rename_axis(columns=None).reset_index()
+    marked = table["is_best"] | (table["p_value"] >= alpha)
+    text = table["performance"].map("{:.3f}".format) + np.where(marked, "*", "")
+    wide = table.assign(text=text).pivot(index=["dataset", "rank"], columns="classifier", values="text")
+    shown = pairs_to_show(table)[["dataset", "classifier", "rank", "feature_1", "feature_2"]]
+    shown = shown.rename(columns={"classifier": "best"})
+    return shown.join(wide[list(table["classifier"].unique())], on=["dataset", "rank"])
 
 
 def decision_maps(
