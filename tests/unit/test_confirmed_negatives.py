@@ -10,9 +10,8 @@ from fairfold.errors import ConfigError, DataError, ModelError
 from fairfold.final.labels import precision_at, suspect_cells
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
-from fairfold.recommendation.missing_rate import missing_rate_table
+from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.weak_labels import mask_labels
-from fairfold.weak_labels.masking import hide_in_training_parts
 
 FEW = {"n_trees": 20, "max_levels": 2}
 DEEP = ("RF+ET", "LCForest", "SLCForest", "FLAForest", "gcForest+", "SLCForest+", "FLAForest+", "PML+", "Stack+")
@@ -101,17 +100,12 @@ def test_precision_is_that_among_what_was_hidden(data):
 
 def test_the_missing_rate_is_counted(data):
     _, Y = data
-    folds = np.arange(len(Y)) % 3
-    hidden = {
-        rate: hide_in_training_parts(Y, folds, rate / 100, seed=0, names=(), negatives="confirmed") for rate in (0, 50)
-    }
-    table = missing_rate_table(Y, folds, hidden, lambda *_: _Level(), negatives="confirmed").set_index("hidden_rate")
-    assert table.loc[0, "estimated_rate"] == pytest.approx(100 * (Y == -1).mean())
-    assert table.loc[50, "estimated_rate"] == pytest.approx(100 * (1 - (Y >= 0).mean() / 2), abs=1)
-
-
-class _Level:
-    predictors = ()
+    folds, P = np.arange(len(Y)) % 3, np.full(Y.shape, 0.5)
+    for rate, expected in ((0, (Y == -1).mean()), (50, 1 - (Y >= 0).mean() / 2)):
+        hidden = hide_in_test_parts(Y, folds, rate / 100, seed=0, names=(), negatives="confirmed")
+        observed = observed_labels(Y, hidden, None, "confirmed")
+        found = estimate_missing_rate(Y, observed, P, negatives="confirmed").row
+        assert found["estimated_rate"].item() == pytest.approx(100 * expected, abs=2)
 
 
 def test_data_keep_it(tmp_path):

@@ -33,11 +33,15 @@ GATHERED |= {
         "results/tables/missing_rates.csv",
     ),
     "corrected_folds": (
-        expand("results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS),
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS
+        ),
         "results/recommendation/corrected_folds.csv",
     ),
     "complete_scores": (
-        expand("results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS),
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS
+        ),
         "results/tables/complete_scores.csv",
     ),
 }

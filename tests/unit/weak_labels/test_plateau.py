@@ -14,8 +14,8 @@ from fairfold.weak_labels.plateau import (
     _around_the_plateau,
     _asking_other_labels,
     _dependence,
-    _fit_curves,
     _profile,
+    fit_curves,
     frequency_distribution,
 )
 
@@ -37,7 +37,7 @@ def test_curves_are_the_best_there_are(c):
     Y, P = simulated(3)
     observed = mask_positives(Y, 0.4, random_state=1) == 1
     scores, prior = np.log(P / (1 - P)), np.array([[1.2, -0.3], [0.8, 0.1], [1.0, 0.0]])
-    curves, losses = _fit_curves(scores, observed, np.ones(Y.shape), c, prior, None)
+    curves, losses = fit_curves(scores, observed, np.ones(Y.shape), c, prior, None)
     for label in range(3):
         given = scores[:, label], observed[:, label], c, prior[label]
         found = minimize(plain_loss, prior[label], given, bounds=[(0, None), (None, None)])
@@ -47,7 +47,7 @@ def test_curves_are_the_best_there_are(c):
 
 def test_a_curve_that_falls_is_flat():
     Y, P = simulated(3)
-    curves, _ = _fit_curves(-np.log(P), Y == 1, np.ones(Y.shape), 0.9, np.tile([1.0, 0.0], (3, 1)), None)
+    curves, _ = fit_curves(-np.log(P), Y == 1, np.ones(Y.shape), 0.9, np.tile([1.0, 0.0], (3, 1)), None)
     assert (curves[:, 0] == 0).all()
 
 

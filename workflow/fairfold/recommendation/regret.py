@@ -40,7 +40,7 @@ def regret_tables(
     scores : columns ``dataset, missing_rate, model, fold, is_final, metric, value, observed_value``, as of the
         weak-label study; rows that are not final are left out.
     missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, as of
-        :func:`~fairfold.recommendation.missing_rate.missing_rate_table`.
+        :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
     alpha : level of the tests that find the models not significantly worse; see
         :func:`~fairfold.recommendation.comparison.compare_with_best`.
     level : of the intervals.

@@ -126,13 +126,14 @@ def frequency_distribution(
     if not has_positive.any():
         return FrequencyDistribution.certain(1.0)
     observed, P = observed[:, has_positive], P[:, has_positive]
-    scores = _asking_other_labels(observed, _logits(P), random_state)
+    scores = _asking_other_labels(observed, logits(P), random_state)
     likelihood = _profile(scores, observed == 1, (observed >= 0).astype(np.float64))
     weights = np.exp((likelihood - likelihood.max()) / _TEMPERATURE)
     return FrequencyDistribution(_GRID, _around_the_plateau(weights / weights.sum()))
 
 
-def _logits(P: np.ndarray) -> np.ndarray:
+def logits(P: np.ndarray) -> np.ndarray:
+    """Of probabilities, none of them nearer to 0 or 1 than 0.001."""
     return logit(np.clip(P, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
 
 
@@ -153,7 +154,7 @@ def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state:
             model = make_pipeline(SelectKBest(_dependence, k=1 + _MOST_ASKED), model)
         folds = StratifiedKFold(_N_SPLITS, shuffle=True, random_state=random_state)
         seen = cross_val_predict(model, X, is_observed[rows, label], cv=folds, method="predict_proba")
-        found[rows, label] = _logits(seen[:, 1])
+        found[rows, label] = logits(seen[:, 1])
     return found
 
 
@@ -184,14 +185,14 @@ def _profile(scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray) ->
     whole = [part.reshape(-1, 1) for part in (scores, is_observed, counts)]
     for position in reversed(range(len(_GRID))):  # each from the curves of the last, from complete labels on
         c = _GRID[position]
-        pooled, _ = _fit_curves(*whole, c, np.array([[1.0, 0.0]]), pooled)
+        pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), pooled)
         prior = np.repeat(pooled, scores.shape[1], axis=0)
-        of_labels, losses = _fit_curves(scores, is_observed, counts, c, prior, of_labels)
+        of_labels, losses = fit_curves(scores, is_observed, counts, c, prior, of_labels)
         found[position] = -losses.sum()
     return found
 
 
-def _fit_curves(
+def fit_curves(
     scores: np.ndarray,
     is_observed: np.ndarray,
     counts: np.ndarray,

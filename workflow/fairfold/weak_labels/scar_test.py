@@ -49,7 +49,7 @@ from scipy.special import expit, stdtr
 from fairfold.errors import ModelError
 from fairfold.groups import group_codes
 from fairfold.validation import check_dense_binary
-from fairfold.weak_labels.plateau import _fit_curves, _logits
+from fairfold.weak_labels.plateau import fit_curves, logits
 
 TESTS = ("samples", "groups", "labels")
 MARGIN = 0.15  # relative variance of label frequencies that complete labels may seem to have
@@ -116,7 +116,7 @@ def scar_tests(
         reason = f"fewer than two labels have {_FEWEST} observed positives"
         return _table([_Finding(test, reason=reason) for test in TESTS])
     observed = observed[:, tested]
-    cells = _Cells(_logits(P[:, tested]), observed == 1, (observed >= 0).astype(np.float64))
+    cells = _Cells(logits(P[:, tested]), observed == 1, (observed >= 0).astype(np.float64))
     of_labels = _Finding("labels", reason=_OF_LABELS)
     return _table([*_tests_of_units(cells, label_frequency, codes), of_labels])
 
@@ -149,8 +149,8 @@ def _tests_of_units(cells: _Cells, c: float, codes: np.ndarray | None) -> list[_
 def _curves_at(cells: _Cells, c: float) -> np.ndarray:
     """(n_samples, n_labels) probabilities of being positive, of the logistic curves that fit with this frequency."""
     whole = [part.reshape(-1, 1) for part in cells]
-    pooled, _ = _fit_curves(*whole, c, np.array([[1.0, 0.0]]), None)
-    curves, _ = _fit_curves(*cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), None)
+    pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), None)
+    curves, _ = fit_curves(*cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), None)
     return expit(cells.scores * curves[:, 0] + curves[:, 1])
 
 
