@@ -12,6 +12,7 @@ from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.weak_labels import mask_labels
+from fairfold.weak_labels.masking import hide_in_test_parts, observed_labels
 
 FEW = {"n_trees": 20, "max_levels": 2}
 DEEP = ("RF+ET", "LCForest", "SLCForest", "FLAForest", "gcForest+", "SLCForest+", "FLAForest+", "PML+", "Stack+")
