@@ -107,6 +107,20 @@ def test_without_a_frequency_nothing_is_corrected(data):
     assert found[["complete", "observed", "known"]].notna().all(axis=None)
 
 
+def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
+    recall = METRICS["hamming_loss"]._replace(function=lambda of: float(of.predicted[of.truth == 1].mean()))
+    monkeypatch.setitem(METRICS, "recall", recall)
+    Y, observed, predictions = data
+    given = {
+        name: each._replace(kept=np.vstack([each.kept, np.zeros((1, 2), dtype=np.int8)]))
+        for name, each in predictions.items()
+    }
+    found = complete_scores(Y, observed, given, FREQUENCY, 0.5, n_draws=5)["scores"].set_index("metric")
+    assert found.loc["recall", ["complete", "observed"]].notna().all(axis=None)
+    assert found.loc["recall", ["corrected", "low", "high", "share_best", "known"]].isna().all(axis=None)
+    assert found.drop(index="recall").notna().all(axis=None)
+
+
 def test_a_model_that_failed_on_a_fold_has_no_mean(data):
     Y, observed, predictions = data
     lost = predictions["noise"].probabilities.copy()

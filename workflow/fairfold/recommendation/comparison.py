@@ -96,11 +96,12 @@ def recommend(
             raise DataError(f"the table of missing rates has no estimate of {dataset!r} as it is (hidden rate 0).")
         rate = part["missing_rate"].min()
         part = part[part["missing_rate"] == rate]
-        part = part.assign(value=part["corrected"] if part["corrected"].notna().any() else part["observed"])
         intervals = scores[(scores["dataset"] == dataset) & (scores["missing_rate"] == rate)]
         for use, metrics in USES.items():
             for metric in metrics:
-                table = compare_with_best(part[part["metric"] == metric], metric, alpha=alpha, rope=rope)
+                rows = part[part["metric"] == metric]
+                rows = rows.assign(value=rows["corrected"] if rows["corrected"].notna().any() else rows["observed"])
+                table = compare_with_best(rows, metric, alpha=alpha, rope=rope)
                 of_metric = intervals[intervals["metric"] == metric].set_index("model")[_ESTIMATED]
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}

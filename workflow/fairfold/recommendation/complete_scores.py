@@ -15,7 +15,7 @@ import pandas as pd
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected import corrected_draws, corrected_scores
+from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -68,7 +68,7 @@ def complete_scores(
         observed ones, and this corrected with the median of the frequency and with the known one; ``scores``, columns
         ``model, metric, complete, observed, corrected, low, high, share_best, known``, means over folds with a 95 %
         interval of the corrected score and the share of draws in which no other model has a better one. NaN where a
-        model has no predictions in a fold. Time grows with the draws times n·q for each model.
+        model has no predictions in a fold, and corrections of a metric that has none. Time grows with the draws times n·q for each model.
 
     Raises
     ------
@@ -118,11 +118,12 @@ def _scores_of_fold(
     if not np.isfinite(P).all():
         return dict.fromkeys(metrics, (np.nan,) * 4)
     nothing = dict.fromkeys(metrics, np.nan)
+    possible = [metric for metric in metrics if metric in CORRECTED]
     tables = [
         multilabel_scores(Y, P, metrics=metrics, **given),
         multilabel_scores(observed, P, metrics=metrics, **given),
-        nothing if frequency is None else _corrected(observed, P, frequency.median, metrics, given),
-        _corrected(observed, P, known_frequency, metrics, given),
+        nothing if frequency is None else nothing | _corrected(observed, P, frequency.median, possible, given),
+        nothing | _corrected(observed, P, known_frequency, possible, given),
     ]
     return {metric: tuple(table[metric] for table in tables) for metric in metrics}
 
@@ -139,14 +140,16 @@ def _draws_of_fold(
     fold: int,
     by: Mapping,
 ) -> dict[str, np.ndarray]:
-    if frequency is None or not np.isfinite(P).all():
-        return {metric: np.full(by["n_draws"], np.nan) for metric in metrics}
+    nothing = {metric: np.full(by["n_draws"], np.nan) for metric in metrics}
+    possible = [metric for metric in metrics if metric in CORRECTED]
+    if frequency is None or not possible or not np.isfinite(P).all():
+        return nothing
     groups = by["groups"]
     if groups is not None and len(np.unique(groups)) == 1:  # nothing to draw from but its samples
         groups = None
     frequencies = iter(frequency.draw(by["n_draws"], by["random_state"]))  # the same ones in all folds
     by = {**by, "groups": groups, "random_state": by["random_state"] + fold}
-    return corrected_draws(observed, P, lambda rows: next(frequencies), metrics=metrics, **by)
+    return nothing | corrected_draws(observed, P, lambda rows: next(frequencies), metrics=possible, **by)
 
 
 def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
