@@ -68,7 +68,8 @@ def complete_scores(
         observed ones, and this corrected with the median of the frequency and with the known one; ``scores``, columns
         ``model, metric, complete, observed, corrected, low, high, share_best, known``, means over folds with a 95 %
         interval of the corrected score and the share of draws in which no other model has a better one. NaN where a
-        model has no predictions in a fold, and corrections of a metric that has none. Time grows with the draws times n·q for each model.
+        model has no predictions in a fold, and corrections of a metric that has none. Time grows with the draws times
+        n·q for each model.
 
     Raises
     ------
