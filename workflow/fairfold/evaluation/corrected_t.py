@@ -48,15 +48,26 @@ def p_values_ahead(ahead: np.ndarray, *, correlation: float = 0.0) -> np.ndarray
     ModelError
         When there are fewer than two differences, or the correlation is out of range.
     """
+    n_scores = np.shape(ahead)[-1]
+    mean, error = mean_and_error(ahead, correlation)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = special.stdtr(n_scores - 1, -mean / error)
+    certain = np.where(mean > 0, 0.0, 1.0)
+    return np.where(error > 0, p_values, np.where(np.isnan(mean), np.nan, certain))
+
+
+def mean_and_error(ahead: np.ndarray, correlation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of (..., n_scores) paired differences, and its standard error, corrected for what scores have in common.
+
+    Raises
+    ------
+    ModelError
+        When there are fewer than two differences, or the correlation is out of range.
+    """
     ahead = np.asarray(ahead, dtype=np.float64)
     n_scores = ahead.shape[-1]
     if n_scores < 2:
         raise ModelError(f"{n_scores} score is given of each method; a paired t-test needs 2 or more.")
     if not 0 <= correlation < 1:
         raise ModelError(f"correlation is {correlation!r}; it must be at least 0 and below 1.")
-    error = ahead.std(axis=-1, ddof=1) * np.sqrt(1 / n_scores + correlation / (1 - correlation))
-    mean = ahead.mean(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = special.stdtr(n_scores - 1, -mean / error)
-    certain = np.where(mean > 0, 0.0, 1.0)
-    return np.where(error > 0, p_values, np.where(np.isnan(mean), np.nan, certain))
+    return ahead.mean(axis=-1), ahead.std(axis=-1, ddof=1) * np.sqrt(1 / n_scores + correlation / (1 - correlation))

@@ -25,6 +25,7 @@ import numpy as np
 from scipy import optimize, special
 
 from fairfold.errors import ModelError
+from fairfold.evaluation.corrected_t import mean_and_error
 
 ROPE = 0.01  # Benavoli et al. 2017 take a difference in accuracy of one percent for none
 
@@ -52,7 +53,7 @@ def equivalence_probabilities(
     """
     if not rope >= 0:
         raise ModelError(f"rope is {rope!r}; a region of practical equivalence is at least 0 wide.")
-    mean, error = _mean_and_error(ahead, correlation)
+    mean, error = mean_and_error(ahead, correlation)
     df = np.shape(ahead)[-1] - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         worse, better = (special.stdtr(df, (-rope - lead) / error) for lead in (mean, -mean))
@@ -88,19 +89,8 @@ def detectable_difference(
     """
     if not (0 < alpha < 1 and 0 < power < 1):
         raise ModelError(f"alpha is {alpha!r} and power {power!r}; both must be above 0 and below 1.")
-    _, error = _mean_and_error(ahead, correlation)
+    _, error = mean_and_error(ahead, correlation)
     return _noncentrality(np.shape(ahead)[-1] - 1, alpha, power) * error
-
-
-def _mean_and_error(ahead: np.ndarray, correlation: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean difference and its corrected standard error."""
-    ahead = np.asarray(ahead, dtype=np.float64)
-    n_scores = ahead.shape[-1]
-    if n_scores < 2:
-        raise ModelError(f"{n_scores} score is given of each method; a paired t-test needs 2 or more.")
-    if not 0 <= correlation < 1:
-        raise ModelError(f"correlation is {correlation!r}; it must be at least 0 and below 1.")
-    return ahead.mean(axis=-1), ahead.std(axis=-1, ddof=1) * np.sqrt(1 / n_scores + correlation / (1 - correlation))
 
 
 @cache
