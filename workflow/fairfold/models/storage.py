@@ -44,7 +44,7 @@ TRUSTED = frozenset(
         "fairfold.models.categories.CategoryCodes",
         "fairfold.models.categories.FittedWith",
         "fairfold.models.correction.CorrectedClassifier",
-        "fairfold.models.few_bins.FewBinsBoosting",
+        "fairfold.models.lean_boosting.LeanBoosting",
         "fairfold.models.kernel_ridge.KernelRidgeClassifier",
         "fairfold.models.measured.MeasuredRows",
         "fairfold.models.ml_knn.MLkNN",
