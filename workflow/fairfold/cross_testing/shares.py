@@ -1,15 +1,15 @@
 """Which share of test data finds an effect most often, by simulation from the data at hand.
 
-The question that Korjus, Hebart & Vicente (2016) leave open: they compare shares on data of which there are more samples
-than a study has. A user has n samples and no more, so that each simulation takes these n in another order: others are in
-the test part, and in other folds. The share of orders that are significant, given the samples, has the power as its mean
-over samples, for every share and exactly at n, because a study's own order is one of them (it is the complete
-U-statistic of "is significant", which depends on n samples and their order; Hoeffding 1948). No sample is drawn twice, so
-that none is in training and test at once, as copies in a bootstrap would be, or near-copies in a smoothed one; nothing is
-fitted to the data but what is tested; and there is no extrapolation from fewer samples.
+The question that Korjus, Hebart & Vicente (2016) leave open: they compare shares on data of which there are more
+samples than a study has. A user has n samples and no more, so that each simulation takes these n in another order:
+others are in the test part, and in other folds. The share of orders that are significant, given the samples, has the
+power as its mean over samples, for every share and exactly at n, because a study's own order is one of them (it is the
+complete U-statistic of "is significant", which depends on n samples and their order; Hoeffding 1948). No sample is
+drawn twice, so that none is in training and test at once, as copies in a bootstrap would be, or near-copies in a
+smoothed one; nothing is fitted to the data but what is tested; and there is no extrapolation from fewer samples.
 
-The price is what any power that is estimated from the tested data has (Hoenig & Heisey 2001): it is that of an effect as
-large as these samples happen to show. ``benchmarks/test_shares.py`` measures it, beside other ways.
+The price is what any power that is estimated from the tested data has (Hoenig & Heisey 2001): it is that of an effect
+as large as these samples happen to show. ``benchmarks/test_shares.py`` measures it, beside other ways.
 
 For the level the labels are permuted first, anew in each simulation.
 

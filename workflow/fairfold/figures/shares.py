@@ -13,8 +13,9 @@ from fairfold.figures import STYLE
 from fairfold.figures.cross_testing import MARKS
 
 NUMBERS = {"power": ("low", "high"), "level": ("level_low", "level_high")}
-_LABELS = {"power": "effect found", "level": "found in permuted labels"}
-_ASIDE = 0.6  # points of percent: marks of two procedures at one share stand side by side
+_LABELS = {"power": "effect found\n(share of simulations)", "level": "found after\npermuting labels"}
+# Points of percent: marks of two procedures at one share stand side by side; room at both ends.
+_ASIDE, _MARGIN = 0.6, 4
 
 
 def plot_test_shares(table: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
@@ -42,7 +43,7 @@ def plot_test_shares(table: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
             axes[0, column].set_title(f"{dataset}, {panel['n_samples'].iloc[0]} samples", loc="left")
             axes[1, column].set_xlabel("share of the test part (%)")
         for panel, number in zip(axes[:, 0], NUMBERS, strict=True):
-            panel.set_ylabel(f"{_LABELS[number]}\n(share of simulations)")
+            panel.set_ylabel(_LABELS[number])
         axes[0, 0].set_ylim(-0.03, 1.03)
         axes[1, 0].set_ylim(0, max(axes[1, 0].get_ylim()[1], 2 * alpha))
         figure.legend(handles=_handles(), loc="outside upper center", ncols=3, frameon=False, columnspacing=1.2)
@@ -66,7 +67,9 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, number: str, alpha: float) -> N
             look = {"linestyle": "none", "marker": marker, "markersize": 4, "markeredgewidth": 0.9}
             axes.plot(x[marks], curve[number][marks], color=colour, markerfacecolor=fill, **look)
     axes.axhline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
-    axes.set_xticks(100 * np.unique(panel["test_fraction"].dropna()))
+    shares = 100 * np.unique(panel["test_fraction"].dropna())
+    axes.set_xticks(shares)
+    axes.set_xlim(shares[0] - _MARGIN, shares[-1] + _MARGIN)
     axes.grid(visible=False, axis="x")
 
 
