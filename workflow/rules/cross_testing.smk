@@ -152,6 +152,8 @@ rule summarise_test_shares:
         "results/tables/test_shares.csv",
     log:
         "results/logs/summarise_test_shares.log",
+    benchmark:
+        "results/benchmarks/summarise_test_shares.tsv"
     params:
         function="fairfold.cross_testing.shares:summarise_test_shares",
         options={"alpha": CROSS_TESTING["alpha"]},
@@ -166,6 +168,8 @@ rule describe_test_shares:
         "results/tables/test_share_sentences.csv",
     log:
         "results/logs/describe_test_shares.log",
+    benchmark:
+        "results/benchmarks/describe_test_shares.tsv"
     params:
         function="fairfold.cross_testing.shares:share_sentences",
         options={"alpha": CROSS_TESTING["alpha"]},
