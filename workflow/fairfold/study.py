@@ -93,6 +93,7 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multilabel", config["final"]["datasets"]),
         ("binary", wins["datasets"]),
         ("binary", experiments),
+        ("binary", cross_testing["test_share"]["datasets"]),
         ("multiclass", config["ecoc"]["comparison"]["datasets"]),
     ]
     return [(dataset, task) for task, datasets in parts for dataset in datasets]

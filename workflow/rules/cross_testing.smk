@@ -3,6 +3,7 @@
 CROSS_TESTING = config["cross_testing"]
 EXPERIMENTS = CROSS_TESTING["experiments"]
 CHOSEN_FROM = CROSS_TESTING["models"]
+TEST_SHARE = CROSS_TESTING["test_share"]
 CROSS_TESTING_FIGURES = sorted({each["figure"] for each in EXPERIMENTS.values()})
 CROSS_TESTING_POINTS = expand(
     "results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES
@@ -15,6 +16,8 @@ RESULTS_OF["cross_testing"] = [
         "results/cross_testing/models.csv",
     ]
     * bool(CHOSEN_FROM["datasets"]),
+    *["results/tables/test_shares.csv", "results/tables/test_share_sentences.csv"]
+    * bool(TEST_SHARE["datasets"]),
     *["results/tables/interpretation.csv"]
     * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
 ]
@@ -33,6 +36,16 @@ GATHERED |= {
             ),
         ),
         "results/cross_testing/repetitions.csv",
+    ),
+    "test_shares": (
+        expand(
+            "results/cross_testing/test_share/{dataset}/from-{first}.csv",
+            dataset=TEST_SHARE["datasets"],
+            first=range(
+                0, TEST_SHARE["simulations"], TEST_SHARE["simulations_per_job"]
+            ),
+        ),
+        "results/cross_testing/test_share.csv",
     ),
     "cross_tested_models": (
         expand("results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS),
@@ -103,6 +116,63 @@ rule tabulate_interpretation:
         "results/logs/tabulate_interpretation.log",
     params:
         function="fairfold.cross_testing.experiment_summary:interpretation_table",
+    script:
+        "../scripts/tabulate.py"
+
+
+rule simulate_test_shares:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        "results/cross_testing/test_share/{dataset}/from-{first}.csv",
+    log:
+        "results/logs/simulate_test_shares/{dataset}_{first}.log",
+    benchmark:
+        "results/benchmarks/simulate_test_shares/{dataset}_{first}.tsv"
+    threads: 1
+    params:
+        seed=config["seed"],
+        simulations=numbers_of_job(
+            TEST_SHARE["simulations_per_job"], TEST_SHARE["simulations"]
+        ),
+        candidates=CROSS_TESTING["parameters"],
+        setting={
+            "test_fractions": TEST_SHARE["shares"],
+            "n_permutations": TEST_SHARE["n_permutations"],
+            "alpha": CROSS_TESTING["alpha"],
+        },
+    script:
+        "../scripts/simulate_test_shares.py"
+
+
+rule summarise_test_shares:
+    input:
+        "results/cross_testing/test_share.csv",
+    output:
+        "results/tables/test_shares.csv",
+    log:
+        "results/logs/summarise_test_shares.log",
+    benchmark:
+        "results/benchmarks/summarise_test_shares.tsv"
+    params:
+        function="fairfold.cross_testing.shares:summarise_test_shares",
+        options={"alpha": CROSS_TESTING["alpha"]},
+    script:
+        "../scripts/tabulate.py"
+
+
+rule describe_test_shares:
+    input:
+        "results/tables/test_shares.csv",
+    output:
+        "results/tables/test_share_sentences.csv",
+    log:
+        "results/logs/describe_test_shares.log",
+    benchmark:
+        "results/benchmarks/describe_test_shares.tsv"
+    params:
+        function="fairfold.cross_testing.shares:share_sentences",
+        options={"alpha": CROSS_TESTING["alpha"]},
     script:
         "../scripts/tabulate.py"
 

@@ -7,7 +7,7 @@ on the same draws. Their text searches C and preprocessing, the code that drew t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -70,6 +70,22 @@ def draw_rows(y: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.nda
     return np.where(np.arange(n_samples) % 2 == 0, members[0][position], members[1][position])
 
 
+class PermutationSetting(Protocol):
+    """How tests are made."""
+
+    @property
+    def n_permutations(self) -> int:
+        """Of each test."""
+
+    @property
+    def alpha(self) -> float:
+        """Level that an early stop decides at."""
+
+    @property
+    def early_stop(self) -> bool:
+        """Whether a test ends as soon as it is decided."""
+
+
 class Setting(NamedTuple):
     """What a repetition is run for; ``parameters`` as in :func:`published_candidates`."""
 
@@ -121,22 +137,34 @@ def run_repetitions(
                 unit = {"repetition": repetition, "data_size": n, "test_fraction": share}
                 testing, cross_testing = holdout_plans(codes, N_SPLITS, holdout_size(n, share), rng)
                 procedures = {TESTING: [0], CROSS_TESTING: range(1, N_SPLITS + 1)}
-                rows += _test(engine, testing + cross_testing, procedures, setting, unit, rng)
+                rows += run_tests(engine, testing + cross_testing, procedures, setting, unit, rng)
                 if len(setting.test_fractions) == 1:
                     nested = {NESTED: range(N_SPLITS)}
-                    rows += _test(engine, nested_plan(codes, N_SPLITS, rng), nested, setting, unit, rng)
+                    rows += run_tests(engine, nested_plan(codes, N_SPLITS, rng), nested, setting, unit, rng)
     return pd.DataFrame(rows)
 
 
-def _test(
+def run_tests(
     engine: Engine,
     plan: Plan,
     procedures: dict[str, Sequence[int]],
-    setting: Setting,
-    unit: dict[str, float],
+    setting: PermutationSetting,
+    unit: dict[str, object],
     rng: np.random.Generator,
+    order: np.ndarray | None = None,
 ) -> Iterator[dict[str, object]]:
-    """Rows of procedures, each given by the tests of the plan that are its own."""
+    """Rows of procedures, each given by the tests of the plan that are its own.
+
+    Parameters
+    ----------
+    engine, plan : as :mod:`fairfold.cross_testing.plans` says.
+    procedures : from name to the numbers of its tests.
+    setting : permutations, their level, and whether they stop early.
+    unit : what all rows begin with.
+    rng : source of random numbers.
+    order : (n_samples,) the row at each position; None for rows as they stand.
+    """
+    order = np.arange(plan.part.size) if order is None else order
     tests = [list(own) for own in procedures.values()]
     sizes = np.array([np.count_nonzero(plan.role[own] == TEST) for own in tests])
 
@@ -144,8 +172,8 @@ def _test(
         totals = engine.run(plan, orders).totals
         return np.column_stack([totals[:, own].sum(axis=1) for own in tests]) / sizes
 
-    observed, draws = score(np.arange(plan.part.size)[None])[0], rng.random(len(tests))
-    orders = draw_orders(plan.part, setting.n_permutations, rng)
+    observed, draws = score(order[None])[0], rng.random(len(tests))
+    orders = order[draw_orders(plan.part, setting.n_permutations, rng)]
     early_stop = setting.alpha if setting.early_stop else None
     permuted = permuted_scores(score, orders, observed, early_stop=early_stop, draws=draws)
     for name, accuracy, others, draw in zip(procedures, observed, permuted.T, draws, strict=True):
