@@ -198,13 +198,15 @@ def _unpack_categories(arrays: Mapping[str, np.ndarray]) -> Categories | None:
 def _pack_hierarchy(hierarchy: Hierarchy | None) -> dict[str, np.ndarray]:
     if hierarchy is None:
         return {}
-    return {"hierarchy": hierarchy.edges, "reconciliation": np.array(hierarchy.reconciliation)}
+    arrays = {"hierarchy": hierarchy.edges, "reconciliation": np.array(hierarchy.reconciliation)}
+    return arrays | ({"namespaces": np.array(hierarchy.namespaces)} if hierarchy.namespaces else {})
 
 
 def _unpack_hierarchy(arrays: Mapping[str, np.ndarray], n_labels: int) -> Hierarchy | None:
     if "hierarchy" not in arrays:
         return None
-    return Hierarchy(arrays["hierarchy"], n_labels, str(arrays["reconciliation"]))
+    namespaces = tuple(map(str, arrays.get("namespaces", ())))
+    return Hierarchy(arrays["hierarchy"], n_labels, str(arrays["reconciliation"]), namespaces)
 
 
 def _check_parts(data: Dataset) -> None:
