@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
 from fairfold.errors import SplitError
-from fairfold.folds import check_folds, check_parts, fold_of_parts, fold_that_tests, parts_by, parts_of
+from fairfold.folds import BEFORE, check_folds, check_parts, fold_of_parts, fold_that_tests, parts_by, parts_of
 
 UNTESTED = [1, -1, 0, 1]
 
@@ -31,6 +31,23 @@ def test_minus_1_is_a_sample_that_is_never_tested_where_that_is_allowed():
         check_folds(UNTESTED, 4)
 
 
+@pytest.mark.parametrize("n_splits", [2, 3, 6])
+def test_periods_of_time_train_on_what_is_before_them(n_splits):
+    expected = list(TimeSeriesSplit(n_splits).split(np.zeros(23)))
+    folds = np.full(23, BEFORE)
+    for fold, (_, test) in enumerate(expected):
+        folds[test] = fold
+    assert as_lists(parts_of(folds, 23)) == as_lists(expected)
+    moved = np.random.default_rng(0).permutation(23)  # whatever order the samples stand in
+    for (train, test), (before, after) in zip(parts_of(folds[moved], 23), expected, strict=True):
+        assert sorted(moved[train]) == before.tolist() and sorted(moved[test]) == after.tolist()
+
+
+def test_some_samples_before_the_first_period_and_others_always_trained_on_are_refused():
+    with pytest.raises(SplitError, match="holds -1 and -2: number all samples before the first period -2, or all -1"):
+        parts_of([-1, -2, 0], 3)
+
+
 @pytest.mark.parametrize(
     ("bad", "n_splits", "message"),
     [
@@ -39,7 +56,7 @@ def test_minus_1_is_a_sample_that_is_never_tested_where_that_is_allowed():
         (5, None, "the type int: give one"),
         (KFold(3), None, "the type KFold: give one"),
         ([[0], [1, 2]], None, "the type list: give one"),
-        ([0, 1, -2], 2, "^given holds -2: fold numbers are integers from 0"),
+        ([0, 1, -3], 2, "^given holds -3: fold numbers are integers from 0"),
         ([0.0, 1.0, 1.0], 2, "^given holds values of type float64: fold numbers are integers"),
         ([False, True, True], 2, "values of type bool"),
         (["0", "1", "1"], 2, "values of type <U1"),

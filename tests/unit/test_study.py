@@ -62,3 +62,30 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
 def test_what_does_not_go_together(changes, sentence):
     with pytest.raises(ConfigError, match=sentence):
         checked(**changes)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "weak_labels.rank_stability",
+        "weak_labels.ablation",
+        "weak_labels.sample_curves",
+        "splitting.fold_effect",
+        "cross_testing.models",
+        "win_percentage.models",
+    ],
+)
+def test_parts_with_random_folds_take_no_data_that_are_evaluated_by_time(tmp_path, part):
+    (tmp_path / "mine.csv").write_text("year,a,label_a\n1,1,1\n2,2,0\n")
+    own = {
+        "path": str(tmp_path / "mine.csv"),
+        "labels": {"prefix": "label_"},
+        "dates": "year",
+        "hold_out": {"after": 1},
+    }
+    config = copy.deepcopy(CONFIG) | {"data": {"own": {"mine": own}}}
+    study.check_study(copy.deepcopy(config))
+    first, second = part.split(".")
+    config.setdefault(first, {})[second] = {"datasets": ["mine"]}
+    with pytest.raises(ConfigError, match=f"config.{part}.datasets: found mine, which is evaluated by time"):
+        study.check_study(config)

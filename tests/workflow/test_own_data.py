@@ -1,5 +1,6 @@
 """A user's own file through the whole study, as config/README.md tells it."""
 
+import datetime
 import html
 import re
 import shutil
@@ -12,6 +13,7 @@ import yaml
 
 from fairfold.__main__ import main
 from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.final import load_final
 
 
@@ -466,3 +468,58 @@ def test_permutations_exchange_whole_patients(study):
     assert wins["win_percentage"].notna().all()
     with np.load(next(mine.folder.glob("results/weak_labels/mine/rate-0/hidden.npz"))) as hidden:
         assert hidden["hidden"].size == 0
+
+
+def test_what_comes_later_is_tested_by_what_was_before(study):
+    """Folds are periods: what happens in one changes no number of those before it, and one alone allows no test."""
+    config = own(dates="day", hold_out={"after": [datetime.date(2020, 6, 30), datetime.date(2021, 3, 31)]})
+    config["weak_labels"] |= {"models": ["RF+ET", "logistic"], "missing_rates": [0, 30]}
+    table = plants(120)
+    table.insert(0, "day", pd.date_range("2020-01-01", periods=120, freq="5D").strftime("%Y-%m-%d"))
+    table = table.sample(frac=1, random_state=0)
+    mine = study(config)
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run()
+    assert code == 0, output
+    log = (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
+    assert "37 samples up to the first cut-off; after it, by period: [55, 28]" in log
+    assert "3 features, 2 labels, dates: day" in log
+
+    def scores():
+        return pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
+
+    def predictions():
+        return FinalPredictions.load(mine.folder / "results/weak_labels/mine/rate-30/predictions/RF+ET.npz").by("mcc")
+
+    before, predicted = scores(), predictions()
+    np.testing.assert_array_equal(np.isnan(predicted).any(axis=1), table["day"] <= "2020-06-30")
+    assert before.groupby("fold")["share_tested"].unique().map(list).tolist() == [[55 / 92], [28 / 120]]
+    told = pd.read_csv(mine.folder / "results/recommendation/sentences.csv")["sentence"]
+    assert told.str.contains("corrected t-tests over 2 folds").any()
+
+    last = table["day"] > "2021-03-31"
+    table.loc[last, "label_drought"] = 1 - table.loc[last, "label_drought"]
+    table.loc[last, "height"] += 1
+    table.to_csv(mine.folder / "mine.csv", index=False)
+    code, output = mine.run("results/tables/weak_label_scores.csv")
+    assert code == 0, output
+    changed = scores().set_index("fold")
+    pd.testing.assert_frame_equal(before.set_index("fold").loc[[0]], changed.loc[[0]])
+    assert not before.set_index("fold").loc[[1]].equals(changed.loc[[1]])
+    np.testing.assert_array_equal(predicted[~last], predictions()[~last])
+
+    config["data"]["own"]["mine"]["hold_out"] = {"after": "2021-03-31"}
+    (mine.folder / "study.yaml").write_text(yaml.safe_dump(config))
+    code, output = mine.run()
+    assert code == 0, output
+    told = pd.read_csv(mine.folder / "results/recommendation/sentences.csv")["sentence"]
+    assert told.str.startswith("A single fold allows no test of how it compares with ").sum() == 2
+    assert set(scores()["share_tested"]) == {28 / 120}
+
+
+def test_a_mistaken_date_ends_the_run_before_training(study):
+    table = plants(60)
+    table["day"] = [f"{1 + row % 28}.1.2021" for row in range(60)]
+    output = told(study(own(dates="day", hold_out={"n_splits": 2})), table)
+    assert "DataError: mine.csv, data row 1, column 'day' (dates): found '1.1.2021'; a date is written as" in output
+    assert "(Rule: split_dataset)" not in output

@@ -15,6 +15,13 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError
 
+BEFORE = -2
+"""In place of a fold, of a sample that comes before all that are tested: folds are then periods of time, in order.
+
+Each trains on what comes before it, and on nothing else. That is said by the folds themselves, and by no argument
+beside them, because whoever forgot that would train on the future.
+"""
+
 Part = tuple[np.ndarray, np.ndarray]  # samples to train on and samples to test, ascending
 # labels (n_samples,) or (n_samples, n_labels), n_splits, source of random numbers -> fold of each sample
 MakeFolds = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
@@ -31,7 +38,7 @@ def check_folds(
         Test fold of each sample, 0 to ``n_splits - 1``.
     n_samples : number of samples there must be.
     n_splits : number of folds; by default the largest fold number plus one.
-    untested : whether -1 is allowed, for samples that no fold tests and all train on.
+    untested : whether -1 is allowed, for samples that no fold tests and all train on, or ``BEFORE``.
     name : what error messages call the folds.
 
     Raises
@@ -43,10 +50,14 @@ def check_folds(
     if folds is None or folds.shape != (n_samples,):
         found = f"shape {folds.shape}" if folds is not None and folds.ndim else f"the type {type(fold_of).__name__}"
         raise SplitError(f"{name} has {found}: give one fold number for each of the {n_samples} samples.")
-    if folds.dtype.kind not in "iu" or folds.min(initial=0) < (-1 if untested else 0):
+    if folds.dtype.kind not in "iu" or folds.min(initial=0) < (BEFORE if untested else 0):
         found = folds.min() if folds.dtype.kind in "iu" else f"values of type {folds.dtype}"
         never = ", and -1 for a sample that is never tested" if untested else ""
         raise SplitError(f"{name} holds {found}: fold numbers are integers from 0{never}.")
+    if (folds == BEFORE).any() and (folds == -1).any():
+        raise SplitError(
+            f"{name} holds -1 and {BEFORE}: number all samples before the first period {BEFORE}, or all -1."
+        )
     numbers = np.unique(folds[folds >= 0])
     n_folds = len(numbers) if n_splits is None else n_splits
     if len(numbers) and numbers[-1] >= n_folds and n_splits is not None:
@@ -62,10 +73,17 @@ def check_folds(
 def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> list[Part]:
     """Training and test samples of each fold; samples in no fold, of number -1, are always trained on.
 
+    Folds that are periods of time, of which there are samples ``BEFORE`` the first, train on what comes before them.
     Parameters and errors are those of :func:`check_folds`.
     """
     folds, n_folds = check_folds(fold_of, n_samples, untested=True, name=name)
-    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+    trains = np.less if (folds == BEFORE).any() else np.not_equal
+    return [(np.flatnonzero(trains(folds, fold)), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+
+
+def share_tested(train: np.ndarray, test: np.ndarray) -> float:
+    """Share of the samples of a fold that are tested: ρ of the corrected resampled t-test, for k equal folds 1 / k."""
+    return len(test) / (len(train) + len(test))
 
 
 def parts_by(splitter: Any, X: Any, y: Any, *groups: Any) -> list[Part]:

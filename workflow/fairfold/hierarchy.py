@@ -33,6 +33,8 @@ class Hierarchy:
         there or not, and are left out of the attribute.
     n_labels : number of labels; those in no edge stand alone.
     reconciliation : what ``reconcile`` does where it is not told otherwise.
+    namespaces : (n_labels,) names of the parts of the ontology that labels are in, each of which is scored by itself;
+        empty where it has one only.
 
     Attributes
     ----------
@@ -48,6 +50,7 @@ class Hierarchy:
     edges: np.ndarray
     n_labels: int
     reconciliation: Reconciliation = "isotonic"
+    namespaces: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
@@ -59,9 +62,13 @@ class Hierarchy:
         parents = sparse.coo_array(ancestors > (ancestors @ ancestors > 0))
         object.__setattr__(self, "edges", np.column_stack(parents.coords).astype(np.int64)[parents.data.astype(bool)])
         object.__setattr__(self, "n_labels", int(self.n_labels))
+        if len(self.namespaces) not in (0, self.n_labels):
+            raise DataError(
+                f"{len(self.namespaces)} namespaces are given for {self.n_labels} labels; give one of each."
+            )
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.as_dict()  # without what is computed from it
+        return {**self.as_dict(), "namespaces": self.namespaces}  # without what is computed from it
 
     @classmethod
     def from_dict(cls, parts: Mapping[str, Any]) -> Self:
@@ -69,7 +76,7 @@ class Hierarchy:
         return cls(parts["edges"], int(parts["n_labels"]), str(parts["reconciliation"]))
 
     def as_dict(self) -> dict[str, Any]:
-        """Its parameters by name."""
+        """What models need of it: its parameters by name, without namespaces."""
         return {"edges": self.edges, "n_labels": self.n_labels, "reconciliation": self.reconciliation}
 
     @cached_property
@@ -102,7 +109,8 @@ class Hierarchy:
         """The hierarchy of some of the labels, by their numbers; they become 0, 1, ... in the order given."""
         labels = np.asarray(labels, dtype=np.int64)
         kept = sparse.coo_array(self.ancestors[labels][:, labels])
-        return Hierarchy(np.column_stack(kept.coords), len(labels), self.reconciliation)
+        namespaces = tuple(self.namespaces[label] for label in labels) if self.namespaces else ()
+        return Hierarchy(np.column_stack(kept.coords), len(labels), self.reconciliation, namespaces)
 
     def neighbours(self, *, below: bool) -> tuple[np.ndarray, np.ndarray]:
         """Children or parents of all labels, one label after the other, and (n_labels + 1,) where each one's begin."""
@@ -112,16 +120,23 @@ class Hierarchy:
 
     # --- labels -------------------------------------------------------------------------------------------------------
 
-    def n_violations(self, values: Matrix) -> int:
+    def by_namespace(self) -> dict[str, np.ndarray]:
+        """Namespace -> its labels, by name; all of them as ``"all"`` where there are none."""
+        names = np.array(self.namespaces or ["all"] * self.n_labels)
+        return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
+
+    def n_violations(self, values: Matrix, labels: ArrayLike | None = None) -> int:
         """How often a label has more than one of its parents has in the same sample.
 
         Parameters
         ----------
         values : (n_samples, n_labels) probabilities; or labels, of which only those of 1 count as more than others.
+        labels : which labels are compared with their parents; None for all.
         """
         dense = values.toarray() if sparse.issparse(values) else np.asarray(values)
         dense = dense == 1 if dense.dtype.kind in "iub" else dense
-        return sum(int((dense[:, child] > dense[:, parent]).sum()) for child, parent in self.edges)
+        edges = self.edges if labels is None else self.edges[np.isin(self.edges[:, 0], labels)]
+        return sum(int((dense[:, child] > dense[:, parent]).sum()) for child, parent in edges)
 
     def first_violation(self, Y: Matrix) -> tuple[int, int, int] | None:
         """Sample, label and one above it where the sample has the label and not the other; None where none has."""

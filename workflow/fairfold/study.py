@@ -57,6 +57,12 @@ def check_study(config: dict[str, Any]) -> Catalog:
         catalog[dataset].require(task)
     for dataset in config["ecoc"]["comparison"]["datasets"]:
         catalog[dataset].require_complete()
+    for key, datasets in _with_random_folds(config).items():
+        if by_time := [dataset for dataset in datasets if catalog[dataset].hold_out]:
+            raise ConfigError(
+                f"config.{key}.datasets: found {by_time[0]}, which is evaluated by time (hold_out), but here folds are "
+                "drawn at random, in which models would learn from what comes later; leave it out."
+            )
     sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(
@@ -73,6 +79,19 @@ def check_study(config: dict[str, Any]) -> Catalog:
             "recommended for it; add it there, or name a model as final.model."
         )
     return catalog
+
+
+def _with_random_folds(config: Config) -> dict[str, list[str]]:
+    """Part of the study that draws folds of its own and trains on them -> its datasets."""
+    labels = config["weak_labels"]
+    return {
+        "weak_labels.rank_stability": labels["rank_stability"]["datasets"],
+        "weak_labels.ablation": labels["ablation"]["datasets"],
+        "weak_labels.sample_curves": labels["sample_curves"]["datasets"],
+        "splitting.fold_effect": config["splitting"]["fold_effect"]["datasets"],
+        "cross_testing.models": config["cross_testing"]["models"]["datasets"],
+        "win_percentage.models": config["win_percentage"]["models"]["datasets"],
+    }
 
 
 def used_datasets(config: Config) -> list[tuple[str, str]]:

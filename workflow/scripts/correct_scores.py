@@ -18,9 +18,12 @@ with logged(snakemake.log):
     with np.load(snakemake.input.frequency) as arrays:
         frequency = FrequencyDistribution(**arrays) if arrays.files else None
     files = dict(zip(params.models, snakemake.input.predictions, strict=True))
-    known = (observed == 1).sum() / (data.Y == 1).sum() if data.negatives == "unlabelled" else 1.0
+    predictions = {model: FinalPredictions.load(path) for model, path in files.items()}
+    tested = next(iter(predictions.values())).fold_of >= 0  # of others nothing is hidden
+    n_left, n_all = ((labels[tested] == 1).sum() for labels in (observed, data.Y))
+    known = n_left / n_all if data.negatives == "unlabelled" else 1.0
     tables = complete_scores(
-        *(data.Y, observed, {model: FinalPredictions.load(path) for model, path in files.items()}, frequency, known),
+        *(data.Y, observed, predictions, frequency, known),
         threshold=params.threshold,
         groups=data.groups,
         sample_weight=data.weights,

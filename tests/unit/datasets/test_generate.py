@@ -33,11 +33,18 @@ def as_bytes(result) -> bytes:
     return np.asarray(result).tobytes()
 
 
+def ontology(**changes):
+    """What gene_ontology_like makes, with the edges of the hierarchy in its place."""
+    *made, hierarchy = generate.gene_ontology_like(**changes)
+    return *made, hierarchy.edges
+
+
 RANDOM = {
     "simulated_multilabel": generate.simulated_multilabel,
     "cross_testing_simulated": generate.cross_testing_simulated,
     "cross_testing_random": generate.cross_testing_random,
     "go_like": lambda random_state: go_like(random_state=random_state, return_parents=True),
+    "gene_ontology_like": lambda random_state: ontology(random_state=random_state),
 }
 
 
@@ -273,6 +280,83 @@ def draw_rows_reference(order, parents, starts, n_samples, rng):
                 chosen.append(row)
         members[label] = chosen
     return np.concatenate([members[label] for label in range(len(order))])
+
+
+class TestGeneOntologyLike:
+    @pytest.mark.parametrize("shape", [(600, 40, 20), (2, 2, 1), (50, 50, 3), (300, 7, 1)])
+    def test_shapes_and_form(self, shape):
+        X, Y, features, labels, hierarchy = generate.gene_ontology_like(*shape)
+        assert X.shape == (shape[0], shape[2]) and Y.shape == shape[:2] and X.dtype == np.float64
+        assert Y.dtype == np.int8 and Y.has_sorted_indices and set(Y.data) == {1}
+        assert features == [f"feature_{j}" for j in range(shape[2])] and hierarchy.n_labels == shape[1]
+        assert labels == [f"term_{j}" for j in range(shape[1])]
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_labels_keep_the_true_path_rule(self, seed):
+        _, Y, _, _, hierarchy = generate.gene_ontology_like(random_state=seed)
+        dense, above = Y.toarray(), hierarchy.ancestors.toarray()
+        for label in range(40):  # the plain way
+            assert dense[dense[:, label] == 1][:, above[label] == 1].all()
+        assert dense[:, 0].all()  # the root is above all, and no sample is without a term
+
+    def test_terms_have_one_or_two_parents_before_them_under_one_root(self):
+        hierarchies = [generate.gene_ontology_like(40, random_state=seed)[-1] for seed in range(50)]
+        depths = np.array([hierarchy.depth for hierarchy in hierarchies])
+        assert (depths[:, 0] == 0).all() and (depths[:, 1:] > 0).all()
+        for hierarchy in hierarchies:
+            n_parents = np.bincount(hierarchy.edges[:, 0], minlength=40)
+            assert n_parents[0] == 0 and set(n_parents[1:]) == {1, 2}
+            assert (hierarchy.edges[:, 1] < hierarchy.edges[:, 0]).all()
+        # A uniform parent before term j alone gives the mean depth 1 + 1/2 + ... + 1/j; second parents add to that.
+        alone = np.cumsum(1 / np.arange(1, 40)).mean()
+        error = depths[:, 1:].mean(axis=1).std(ddof=1) / np.sqrt(50)
+        assert depths[:, 1:].mean() > alone + 3 * error
+
+    def test_terms_are_as_frequent_as_one_over_their_rank(self):
+        n, q = 20_000, 20
+        _, Y, _, _, hierarchy = generate.gene_ontology_like(n, q, 1, terms_per_sample=1)
+        of_term = hierarchy.ancestors.toarray() + np.eye(q, dtype=int)  # what a sample of one term has
+        is_own = (Y.toarray()[:, np.newaxis] == of_term).all(axis=2)
+        assert (is_own.sum(axis=1) == 1).all()
+        drawn = n - q * (n // (5 * q))  # the rest makes sure of rare terms
+        shares = 1 / np.arange(1, q + 1) / (1 / np.arange(1, q + 1)).sum()
+        expected = n // (5 * q) + drawn * shares
+        found = np.sort(is_own.sum(axis=0))[::-1]
+        assert (abs(found - expected) < 5 * np.sqrt(drawn * shares * (1 - shares))).all()
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_no_term_is_rarer_than_a_fifth_of_equal_shares(self, seed):
+        Y = generate.gene_ontology_like(2000, 100, 1, terms_per_sample=1, random_state=seed)[1]
+        assert Y.sum(axis=0).min() >= 2000 // 500
+        assert generate.gene_ontology_like(60, 60, 1, terms_per_sample=1, random_state=seed)[1].sum(axis=0).min() >= 1
+
+    def test_features_are_those_of_terms_and_noise(self):
+        X, Y, *_ = generate.gene_ontology_like(noise=0)
+        assert X.std() == pytest.approx(1) and X.mean(axis=0) == pytest.approx(0, abs=1e-12)
+        dense = np.column_stack([np.ones(600), Y.toarray()])
+        np.testing.assert_allclose(dense @ np.linalg.lstsq(dense, X, rcond=None)[0], X, atol=1e-9)
+        noisy = generate.gene_ontology_like(noise=2)[0]
+        assert (noisy - X).std() == pytest.approx(2, abs=5 * 2 / np.sqrt(2 * X.size))  # five standard errors
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"n_labels": 1}, "n_labels must be an integer of at least 2, not 1."),
+            ({"n_labels": 40.0}, "n_labels must be an integer of at least 2, not 40.0."),
+            ({"n_samples": 39}, "n_samples must be an integer of at least 40, not 39."),
+            ({"n_features": 0}, "n_features must be an integer of at least 1, not 0."),
+            ({"terms_per_sample": 0.9}, "terms_per_sample must be a finite number of at least 1, not 0.9."),
+            ({"terms_per_sample": True}, "terms_per_sample must be a finite number of at least 1, not True."),
+            ({"terms_per_sample": np.inf}, "terms_per_sample must be a finite number of at least 1, not inf."),
+            ({"noise": -1}, "noise must be a finite number of at least 0, not -1."),
+            ({"noise": np.nan}, "noise must be a finite number of at least 0, not nan."),
+            ({"noise": "loud"}, "noise must be a finite number of at least 0, not 'loud'."),
+        ],
+    )
+    def test_bad_arguments(self, changes, message):
+        with pytest.raises(ConfigError) as error:
+            generate.gene_ontology_like(**changes)
+        assert str(error.value) == f"gene_ontology_like: {message}"
 
 
 class TestGoLike:

@@ -160,3 +160,16 @@ def test_labels_that_the_filter_drops_still_join_others(own):
 def test_entries_that_do_not_fit_are_refused(own, labels, sentence):
     with pytest.raises(ConfigError, match=sentence):
         own(**labels)
+
+
+def test_namespaces_are_those_of_the_terms_or_of_the_header(file, own, tmp_path):
+    text = "default-namespace: process\n" + OBO.replace("name: leaf\n", "name: leaf\nnamespace: function\n")
+    labels = ["T:0", "T:2", "T:3"]
+    assert read_hierarchy(file(text), labels).namespaces == ("process", "function", "process")
+    assert read_hierarchy(file(text), ["T:0", "T:3"]).namespaces == ()  # one is none
+    assert read_hierarchy(file(OBO), labels).namespaces == () == read_hierarchy(file(EDGES), labels).namespaces
+    data = prepare(own(hierarchy=str(file(text, "named.obo"))))
+    assert data.hierarchy.namespaces == ("function", "process", "process")
+    data.save(tmp_path / "data.npz")
+    assert Dataset.load(tmp_path / "data.npz").hierarchy.namespaces == data.hierarchy.namespaces
+    assert data.hierarchy.of([2, 0]).namespaces == ("process", "function")

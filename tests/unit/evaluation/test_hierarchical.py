@@ -21,14 +21,14 @@ CAFA = Path(__file__).parent / "cafa"
 TERMS = [f"EX:{j:07d}" for j in range(14)]
 
 
-def matrix(name, dtype):
+def matrix(name, dtype, terms=TERMS):
     """A file of annotations or predictions as a matrix of samples and terms."""
     table = pd.read_csv(CAFA / name, sep="\t", header=None)
     values = table[2] if 2 in table else pd.Series(1, index=table.index)
     wide = pd.DataFrame({"sample": table[0], "term": table[1], "value": values}).pivot(
         index="sample", columns="term", values="value"
     )
-    return wide.reindex(columns=TERMS).fillna(0).astype(dtype)
+    return wide.reindex(columns=terms).fillna(0).astype(dtype)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,44 @@ def test_scores_are_those_of_cafas_evaluator_where_it_is_installed(files):
     assert scores["f_max"] == pytest.approx(best["f"]["f"].iloc[0], rel=1e-12)
     assert scores["weighted_f_max"] == pytest.approx(best["f_w"]["f_w"].iloc[0], rel=1e-12)
     assert scores["s_min"] == pytest.approx(table["s_w"].min(), rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def of_namespaces():
+    """Scores of two namespaces, between which there are relations, in the order of the files' samples."""
+    folder, terms = CAFA / "namespaces", [f"EX:{j:07d}" for j in range(16)]
+    hierarchy = read_hierarchy(folder / "terms.obo", terms)
+    training, truth = (matrix(f"namespaces/{name}.tsv", np.int8, terms) for name in ("training", "truth"))
+    predicted = matrix("namespaces/predictions/predicted.tsv", float, terms).reindex(truth.index).fillna(0)
+    Y, fold_of = np.vstack([training, truth]), np.repeat([-1, 0], [len(training), len(truth)])
+    P = np.vstack([np.full(training.shape, np.nan), predicted])
+    return score_hierarchy(Y, P, fold_of, hierarchy).set_index(["namespace", "metric"])
+
+
+def test_each_namespace_is_scored_as_cafas_evaluator_printed(of_namespaces):
+    printed = json.loads((CAFA / "namespaces" / "cafaeval.json").read_text())
+    printed.pop("cafaeval")
+    expected = {(namespace, name): value for namespace, scores in printed.items() for name, value in scores.items()}
+    assert of_namespaces["value"].to_dict() == pytest.approx(expected, rel=1e-12)
+    assert (of_namespaces["n_violations"] == 0).all()
+
+
+def test_each_namespace_is_scored_as_by_cafas_evaluator_where_it_is_installed(of_namespaces):
+    evaluation, folder = pytest.importorskip("cafaeval.evaluation"), CAFA / "namespaces"
+    files = map(str, (folder / "terms.obo", folder / "predictions", folder / "truth.tsv"))
+    table = evaluation.cafa_eval(*files, ia=str(folder / "information.tsv"))[0].groupby("ns")
+    for name, expected in (("f_max", table["f"].max()), ("s_min", table["s_w"].min())):
+        assert of_namespaces["value"].xs(name, level="metric").to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+
+
+def test_a_violation_is_counted_once_in_the_namespace_of_the_lower_label():
+    hierarchy = Hierarchy([[1, 0], [2, 0]], 3, namespaces=("x", "x", "y"))
+    Y, P = np.ones((4, 3), dtype=np.int8), np.tile([0.5, 0.6, 0.7], (4, 1))
+    found = score_hierarchy(Y, P, np.array([0, 0, 0, 1]), hierarchy).query("metric == 's_min'")
+    assert found[["fold", "namespace", "n_violations"]].to_numpy().tolist() == [
+        *([0, "x", 3], [0, "y", 3]),
+        *([1, "x", 1], [1, "y", 1]),
+    ]
 
 
 def test_information_is_that_of_the_file(files):

@@ -129,6 +129,16 @@ def test_a_fold_that_is_undefined_for_all_is_left_out_and_still_a_fold():
     assert table["n_folds"].tolist() == [3, 3]
 
 
+def test_folds_of_unlike_size_are_as_correlated_as_their_shares_say():
+    values, shares = np.array([[0.5, 0.7, 0.65], [0.45, 0.6, 0.64]]), [0.5, 1 / 3, 1 / 4]
+    scores = as_table(values).assign(share_tested=lambda table: table["fold"].map(dict(enumerate(shares))))
+    ahead, rho = values[0] - values[1], np.mean(shares)
+    t = ahead.mean() / np.sqrt(ahead.var(ddof=1) * (1 / 3 + rho / (1 - rho)))
+    assert compare_with_best(scores, "mcc")["p_value"][1] == pytest.approx(2 * stats.t.sf(t, 2))
+    of_cross_validation = compare_with_best(scores.assign(share_tested=1 / 3), "mcc")
+    pd.testing.assert_frame_equal(of_cross_validation, compare_with_best(as_table(values), "mcc"))
+
+
 @pytest.mark.parametrize("n_folds", [0, 1])
 def test_without_two_folds_there_is_no_test(n_folds):
     values = np.full((2, 3), np.nan)

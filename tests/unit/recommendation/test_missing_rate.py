@@ -40,6 +40,8 @@ def test_samples_without_predictions_are_left_out(data):
     gone = np.arange(len(Y)) % 4 == 0
     found = estimate_missing_rate(Y, observed, np.where(gone[:, None], np.nan, P))
     expected = frequency_distribution(observed[~gone], P[~gone])
+    hidden = 100 * (1 - observed[~gone].sum() / Y[~gone].sum())
+    assert found.row["hidden_share"].tolist() == [pytest.approx(hidden)]
     np.testing.assert_array_equal(found.frequency.probabilities, expected.probabilities)
 
 

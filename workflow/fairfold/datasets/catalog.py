@@ -14,6 +14,7 @@ from fairfold import config
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import Task
 from fairfold.datasets.fetch import DataFile
+from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.validation import Negatives
 
@@ -27,9 +28,9 @@ class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
     The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``hierarchy``, ``path``, ``ignore``, ``groups``,
-    ``folds``, ``weights`` and ``id_column``, which the configuration calls ``id``, are set for a user's own file only,
-    and only there positives may be missing that samples have (``labels_are``; where ``negatives`` are confirmed, none
-    is): published labels are taken as complete.
+    ``folds``, ``weights``, ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``, are set for
+    a user's own file only, and only there positives may be missing that samples have (``labels_are``; where
+    ``negatives`` are confirmed, none is): published labels are taken as complete.
     """
 
     id: str
@@ -54,6 +55,8 @@ class Entry:
     groups: str | None = None
     folds: str | None = None
     weights: str | None = None
+    dates: str | None = None
+    hold_out: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
     labels_are: LabelsAre = "complete"
@@ -86,7 +89,9 @@ class Entry:
     @property
     def text_columns(self) -> list[str]:
         """Columns that tell something of a sample that is neither a feature nor a label, read as text."""
-        return [name for name in (self.id_column, self.groups, self.folds, self.weights) if name is not None]
+        return [
+            name for name in (self.id_column, self.groups, self.folds, self.weights, self.dates) if name is not None
+        ]
 
     @property
     def own_files(self) -> list[Path]:
@@ -115,6 +120,7 @@ class Entry:
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
         reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
         reading += (self.negatives, self.weights, *([dict(self.hierarchy)] if self.hierarchy else []))
+        reading += (self.dates, dict(self.hold_out)) if self.hold_out else ()
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -158,13 +164,15 @@ class Catalog(Mapping[str, Entry]):
                     f"config.data.own.{dataset}: id and ignore are for csv and arff; a {entry.format} file has no such "
                     "columns."
                 )
-            for key in ("categorical", "groups", "folds", "weights"):
+            for key in ("categorical", "groups", "folds", "weights", "dates"):
                 if getattr(entry, key) is not None and not (is_table and entry.task == "multilabel"):
                     raise ConfigError(
                         f"config.data.own.{dataset}: {key} is for csv and arff with several labels; leave it out."
                     )
             if entry.negatives == "confirmed" and entry.task != "multilabel":
                 raise ConfigError(f"config.data.own.{dataset}: negatives is for several labels; leave it out.")
+            by_time = {"dates": entry.dates, "hold_out": entry.hold_out, "folds": entry.folds}
+            check_hold_out(f"config.data.own.{dataset}", **by_time)
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say
                     if path.is_file():

@@ -13,7 +13,13 @@ from scipy import sparse
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.errors import DataError, shortened, unknown_name
 
-_ROLES = {"id": "the identifier", "groups": "the group", "folds": "the fold", "weights": "the weight"}
+_ROLES = {
+    "id": "the identifier",
+    "groups": "the group",
+    "folds": "the fold",
+    "weights": "the weight",
+    "dates": "the date",
+}
 
 
 def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:

@@ -14,6 +14,7 @@ from fairfold.arrays import Matrix
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
+from fairfold.folds import BEFORE
 from fairfold.hierarchy import Hierarchy
 from fairfold.validation import UNMEASURED, Negatives, check_weights
 
@@ -23,6 +24,7 @@ LEFT_OUT: Mapping[str, str] = {
     "id": "id",
     "groups": "groups",
     "folds": "folds",
+    "dates": "dates",
     "weights": "weights",
     "ignored": "ignored",
     "filtered": "labels left out by label_filter",
@@ -50,7 +52,8 @@ class Dataset:
     categories : what columns of text became features, the last ones; None without any.
     groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
     fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
-        that is never tested. None without one.
+        that is never tested. Or the period that tests it, by ``left_out["dates"]``; ``BEFORE`` for the first samples,
+        see :mod:`fairfold.folds`. None without either column.
     weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
     negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
     hierarchy : which labels are above which, or None; Y keeps its true-path rule.
@@ -84,6 +87,11 @@ class Dataset:
         sizes = [len(values) for values in self.categories.values.values()]
         ends = self.X.shape[1] - sum(sizes) + np.cumsum(sizes)
         return tuple(tuple(range(end - size, end)) for size, end in zip(sizes, ends.tolist(), strict=True))
+
+    @property
+    def is_by_time(self) -> bool:
+        """Whether folds are periods of time, each tested by what was learned before it."""
+        return self.fold_of is not None and bool((self.fold_of == BEFORE).any())
 
     @property
     def label_density(self) -> float:
@@ -190,13 +198,15 @@ def _unpack_categories(arrays: Mapping[str, np.ndarray]) -> Categories | None:
 def _pack_hierarchy(hierarchy: Hierarchy | None) -> dict[str, np.ndarray]:
     if hierarchy is None:
         return {}
-    return {"hierarchy": hierarchy.edges, "reconciliation": np.array(hierarchy.reconciliation)}
+    arrays = {"hierarchy": hierarchy.edges, "reconciliation": np.array(hierarchy.reconciliation)}
+    return arrays | ({"namespaces": np.array(hierarchy.namespaces)} if hierarchy.namespaces else {})
 
 
 def _unpack_hierarchy(arrays: Mapping[str, np.ndarray], n_labels: int) -> Hierarchy | None:
     if "hierarchy" not in arrays:
         return None
-    return Hierarchy(arrays["hierarchy"], n_labels, str(arrays["reconciliation"]))
+    namespaces = tuple(map(str, arrays.get("namespaces", ())))
+    return Hierarchy(arrays["hierarchy"], n_labels, str(arrays["reconciliation"]), namespaces)
 
 
 def _check_parts(data: Dataset) -> None:
@@ -215,7 +225,7 @@ def _check_parts(data: Dataset) -> None:
         raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
     if data.sample_ids is not None and (data.sample_ids.dtype.kind != "U" or data.sample_ids.shape != (n_samples,)):
         raise ValueError(f"sample ids are {data.sample_ids.dtype} of {data.sample_ids.shape}, for {n_samples} samples")
-    for name, least in (("groups", 0), ("fold_of", -1)):
+    for name, least in (("groups", 0), ("fold_of", BEFORE)):
         values = getattr(data, name)
         if values is not None and (values.dtype != np.int64 or values.shape != (n_samples,) or values.min() < least):
             raise ValueError(f"{name} are {values.dtype} of {values.shape}, for {n_samples} samples")

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
+from fairfold.folds import BEFORE
 
 _DRAWN = Fraction(1, 2)  # of the training samples, for a tree: the models' max_samples
 
@@ -70,6 +71,16 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
     ]
 
 
+def _check_first_period(dataset: str, n_before: int, demand: Demand) -> None:
+    least = math.ceil(2 * demand.min_samples_leaf / _DRAWN)
+    if n_before < least:
+        raise DataError(
+            f"dataset {dataset}: {n_before} samples up to the first cut-off are too few for {demand.part}: a tree "
+            f"draws half of these, and its first split takes two leaves of {demand.min_samples_leaf}; choose a later "
+            f"date in hold_out, up to which there are {least} or more, or lower weak_labels.forest.min_samples_leaf."
+        )
+
+
 def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
     """Raise :class:`DataError` for a dataset of which forests can learn nothing.
 
@@ -79,7 +90,11 @@ def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
     demands : of the parts of the study that train forests on it; without any, all data will do.
     """
     n_samples, demands = data.shape[0], list(demands)
+    n_before = np.count_nonzero(data.fold_of == BEFORE) if data.is_by_time else None
     for demand in demands:
+        if n_before is not None:
+            _check_first_period(data.id, n_before, demand)
+            continue
         if n_samples < demand.least_samples:
             raise DataError(
                 f"dataset {data.id}: {n_samples} samples are too few for {demand.part}: with {demand.n_splits} folds, "

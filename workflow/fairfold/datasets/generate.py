@@ -382,8 +382,8 @@ def gene_ontology_like(
     _check_count("gene_ontology_like: n_samples", n_samples, n_labels)
     _check_count("gene_ontology_like: n_features", n_features, 1)
     for name, value, least in (("terms_per_sample", terms_per_sample, 1), ("noise", noise, 0)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not value >= least:
-            raise ConfigError(f"gene_ontology_like: {name} must be a number of at least {least}, not {value!r}.")
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= value < np.inf:
+            raise ConfigError(f"gene_ontology_like: {name} must be a finite number of at least {least}, not {value!r}.")
     rng = _generator(random_state)
     hierarchy = _draw_ontology(n_labels, rng)
     direct = _draw_annotations(n_samples, n_labels, terms_per_sample, rng)

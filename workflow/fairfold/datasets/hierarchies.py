@@ -36,6 +36,7 @@ class Terms:
     parents : id -> ids of terms above it -> line that says so.
     alternatives : other id -> id.
     obsolete : id of a term that is no longer used -> what is to be used in its place, or nothing.
+    namespaces : id -> part of the ontology that the term is in, or ``"none"``.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Terms:
     parents: dict[str, dict[str, int]] = field(default_factory=dict)
     alternatives: dict[str, str] = field(default_factory=dict)
     obsolete: dict[str, str] = field(default_factory=dict)
+    namespaces: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise :class:`DataError` for terms above themselves, or below terms that are not there."""
@@ -140,7 +142,10 @@ def read_hierarchy(
     above = terms.above(of_labels)
     number = {term: place for place, term in enumerate(dict.fromkeys([*of_labels, *above]))}
     edges = [(number[term], number[parent]) for term, parents in above.items() for parent in parents]
-    return Hierarchy(edges, len(number), reconciliation).of(range(len(labels)))
+    # of terms that are no labels nobody asks whether the ontology has several parts
+    several = len({terms.namespaces[term] for term in of_labels if term in terms.namespaces}) > 1
+    namespaces = tuple(terms.namespaces[term] for term in number) if several else ()
+    return Hierarchy(edges, len(number), reconciliation, namespaces).of(range(len(labels)))
 
 
 def _is_obo(path: Path) -> bool:
@@ -173,7 +178,10 @@ def _read_edges(path: Path) -> Terms:
 
 def _read_obo(path: Path, relations: Collection[str]) -> Terms:
     terms = Terms(path.name)
-    for line, tags in _stanzas(path):
+    stanzas = _stanzas(path)
+    _, header = next(stanzas)
+    default = next((value for _, value in header.get("default-namespace", ())), "none")
+    for line, tags in stanzas:
         if "id" not in tags:
             raise DataError(f"{path.name}, line {line}: the term has no id; add it, or remove the term.")
         term = tags["id"][0][1]
@@ -183,6 +191,7 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
             terms.obsolete[term] = next((value for _, value in tags.get("replaced_by", ())), "")
             continue
         terms.names[term] = next((value for _, value in tags.get("name", ())), term)
+        terms.namespaces[term] = next((value for _, value in tags.get("namespace", ())), default)
         terms.alternatives |= {value: term for _, value in tags.get("alt_id", ())}
         above = [(at, value) for at, value in tags.get("is_a", ()) if "is_a" in relations]
         for at, value in tags.get("relationship", ()):
@@ -194,19 +203,19 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
 
 
 def _stanzas(path: Path) -> Iterator[tuple[int, dict[str, list[tuple[int, str]]]]]:
-    """Line of each term, and its tags: values and where they stand."""
+    """The header as that of line 0, then line of each term, and its tags: values and where they stand."""
     begun, tags = 0, {}
     try:
         with path.open(encoding="utf-8-sig") as stream:
             for line, text in enumerate(stream, start=1):
                 if stanza := _STANZA.match(text):
-                    if begun:
+                    if begun is not None:
                         yield begun, tags
-                    begun, tags = (line if stanza[1] == "Term" else 0), {}
-                elif begun and not text.startswith("!") and ":" in text:
+                    begun, tags = (line if stanza[1] == "Term" else None), {}
+                elif begun is not None and not text.startswith("!") and ":" in text:
                     tag, _, value = text.partition(":")
                     tags.setdefault(tag.strip(), []).append((line, _COMMENT.sub("", value.strip()).strip()))
     except UnicodeDecodeError as error:
         raise DataError(f"{path.name} is not text in UTF-8 ({error.reason}); save it as UTF-8.") from None
-    if begun:
+    if begun is not None:
         yield begun, tags

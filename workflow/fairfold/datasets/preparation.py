@@ -22,6 +22,7 @@ from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
+from fairfold.folds import BEFORE
 from fairfold.validation import UNMEASURED
 
 logger = logging.getLogger(__name__)
@@ -363,19 +364,25 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
 
 
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
-    """Drop labels with too few positives or negatives."""
+    """Drop labels with too few positives or negatives; where time counts, among the samples up to the first cut-off."""
+    Y = data.Y[data.fold_of == BEFORE] if data.is_by_time else data.Y
     # not compared with 0, of which a sparse matrix holds none
-    positives, unmeasured = (
-        np.asarray((value == data.Y).sum(axis=0, dtype=np.int64)).ravel() for value in (1, UNMEASURED)
-    )
-    negatives = data.Y.shape[0] - positives - unmeasured
+    positives, unmeasured = (np.asarray((value == Y).sum(axis=0, dtype=np.int64)).ravel() for value in (1, UNMEASURED))
+    negatives = Y.shape[0] - positives - unmeasured
     low, high = entry.label_filter.get("min_positives", 0), entry.label_filter.get("min_negatives", 0)
     kept = np.flatnonzero((positives >= low) & (negatives >= high))
     if kept.size == 0:
         raise DataError(
             f"dataset {entry.id}: the label filter (min_positives {low}, min_negatives {high}) leaves no label; "
-            f"the most frequent one has {positives.max(initial=0)} positives among {data.Y.shape[0]} samples. "
+            f"the most frequent one has {positives.max(initial=0)} positives among {Y.shape[0]} samples. "
             "Loosen label_filter."
+        )
+    if data.is_by_time and not positives[kept].all():
+        unknown = [data.label_names[label] for label in kept if not positives[label]]
+        raise DataError(
+            f"{entry.path}: {len(unknown)} labels have no positive up to the first cut-off of hold_out "
+            f"({shortened(unknown, 5)}), so that nothing can be learned of them; choose a later date, or let "
+            "label_filter: {min_positives: 1} leave them out."
         )
     if kept.size == data.Y.shape[1]:
         return data

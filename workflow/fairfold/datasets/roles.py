@@ -1,4 +1,4 @@
-"""What columns say of the samples that is neither a feature nor a label: their ids, groups, folds and weights."""
+"""What columns say of samples that is neither a feature nor a label: their ids, groups, folds, dates and weights."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.columns import check_roles
 from fairfold.datasets.formats import Table
+from fairfold.datasets.times import folds_by_time
 from fairfold.errors import DataError, shortened
 
 MOST_FOLDS = 100
@@ -31,6 +32,7 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
         When a column is to be two things at once, or does not hold what it is said to.
     """
     columns = {"id": entry.id_column, "groups": entry.groups, "folds": entry.folds, "weights": entry.weights}
+    columns |= {"dates": entry.dates}
     check_roles(labels, table.ignored, table.source, columns)
     left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
     parts: dict[str, Any] = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
@@ -40,6 +42,11 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
         parts["groups"] = _groups(entry.groups, table)
     if entry.folds is not None:
         parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
+    if entry.dates is not None:
+        parts["fold_of"] = folds_by_time(table.text[entry.dates], entry.hold_out, entry.dates, table.source)
+        if "groups" in parts:
+            told = (table.text[entry.dates], "of", "on one side of each cut-off")
+            _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *told)
     if entry.weights is not None:
         parts["weights"] = _weights(entry.weights, table)
     return parts
@@ -109,13 +116,20 @@ def _weights(column: str, table: Table) -> np.ndarray:
     return weights
 
 
-def _check_groups_are_whole(fold_of: np.ndarray, groups: np.ndarray, source: str, values: np.ndarray) -> None:
+def _check_groups_are_whole(
+    fold_of: np.ndarray,
+    groups: np.ndarray,
+    source: str,
+    values: np.ndarray,
+    found: str = "in folds",
+    allowed: str = "in one fold",
+) -> None:
     first = np.unique(groups, return_index=True)[1]
     elsewhere = np.flatnonzero(fold_of != fold_of[first][groups])
     if elsewhere.size:
         other = elsewhere[0]
         row = first[groups[other]]
         raise DataError(
-            f"{source}: data rows {row + 1} and {other + 1} are of one group but in folds {str(values[row])!r} and "
-            f"{str(values[other])!r}; a group must be in one fold: correct one."
+            f"{source}: data rows {row + 1} and {other + 1} are of one group but {found} {str(values[row])!r} and "
+            f"{str(values[other])!r}; a group must be {allowed}: correct one."
         )

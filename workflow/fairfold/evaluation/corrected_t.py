@@ -8,8 +8,9 @@ expectation of their sample variance s² is then 1 − ρ of their variance, and
     s² (1 / J + ρ / (1 − ρ))    in place of    s² / J.
 
 For the k folds of one cross-validation their ρ is the share of test samples, 1 / k (:func:`correlation_of_folds`), and
-the second term is n_test / n_train = 1 / (k − 1). Means of k folds, one per repeated cross-validation, are correlated
-by k / (2 k − 1) (:func:`correlation_of_cross_validations`), and the second term is k / (k − 1).
+the second term is n_test / n_train = 1 / (k − 1). Of periods of time, which train on less, it is the mean of their
+shares. Means of k folds, one per repeated cross-validation, are correlated by k / (2 k − 1)
+(:func:`correlation_of_cross_validations`), and the second term is k / (k − 1).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import parts_of
+from fairfold.folds import parts_of, share_tested
 from fairfold.groups import OfSamples
 from fairfold.usage import cpu_seconds
 from fairfold.validation import check_weights
@@ -74,9 +74,10 @@ def score_on_folds(
     Returns
     -------
     FoldTables
-        ``scores``, columns ``fold, level, is_final, metric, value, observed_value, reason``, where ``is_final`` marks
-        the level that the estimator chose by that metric, and ``observed_value`` is the score by ``observed_in_test``,
-        of that level alone and NaN of others, a column only if there are such labels; ``seconds``, columns ``fold,
+        ``scores``, columns ``fold, level, is_final, metric, value, observed_value, reason, share_tested``, where
+        ``is_final`` marks the level that the estimator chose by that metric, ``observed_value`` is the score by
+        ``observed_in_test``, of that level alone and NaN of others, a column only if there are such labels, and
+        ``share_tested`` is of the fold's samples (:func:`~fairfold.folds.share_tested`); ``seconds``, columns ``fold,
         step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``, the tables of
         ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which the estimator
         cannot run gives scores without value and one finding that say why in ``reason``, and no times; it never stops
@@ -110,10 +111,11 @@ def score_on_folds(
         except StudyError as error:
             rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in METRICS]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
-        scores += [(fold, *row) for row in rows]
+        scores += [(fold, *row, share_tested(train, test)) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
         findings.append(found.assign(fold=fold)[["fold", *found]])
-    table = pd.DataFrame(scores, columns=["fold", "level", "is_final", "metric", "value", "observed_value", "reason"])
+    columns = ["fold", "level", "is_final", "metric", "value", "observed_value", "reason", "share_tested"]
+    table = pd.DataFrame(scores, columns=columns)
     return FoldTables(
         table if observed_in_test is not None else table.drop(columns="observed_value"),
         pd.DataFrame(seconds, columns=["fold", "step", "seconds"]),

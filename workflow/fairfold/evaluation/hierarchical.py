@@ -172,6 +172,9 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hierarchy, **unit: Any) -> pd.DataFrame:
     """Scores of out-of-fold predictions, fold by fold, with the information of each fold's training part.
 
+    Each namespace of an ontology is scored by itself, as CAFA does it: by its own labels, the samples that have one of
+    them, and what these labels tell where their parents in it are known.
+
     Parameters
     ----------
     Y : (n_samples, n_labels) all labels that the data have.
@@ -183,18 +186,21 @@ def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hi
 
     Returns
     -------
-    DataFrame with the columns ``*unit, fold, metric, value, n_violations``; the last is how often a probability is
-    above that of a parent, which is to be never.
+    DataFrame with the columns ``*unit, fold, namespace, metric, value, n_violations``; the namespace is ``all`` where
+    there is one, and the last is how often a probability of its labels is above that of a parent, which is to be never.
     """
     rows = []
     for fold, (train, test) in enumerate(parts_of(fold_of, Y.shape[0])):
         predicted = not np.isnan(P[test]).any()
-        scores = dict.fromkeys(SCORES, np.nan)
-        if predicted:
-            scores = hierarchical_scores(Y[test], P[test], information_accretion(Y[train], hierarchy))
-        n_violations = hierarchy.n_violations(P[test]) if predicted else np.nan
-        rows += [(*unit.values(), fold, metric, value, n_violations) for metric, value in scores.items()]
-    return pd.DataFrame(rows, columns=[*unit, "fold", "metric", "value", "n_violations"])
+        for namespace, labels in hierarchy.by_namespace().items():
+            scores, n_violations = dict.fromkeys(SCORES, np.nan), np.nan
+            if predicted:
+                information = information_accretion(Y[train][:, labels], hierarchy.of(labels))
+                scores = hierarchical_scores(Y[test][:, labels], P[np.ix_(test, labels)], information)
+                n_violations = hierarchy.n_violations(P[test], labels)
+            place = (*unit.values(), fold, namespace)
+            rows += [(*place, metric, value, n_violations) for metric, value in scores.items()]
+    return pd.DataFrame(rows, columns=[*unit, "fold", "namespace", "metric", "value", "n_violations"])
 
 
 def summarise_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
@@ -206,9 +212,9 @@ def summarise_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with the columns ``dataset, missing_rate, model, metric, mean, sd, n_folds, n_violations``: the number of
-    folds with a score, ``sd`` (divided by one less) being NaN below 2, and violations of all folds.
+    DataFrame with the columns ``dataset, missing_rate, model, namespace, metric, mean, sd, n_folds, n_violations``: the
+    number of folds with a score, ``sd`` (divided by one less) being NaN below 2, and violations of all folds.
     """
-    groups = scores.groupby(["dataset", "missing_rate", "model", "metric"], sort=False)
+    groups = scores.groupby(["dataset", "missing_rate", "model", "namespace", "metric"], sort=False)
     summary = groups["value"].agg(mean="mean", sd="std", n_folds="count")
     return summary.assign(n_violations=groups["n_violations"].sum().astype(int)).reset_index()

@@ -27,7 +27,7 @@ from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.ranking import percentile_ranks
-from fairfold.folds import check_folds
+from fairfold.folds import check_folds, parts_of
 from fairfold.groups import OfSamples
 from fairfold.ties import ROUNDING
 
@@ -187,9 +187,11 @@ def _score_models(
 ) -> pd.DataFrame:
     """Final scores of all models from one training on each fold of a split."""
 
+    parts = parts_of(fold_of, X.shape[0])
+
     @cache
     def first_level(name: str, fold: int) -> Any:
-        train = np.flatnonzero(fold_of != fold)
+        train = parts[fold][0]
         of_train = of_samples.of(train).as_options()
         return make_first(name, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]
 

@@ -54,7 +54,8 @@ def recommend(
 
     Parameters
     ----------
-    folds, scores : columns ``dataset, missing_rate, model, fold, metric, observed, corrected`` and ``dataset,
+    folds, scores : columns ``dataset, missing_rate, model, fold, metric, observed, corrected``, and ``share_tested``
+        unless folds are those of one cross-validation, and ``dataset,
         missing_rate, model, metric, observed, low, high, share_best``, as of
         :func:`~fairfold.recommendation.complete_scores.complete_scores`; the lowest missing rate of a dataset is looked
         at. Where no score could be corrected, those on observed labels are compared.
@@ -112,11 +113,12 @@ def recommend(
 
 
 def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05, rope: float = ROPE) -> pd.DataFrame:
-    """Models on one dataset by one metric, compared with the best over the folds of one cross-validation.
+    """Models on one dataset by one metric, compared with the best over its folds.
 
     Parameters
     ----------
-    scores : columns ``model, fold, value``; one row per model and fold, NaN where there is no score.
+    scores : columns ``model, fold, value``; one row per model and fold, NaN where there is no score. The share of its
+        samples that a fold tests is ``share_tested``; without that column folds are those of one cross-validation.
     metric : of :data:`~fairfold.evaluation.metrics.METRICS`.
     alpha : level of the tests.
     rope : differences up to this are practically none.
@@ -135,7 +137,8 @@ def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05,
         raise DataError(f"model {twice['model']!r} has two scores by {metric} in fold {twice['fold']}; keep one.")
     models = scores["model"].unique()
     wide = scores.pivot(index="model", columns="fold", values="value").reindex(models)
-    correlation = correlation_of_folds(wide.shape[1])
+    shares = scores.drop_duplicates("fold").get("share_tested")
+    correlation = correlation_of_folds(wide.shape[1]) if shares is None else shares.mean()
     wide = wide.dropna(axis="columns", how="all")
     table = pd.DataFrame({"model": models, "n_folds": wide.notna().sum(axis=1).to_numpy()}).reindex(columns=_COMPARED)
     table["is_top"] = False

@@ -19,14 +19,14 @@ from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import parts_of
+from fairfold.folds import parts_of, share_tested
 from fairfold.groups import OfSamples
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
 ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; what differs less is rounding
-_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known"]
+_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
 _QUALITY = [
     *("missing_rate", "metric", "model", "n", "bias_observed", "error_observed", "bias_corrected", "error_corrected"),
@@ -64,8 +64,9 @@ def complete_scores(
     Returns
     -------
     dict of two DataFrames
-        ``folds``, columns ``model, fold, metric, complete, observed, corrected, known``: the score by all labels, by
-        observed ones, and this corrected with the median of the frequency and with the known one; ``scores``, columns
+        ``folds``, columns ``model, fold, metric, complete, observed, corrected, known, share_tested``: the score by all
+        labels, by observed ones, and this corrected with the median of the frequency and with the known one, and the
+        share of the fold's samples that is tested; ``scores``, columns
         ``model, metric, complete, observed, corrected, low, high, share_best, known``, means over folds with a 95 %
         interval of the corrected score and the share of draws in which no other model has a better one. NaN where a
         model has no predictions in a fold, and corrections of a metric that has none. Time grows with the draws times
@@ -81,12 +82,12 @@ def complete_scores(
     for model, predicted in predictions.items():
         drawn = {metric: np.zeros(n_draws) for metric in METRICS}
         parts = parts_of(predicted.fold_of, len(predicted.fold_of))
-        for fold, (_, test) in enumerate(parts):
+        for fold, (train, test) in enumerate(parts):
             part = of_samples.of(test)
             given = {"threshold": threshold, "sample_weight": part.weights}
             for metrics, P in _alike(predicted, test):
                 found = _scores_of_fold(Y[test], observed[test], P, frequency, known_frequency, metrics, given)
-                rows += [(model, fold, metric, *found[metric]) for metric in metrics]
+                rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
                 by = {**given, "groups": part.groups, "n_draws": n_draws, "random_state": random_state}
                 of_fold = _draws_of_fold(observed[test], P, frequency, metrics, fold, by)
                 for metric in metrics:

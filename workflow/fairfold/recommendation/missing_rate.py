@@ -50,7 +50,7 @@ def estimate_missing_rate(
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1, the labels as they are.
+    Y : (n_samples, n_labels) of 0/1, the labels as they are; of samples without probabilities they are not looked at.
     observed : (n_samples, n_labels) what was left of them.
     P : (n_samples, n_labels) probabilities of a model that did not see the sample, NaN where there are none; see
         :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
@@ -63,15 +63,16 @@ def estimate_missing_rate(
     ModelError
         As there.
     """
-    Y, observed = _dense(Y), _dense(observed)
+    known = np.isfinite(P).all(axis=1)
+    tested = known if known.any() else slice(None)  # of samples that are always trained on nothing is hidden
+    Y, observed = _dense(Y)[tested], _dense(observed)[tested]
     hidden = 1 - (observed == 1).sum() / max(1, (Y == 1).sum())
     if negatives == "confirmed":
         missing = (observed == UNMEASURED).mean()
         return MissingRate(FrequencyDistribution.certain(1.0), _row(hidden, missing, missing, missing))
-    known = np.isfinite(P).all(axis=1)
     if not known.any():
         return MissingRate(None, _row(hidden, np.nan, np.nan, np.nan, _NO_PREDICTIONS))
-    frequency = frequency_distribution(observed[known], P[known], random_state=random_state)
+    frequency = frequency_distribution(observed, P[known], random_state=random_state)
     low, high = frequency.interval(LEVEL)
     return MissingRate(frequency, _row(hidden, 1 - frequency.median, 1 - high, 1 - low))
 

@@ -1,0 +1,172 @@
+"""Folds by the dates of samples: what comes later is tested."""
+
+import datetime
+
+import numpy as np
+import pytest
+import yaml
+from sklearn.model_selection import TimeSeriesSplit
+
+from fairfold.datasets import Dataset, prepare
+from fairfold.datasets.catalog import load_catalog
+from fairfold.datasets.demands import Demand, check_demands
+from fairfold.datasets.times import cutoffs, folds_by_time
+from fairfold.errors import ConfigError, DataError
+from fairfold.folds import BEFORE, parts_of
+
+DAYS = ["2021-03-01", "2019-05-17", "2020-01-01", "2020-01-02", "2022-12-31", "2020-01-01T23:59"]
+
+
+def by(texts, **hold_out):
+    return folds_by_time(np.array(texts), hold_out, "day", "mine.csv").tolist()
+
+
+@pytest.mark.parametrize("n_splits", [2, 3, 6])
+def test_even_periods_are_those_of_scikit_learn(n_splits):
+    years = np.random.default_rng(0).permutation(40)
+    order = np.argsort(years)
+    parts = parts_of(folds_by_time(years.astype(str), {"n_splits": n_splits}, "year", "mine.csv"), 40)
+    for (train, test), (before, after) in zip(parts, TimeSeriesSplit(n_splits).split(order), strict=True):
+        assert set(train) == set(order[before]) and set(test) == set(order[after])
+
+
+def test_samples_of_one_date_stay_together():
+    assert by(["1", "1", "2", "2", "2", "3", "3", "4"], n_splits=2) == [BEFORE] * 5 + [0, 0, 1]
+
+
+def test_a_day_belongs_to_what_is_before_it_whole():
+    assert by(DAYS, after=datetime.date(2020, 1, 1)) == [0, BEFORE, BEFORE, 0, 0, BEFORE]
+    assert by(DAYS, after="2020-01-01T12:00") == [0, BEFORE, BEFORE, 0, 0, 0]
+    assert by(DAYS, after=["2019-12-31", "2020-06-30", "2021-12-31"]) == [1, BEFORE, 0, 0, 2, 0]
+    assert by(["2019", "2020", "2021"], after=2020) == [BEFORE, BEFORE, 0]
+
+
+@pytest.mark.parametrize(
+    "text", ["2021-01-31", "'2021-01-31'", "[2020-01-01, 2021-01-31 12:30:00]", "2021", "[1.5, 2]"]
+)
+def test_cutoffs_are_what_yaml_reads(text):
+    assert len(cutoffs(yaml.safe_load(text), "after")) == text.count(",") + 1
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("31.1.2021", "after: found '31.1.2021'; a date is written as 2021-01-31"),
+        (True, "found 'True'; a date"),
+        ([], "found 'nothing'; a date"),
+        (["2021-01-31", 2021], "found '2021'; a date is written"),
+        (["2021-01-31", "2020-01-31"], "found 2021-01-31, 2020-01-31; cut-offs go from the earliest to the latest"),
+        ([3, 3], "found 3, 3; cut-offs go"),
+    ],
+)
+def test_what_is_no_cutoff_is_one_sentence(given, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        cutoffs(given, "after")
+
+
+@pytest.mark.parametrize(
+    ("texts", "hold_out", "sentence"),
+    [
+        (
+            ["2021-01-31", "31/1/2021"],
+            {"n_splits": 1},
+            "mine.csv, data row 2, column 'day' .dates.: found '31/1/2021'; a",
+        ),
+        (["2021-01-31", ""], {"n_splits": 1}, "data row 2, column 'day' .dates.: found ''; a date is written as"),
+        (["2021", "2021-13-01"], {"n_splits": 1}, "data row 1, column 'day' .dates.: found '2021'; a date"),
+        (["2021", "2021.0"], {"n_splits": 1}, "'day' .dates. holds '2021' in all rows; to test on what comes later"),
+        (
+            DAYS,
+            {"after": "2023-01-01"},
+            "has no sample after 2023-01-01: they go from 2019-05-17 to 2022-12-31; choose",
+        ),
+        (DAYS, {"after": "2018-01-01"}, "has no sample up to 2018-01-01: they go from"),
+        (DAYS, {"after": ["2021-06-01", "2021-07-01"]}, "has no sample after 2021-06-01 and up to 2021-07-01: they go"),
+        (DAYS, {"after": 2020}, "holds dates, such as '2021-03-01'; hold_out.after must be a date, too"),
+        (["1", "2"], {"after": "2020-01-01"}, "holds numbers, such as '1'; hold_out.after must be a number, too"),
+        (["1", "2"], {"n_splits": 2}, "has 2 different dates of 2 samples, which cannot be"),
+        (
+            ["1", "1", "1", "2"],
+            {"n_splits": 2},
+            "2 different dates of 4 samples, which cannot be parted into 2 periods",
+        ),
+    ],
+)
+def test_dates_that_part_nothing_are_one_sentence(texts, hold_out, sentence):
+    with pytest.raises(DataError, match=sentence):
+        by(texts, **hold_out)
+
+
+@pytest.fixture
+def own(tmp_path):
+    def make(table, **keys):
+        path = tmp_path / "mine.csv"
+        path.write_text(table)
+        stanza = {"path": str(path), "format": "csv", "labels": {"prefix": "label_"}, **keys}
+        return load_catalog().with_own({"mine": stanza})["mine"]
+
+    return make
+
+
+TABLE = """year,who,a,label_a,label_b
+2019,x,1,1,0
+2020,y,2,0,1
+2018,x,3,1,0
+2021,z,4,1,1
+"""
+
+
+def test_dates_are_no_features(own, tmp_path):
+    table = TABLE.replace("2019,x,1,1,0", "2019,x,1,1,1")
+    data = prepare(own(table, ignore=["who"], dates="year", hold_out={"after": [2019, 2020]}))
+    assert data.feature_names == ("a",) and data.left_out == {"dates": ("year",), "ignored": ("who",)}
+    assert data.fold_of.tolist() == [BEFORE, 0, BEFORE, 1] and data.is_by_time
+    data.save(tmp_path / "data.npz")
+    assert Dataset.load(tmp_path / "data.npz").fold_of.tolist() == data.fold_of.tolist()
+
+
+@pytest.mark.parametrize(
+    ("keys", "error", "sentence"),
+    [
+        ({"dates": "year"}, ConfigError, "mine: dates needs hold_out, which says after which date to test; name both"),
+        ({"hold_out": {"n_splits": 1}}, ConfigError, "mine: hold_out needs dates, the column of the samples' dates"),
+        (
+            {"dates": "year", "hold_out": {"after": 1, "n_splits": 1}},
+            ConfigError,
+            "hold_out: found after, n_splits; name after or n_splits, and not both",
+        ),
+        (
+            {"dates": "year", "folds": "who", "hold_out": {"after": 2019}},
+            ConfigError,
+            "folds and hold_out both say what to test on; leave one out",
+        ),
+        ({"dates": "yaer", "hold_out": {"after": 2019}}, DataError, "unknown column 'yaer': did you mean 'year'"),
+        (
+            {"dates": "year", "groups": "who", "hold_out": {"after": 2018}},
+            DataError,
+            "data rows 1 and 3 are of one group but of '2019' and '2018'; a group must be on one side of each cut-off",
+        ),
+        (
+            {"dates": "year", "ignore": ["who"], "hold_out": {"after": 2019}},
+            DataError,
+            r"1 labels have no positive up to the first cut-off of hold_out \(label_b\), so that nothing can be",
+        ),
+    ],
+)
+def test_what_cannot_be_by_time_is_one_sentence(own, keys, error, sentence):
+    with pytest.raises(error, match=sentence):
+        prepare(own(TABLE, **keys))
+
+
+def test_the_filter_counts_what_is_learned_from(own):
+    keys = {"dates": "year", "ignore": ["who"], "hold_out": {"after": 2019}}
+    data = prepare(own(TABLE, **keys, label_filter={"min_positives": 1}))
+    assert data.label_names == ("label_a",) and data.left_out["filtered"] == ("label_b",)
+
+
+def test_too_few_samples_before_the_first_cutoff_are_refused(own):
+    data = prepare(
+        own(TABLE.replace("2019,x,1,1,0", "2019,x,1,1,1"), dates="year", ignore=["who"], hold_out={"after": 2019})
+    )
+    with pytest.raises(DataError, match=r"2 samples up to the first cut-off are too few .* 20 or more"):
+        check_demands(data, [Demand("weak_labels", 5, 5)])
