@@ -57,6 +57,13 @@ def check_study(config: dict[str, Any]) -> Catalog:
         catalog[dataset].require(task)
     for dataset in config["ecoc"]["comparison"]["datasets"]:
         catalog[dataset].require_complete()
+    if (repeats := config["folds"]["repeats"]) > 1:
+        for dataset in config["weak_labels"]["datasets"]:
+            if (column := catalog[dataset].folds) is not None:
+                raise ConfigError(
+                    f"config.folds.repeats: found {repeats}, but the folds of {dataset} are those of its column "
+                    f"{column!r}, of which there is one split; set repeats to 1, or leave data.own.{dataset}.folds out."
+                )
     sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(

@@ -7,6 +7,7 @@ import numpy as np
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
+from fairfold.folds import parts_of
 from fairfold.forests.models import make_first_level
 from fairfold.forests.storage import save_first_levels
 from fairfold.groups import OfSamples
@@ -15,11 +16,11 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
-    fold_of, rate = np.load(snakemake.input.folds)["fold_of"][0], int(snakemake.wildcards.rate)
+    folds, rate = np.load(snakemake.input.folds)["fold_of"], int(snakemake.wildcards.rate)
     settings = {**snakemake.params.settings, "n_jobs": snakemake.threads}
     levels = {}
-    for fold in range(int(fold_of.max()) + 1):
-        train, seed = np.flatnonzero(fold_of != fold), seed_for(snakemake.params.seed, data.id, rate, fold)
+    for fold, (train, _) in enumerate(parts_of(folds, len(folds[0]))):
+        seed = seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
             model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
             of_train = OfSamples(data.groups, data.weights).of(train).as_options()
