@@ -28,7 +28,7 @@ def checked(**changes):
 
 def test_defaults_are_filled_in():
     config = checked()
-    assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5}
+    assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5, "repeats": 1}
     assert config["weak_labels"]["forest"]["n_trees"] == 150
     # of keys that the configuration does not have, too
     assert config["data"] == {"mirrors": [], "cache": None, "offline": False, "own": {}}
@@ -87,6 +87,9 @@ def test_names_are_those_that_there_are(root):
         ({"sead": 3}, "config: unknown key 'sead': did you mean 'seed'?"),
         ({"folds__n_split": 3}, "config.folds: unknown key 'n_split': did you mean 'n_splits'?"),
         ({"folds__n_splits": 1}, "config.folds.n_splits: found 1, but the value must be at least 2 (number of folds)."),
+        ({"folds__repeats": 0}, "config.folds.repeats: found 0, but the value must be at least 1"),
+        ({"folds__repeats": 101}, "config.folds.repeats: found 101, but the value must be at most 100"),
+        ({"folds__repeats": 2.5}, "found 2.5, but a value of type integer is needed"),
         ({"folds__n_splits": "five"}, "a value of type integer is needed"),
         ({"folds__method": "anealed"}, "config.folds.method: unknown value 'anealed': did you mean 'annealed'?"),
         ({"weak_labels__missing_rates": [0, 100]}, "config.weak_labels.missing_rates[1]: found 100"),

@@ -5,7 +5,16 @@ import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
 from fairfold.errors import SplitError
-from fairfold.folds import BEFORE, check_folds, check_parts, fold_of_parts, fold_that_tests, parts_by, parts_of
+from fairfold.folds import (
+    BEFORE,
+    check_folds,
+    check_parts,
+    check_repeats,
+    fold_of_parts,
+    fold_that_tests,
+    parts_by,
+    parts_of,
+)
 
 UNTESTED = [1, -1, 0, 1]
 
@@ -164,3 +173,20 @@ def test_what_splitters_refuse_is_told_in_one_sentence():
         parts_by(KFold(5), np.zeros((3, 1)), np.zeros(3))
     with pytest.raises(SplitError, match=r"^KFold is a class: give an object of it, as KFold\(5\) makes one"):
         parts_by(KFold, np.zeros((3, 1)), np.zeros(3))
+
+
+def test_folds_of_several_splits_follow_each_other():
+    splits = [[0, 1, 0, 1], [1, 1, 0, 0]]
+    assert as_lists(parts_of(splits, 4)) == [*as_lists(parts_of(splits[0], 4)), *as_lists(parts_of(splits[1], 4))]
+    assert as_lists(parts_of([UNTESTED], 4)) == as_lists(parts_of(UNTESTED, 4))
+    with pytest.raises(SplitError, match="fold_of holds splits into 2 and 3 folds: give splits into equally many"):
+        parts_of([[0, 1, 2], [0, 1, 1]], 3)
+    with pytest.raises(SplitError, match=r"fold_of\[1\] has no sample in fold 1"):
+        parts_of([[0, 1, 2], [0, 2, 2]], 3)
+
+
+def test_a_split_is_counted_once():
+    check_repeats(np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]))
+    check_repeats(np.array([UNTESTED]))
+    with pytest.raises(SplitError, match="dataset mine: splits 0 and 2 are the same, "):
+        check_repeats(np.array([[0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0]]), "dataset mine")

@@ -57,6 +57,14 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
         ({"final": {"model": "gcForrest"}}, "config.final.model: unknown model 'gcForrest': did you mean 'gcForest'"),
         ({"final": {"datasets": ["flags"]}}, "config.final.datasets: found flags, which weak_labels.datasets lacks"),
         ({"final": {"datasets": ["iris"], "model": "kNN"}}, "iris"),
+        (
+            {
+                "folds": {"repeats": 3},
+                "data": {"own": {"mine": {"path": __file__, "folds": "part", "labels": {"last": 1}}}},
+                "weak_labels": {"datasets": ["mine"]},
+            },
+            "config.folds.repeats: found 3, but the folds of mine are those of its column 'part'",
+        ),
     ],
 )
 def test_what_does_not_go_together(changes, sentence):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from fairfold.models.ablation import PARTS as PARTS_OF_THE_STACK
 from fairfold.models.ablation import WHOLE
@@ -104,6 +105,41 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
         assert (Y[rows, labels] == 1).all()
         assert np.bincount(labels).tolist() == (Y[fold_of != fold].sum(axis=0) // 2).tolist()
     assert np.load(results / "weak_labels/simulated-multilabel/rate-0/hidden.npz")["hidden"].size == 0
+
+
+def test_cross_validation_is_repeated_on_another_split(finished, study, tiny):
+    """Scores of the first split are those of a study without repetitions, and tests know how many there are."""
+    once, _ = finished
+    tiny["folds"]["repeats"] = 2
+    twice = study(tiny)
+    code, output = twice.run("recommendation", "results/tables/score_summary.csv")
+    assert code == 0, output
+    results = twice.folder / "results"
+    scores, first = (pd.read_csv(each.folder / "results/tables/weak_label_scores.csv") for each in (twice, once))
+    final = scores[scores["is_final"]]
+    assert final.groupby(["missing_rate", "model", "metric"])["fold"].agg(sorted).tolist() == [[0, 1, 2, 3]] * 2 * 4 * 5
+    units = ["missing_rate", "model", "fold", "level", "metric"]
+    pd.testing.assert_frame_equal(
+        scores[scores["fold"] < 2].sort_values(units, ignore_index=True), first.sort_values(units, ignore_index=True)
+    )
+    summary = pd.read_csv(results / "tables/score_summary.csv")
+    assert (summary["n_folds"] == 4).all()
+    hidden, alone = (
+        np.load(each.folder / "results/weak_labels/simulated-multilabel/rate-50/hidden.npz") for each in (twice, once)
+    )
+    np.testing.assert_array_equal(hidden["hidden_in_tests"], alone["hidden_in_tests"])  # the data lack the same labels
+    complete = pd.read_csv(results / "tables/complete_scores.csv").set_index(["missing_rate", "model", "metric"])
+    for column, values in (("complete", "value"), ("observed", "observed_value")):
+        means = final.groupby(["missing_rate", "model", "metric"])[values].mean()
+        pd.testing.assert_series_equal(complete[column].sort_index(), means, check_names=False)
+    table = pd.read_csv(results / "tables/recommendation.csv").query("metric == 'mcc'").set_index("model")
+    values = pd.read_csv(results / "recommendation/corrected_folds.csv").query("missing_rate == 0 and metric == 'mcc'")
+    values = values.pivot(index="model", columns="fold", values="corrected")
+    best = table.index[table["difference"] == 0][0]
+    for model in table.index.drop(best):
+        ahead = values.loc[best] - values.loc[model]
+        t = ahead.mean() / np.sqrt(ahead.var(ddof=1) * (1 / 4 + 1))  # 2 x 2 folds, half of the samples in each
+        assert table.loc[model, "p_value"] == pytest.approx(2 * stats.t.sf(abs(t), 3))
 
 
 def test_the_study_is_repeated_on_other_folds_and_on_the_same(finished):

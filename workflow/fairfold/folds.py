@@ -74,11 +74,42 @@ def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> li
     """Training and test samples of each fold; samples in no fold, of number -1, are always trained on.
 
     Folds that are periods of time, of which there are samples ``BEFORE`` the first, train on what comes before them.
-    Parameters and errors are those of :func:`check_folds`.
+    Parameters and errors are those of :func:`check_folds`; ``fold_of`` may also hold several splits into equally many
+    folds, (n_repeats, n_samples). Those of the first come first, and numbers go on: fold f of split r is fold r·k + f.
     """
-    folds, n_folds = check_folds(fold_of, n_samples, untested=True, name=name)
-    trains = np.less if (folds == BEFORE).any() else np.not_equal
-    return [(np.flatnonzero(trains(folds, fold)), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+    folds = _as_array(fold_of)
+    if folds is None or folds.ndim != 2:
+        folds, n_folds = check_folds(fold_of, n_samples, untested=True, name=name)
+        trains = np.less if (folds == BEFORE).any() else np.not_equal
+        return [(np.flatnonzero(trains(folds, fold)), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+    splits = [parts_of(split, n_samples, name=f"{name}[{number}]") for number, split in enumerate(folds)]
+    if len(found := sorted({len(parts) for parts in splits})) != 1:
+        raise SplitError(f"{name} holds splits into {found[0]} and {found[-1]} folds: give splits into equally many.")
+    return [part for parts in splits for part in parts]
+
+
+def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
+    """Refuse splits of which two are the same: one that is counted twice tells nothing more, and seems to.
+
+    Parameters
+    ----------
+    folds : (n_repeats, n_samples) test fold of each sample, -1 for one that is never tested.
+    name : what the error message calls them.
+
+    Raises
+    ------
+    SplitError
+        If two splits are the same, whatever the numbers of their folds.
+    """
+    first_with: dict[tuple[int, ...], int] = {}
+    for repeat, split in enumerate(folds):
+        _, first, codes = np.unique(split, return_index=True, return_inverse=True)
+        same = first_with.setdefault(tuple(first[codes].tolist()), repeat)
+        if same != repeat:
+            raise SplitError(
+                f"{name}: splits {same} and {repeat} are the same, as where there are no more groups or samples than "
+                "folds; a repetition needs another one: lower folds.repeats to 1, or use fewer folds."
+            )
 
 
 def share_tested(train: np.ndarray, test: np.ndarray) -> float:

@@ -63,6 +63,18 @@ def check_study(config: dict[str, Any]) -> Catalog:
                 f"config.{key}.datasets: found {by_time[0]}, which is evaluated by time (hold_out), but here folds are "
                 "drawn at random, in which models would learn from what comes later; leave it out."
             )
+    if (repeats := config["folds"]["repeats"]) > 1:
+        for dataset in config["weak_labels"]["datasets"]:
+            if (column := catalog[dataset].folds) is not None:
+                raise ConfigError(
+                    f"config.folds.repeats: found {repeats}, but the folds of {dataset} are those of its column "
+                    f"{column!r}, of which there is one split; set repeats to 1, or leave data.own.{dataset}.folds out."
+                )
+            if catalog[dataset].hold_out:
+                raise ConfigError(
+                    f"config.folds.repeats: found {repeats}, but {dataset} is evaluated by time (hold_out), for which "
+                    f"there is one split; set repeats to 1, or leave data.own.{dataset}.hold_out out."
+                )
     sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(

@@ -51,7 +51,7 @@ rule fit_final_model:
 rule examine_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
+        folds=folds_of(config["folds"]["n_splits"]),
         columns=rules.fit_final_model.output.columns,
     output:
         **{

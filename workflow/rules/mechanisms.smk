@@ -50,7 +50,7 @@ rule examine_observed_labels:
 rule score_mechanism:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
+        folds=folds_of(config["folds"]["n_splits"]),
     output:
         "results/mechanisms/{dataset}/{mechanism}_wrong-{wrong}.csv",
     log:

@@ -125,7 +125,10 @@ rule recommend_models:
     benchmark:
         "results/benchmarks/recommend_models.tsv"
     params:
-        rope=WEAK_LABELS["rope"],
+        options={
+            "rope": WEAK_LABELS["rope"],
+            "n_repeats": config["folds"]["repeats"],
+        },
     script:
         "../scripts/recommend_models.py"
 
@@ -143,5 +146,6 @@ rule measure_regret:
         "results/benchmarks/measure_regret.tsv"
     params:
         function="fairfold.recommendation.regret:regret_tables",
+        options={"n_repeats": config["folds"]["repeats"]},
     script:
         "../scripts/tabulate.py"

@@ -1,7 +1,7 @@
 # Hide labels, train, score on all labels that the data have, rank the models
 
 WEAK_LABELS = config["weak_labels"]
-FOLDS = folds_of(config["folds"]["n_splits"])
+FOLDS = folds_of(config["folds"]["n_splits"], repeats=config["folds"]["repeats"])
 UNITS = {
     "dataset": WEAK_LABELS["datasets"],
     "rate": WEAK_LABELS["missing_rates"],

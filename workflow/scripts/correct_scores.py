@@ -19,7 +19,7 @@ with logged(snakemake.log):
         frequency = FrequencyDistribution(**arrays) if arrays.files else None
     files = dict(zip(params.models, snakemake.input.predictions, strict=True))
     predictions = {model: FinalPredictions.load(path) for model, path in files.items()}
-    tested = next(iter(predictions.values())).fold_of >= 0  # of others nothing is hidden
+    tested = np.atleast_2d(next(iter(predictions.values())).fold_of)[0] >= 0  # of others nothing is hidden
     n_left, n_all = ((labels[tested] == 1).sum() for labels in (observed, data.Y))
     known = n_left / n_all if data.negatives == "unlabelled" else 1.0
     tables = complete_scores(

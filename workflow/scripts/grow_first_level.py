@@ -16,10 +16,10 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
-    fold_of, rate = np.load(snakemake.input.folds)["fold_of"][0], int(snakemake.wildcards.rate)
+    folds, rate = np.load(snakemake.input.folds)["fold_of"], int(snakemake.wildcards.rate)
     settings = {**snakemake.params.settings, "n_jobs": snakemake.threads}
     levels = {}
-    for fold, (train, _) in enumerate(parts_of(fold_of, data.shape[0])):
+    for fold, (train, _) in enumerate(parts_of(folds, data.shape[0])):
         seed = seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
             model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)

@@ -1,18 +1,23 @@
-"""Hide labels of the training part of each fold, and as many of the test part for scores on what is observed."""
+"""Hide labels of the training part of each fold, and as many of the test part for scores on what is observed.
+
+Those of the test parts are what is not observed of the data, and the same however often the samples are split.
+"""
 
 import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.files import write_arrays
+from fairfold.folds import check_repeats
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
-    fold_of = np.load(snakemake.input.folds)["fold_of"][0]
+    folds = np.load(snakemake.input.folds)["fold_of"]
+    check_repeats(folds, f"dataset {data.id}")
     rate = int(snakemake.wildcards.rate)
     of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate)}
     of_unit |= {"negatives": data.negatives, "hierarchy": data.hierarchy}
-    hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, **of_unit)
-    hidden_in_tests = hide_in_test_parts(data.Y, fold_of, rate / 100, **of_unit)
+    hidden = hide_in_training_parts(data.Y, folds, rate / 100, **of_unit)
+    hidden_in_tests = hide_in_test_parts(data.Y, folds[0], rate / 100, **of_unit)
     write_arrays(snakemake.output[0], hidden=hidden, hidden_in_tests=hidden_in_tests)

@@ -9,8 +9,8 @@ from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 
 with logged(snakemake.log):
     tables = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
-    missing_rates = tables.pop("missing_rates")
-    numbers = recommend(tables.pop("folds"), tables.pop("scores"), missing_rates, rope=snakemake.params.rope)
+    missing_rates, options = tables.pop("missing_rates"), snakemake.params.options
+    numbers = recommend(tables.pop("folds"), tables.pop("scores"), missing_rates, **options)
     memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)
     write_table(numbers, snakemake.output.numbers)
     # what is left are the tables of Evidence that this study has, by their names there

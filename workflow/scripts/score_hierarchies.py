@@ -13,6 +13,5 @@ with logged(snakemake.log):
     for model, path in zip(snakemake.params.models, snakemake.input.predictions, strict=True):
         predictions = FinalPredictions.load(path)
         unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": model}
-        P = predictions.by("average_precision")
-        tables.append(score_hierarchy(data.Y, P, predictions.fold_of, data.hierarchy, **unit))
+        tables.append(score_hierarchy(data.Y, predictions, data.hierarchy, **unit))
     write_table(pd.concat(tables, ignore_index=True), snakemake.output[0])

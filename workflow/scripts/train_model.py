@@ -18,7 +18,8 @@ with logged(snakemake.log):
     register_own(snakemake.config["models"])
     data = Dataset.load(snakemake.input.dataset)
     with np.load(snakemake.input.hidden) as arrays:
-        hidden, hidden_in_tests = arrays["hidden"], arrays["hidden_in_tests"]
+        hidden = arrays["hidden"]
+        seen = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
     settings |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
@@ -26,9 +27,9 @@ with logged(snakemake.log):
     tables = score_on_folds(
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
         lambda fold: make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold)),
-        *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
+        *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
-        observed_in_test=lambda fold: observed_labels(data.Y, hidden_in_tests, fold, data.negatives),
+        observed_in_test=lambda fold: seen,
         threshold=snakemake.params.threshold,
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
         groups=data.groups,

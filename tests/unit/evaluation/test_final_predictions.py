@@ -37,3 +37,23 @@ def test_a_fold_that_failed_has_none(stages):
 def test_unknown_metrics_are_refused(stages):
     with pytest.raises(DataError, match="unknown metric 'gini'"):
         FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3).by("gini")
+
+
+def test_folds_of_several_splits_follow_each_other(stages, tmp_path):
+    splits = np.array([[0, 1, 0, 1], [1, 1, 0, 0]])
+    stages |= {2: {0: np.full((2, 3), 0.25)}}  # fold 3, the second one's last, failed
+    levels = {**LEVELS, 2: dict.fromkeys(METRICS, 0)}
+    FinalPredictions.of_folds(stages, levels, splits, 3).save(tmp_path / "predictions.npz")
+    found = FinalPredictions.load(tmp_path / "predictions.npz")
+    for metric in METRICS:
+        for fold in range(3):
+            np.testing.assert_array_equal(found.in_fold(metric, fold), stages[fold][levels[fold][metric]])
+        assert np.isnan(found.in_fold(metric, 3)).all()
+        first = FinalPredictions.of_folds(stages, LEVELS, splits[0], 3).by(metric)
+        np.testing.assert_allclose(found.by(metric), [*first[:2], *(first[2:] + 0.25) / 2])
+
+
+def test_one_split_is_the_same_in_either_form(stages):
+    found = FinalPredictions.of_folds(stages, LEVELS, FOLD_OF[np.newaxis], 3)
+    for array, expected in zip(found, FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3), strict=True):
+        np.testing.assert_array_equal(array, expected)

@@ -138,3 +138,27 @@ def test_each_fold_is_fitted_with_its_options():
         fit_options=lambda fold: {"first_level": f"of fold {fold}"},
     )
     assert given == [(fold, {"first_level": f"of fold {fold}"}) for fold in range(3)]
+
+
+def test_folds_of_several_splits_follow_each_other():
+    rng = np.random.default_rng(1)
+    Y, X = rng.integers(0, 2, (30, 3)), rng.random((30, 3))
+    splits = np.stack([rng.permutation(np.arange(30) % 3) for _ in range(2)])
+
+    def on(folds, first=0):
+        observed = [Y ^ (rng_of.random(Y.shape) < 0.2) for rng_of in map(np.random.default_rng, range(6))]
+        return score_on_folds(
+            lambda fold: Oracle(fold, {}, "fit" if fold + first == 4 else None),
+            *(X, Y, folds, lambda fold: observed[fold + first]),
+            observed_in_test=lambda fold: observed[0],
+            examine=lambda estimator, truth: pd.DataFrame({"positives": truth.sum(axis=0)}),
+        )
+
+    found = on(splits)
+    for number, tables in enumerate(zip(found[:3], on(splits[0])[:3], on(splits[1], 3)[:3], strict=True)):
+        whole, first, second = (table.drop(columns="seconds") if number == 1 else table for table in tables)
+        expected = pd.concat([first, second.assign(fold=second["fold"] + 3)], ignore_index=True)
+        pd.testing.assert_frame_equal(whole, expected)
+    P = found.predictions
+    for fold in range(3):
+        np.testing.assert_array_equal(P.in_fold("mcc", fold + 3), on(splits[1], 3).predictions.in_fold("mcc", fold))

@@ -9,12 +9,14 @@ import pytest
 
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.errors import DataError
+from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.hierarchical import (
     hierarchical_scores,
     information_accretion,
     score_hierarchy,
     summarise_hierarchies,
 )
+from fairfold.evaluation.metrics import METRICS
 from fairfold.hierarchy import Hierarchy
 
 CAFA = Path(__file__).parent / "cafa"
@@ -145,9 +147,16 @@ def test_a_fold_without_predictions_has_no_scores():
     fold_of, P = np.arange(20) % 2, hierarchy.reconcile(rng.random((20, 3)))
     P[0, 1] = 1  # above its parent, unless that is certain
     P[fold_of == 1] = np.nan
-    table = score_hierarchy(Y, P, fold_of, hierarchy, dataset="d", missing_rate=50, model="m")
+    predictions = FinalPredictions(P[np.newaxis], np.zeros((len(METRICS), 2), dtype=int), fold_of)
+    table = score_hierarchy(Y, predictions, hierarchy, dataset="d", missing_rate=50, model="m")
     assert table["value"].isna().tolist() == [False] * 3 + [True] * 3
     expected = hierarchical_scores(Y[::2], P[::2], information_accretion(Y[1::2], hierarchy))
     assert table["value"][:3].tolist() == list(expected.values())
+    twice = FinalPredictions(
+        np.stack([P, P])[np.newaxis], np.zeros((len(METRICS), 4), dtype=int), np.stack([fold_of] * 2)
+    )
+    repeated = score_hierarchy(Y, twice, hierarchy)
+    assert repeated["fold"].tolist() == np.repeat([0, 1, 2, 3], 3).tolist()
+    np.testing.assert_array_equal(repeated["value"], [*table["value"], *table["value"]])
     summary = summarise_hierarchies(table)
     assert summary["n_folds"].tolist() == [1, 1, 1] and summary["n_violations"].tolist() == [1, 1, 1]

@@ -1,4 +1,6 @@
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,9 @@ from statsmodels.stats.multitest import multipletests
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
+
+# Scores of two methods, and what baycomp's two_on_single finds: probabilities that x is better, that neither is, and y
+BAYCOMP = json.loads((Path(__file__).parents[1] / "evaluation/baycomp.json").read_text())["cases"]
 
 
 def as_table(values, models="abcdefghijklmn"):
@@ -224,3 +229,45 @@ def test_alpha_reaches_the_tests():
 def test_refusals(folds, scores, rates, alpha, message):
     with pytest.raises(DataError, match=message):
         recommend(folds, scores, rates, alpha=alpha)
+
+
+@pytest.mark.parametrize(("k", "repeats"), [(5, 3), (2, 2), (10, 10)])
+def test_repeated_cross_validations_are_tested_by_nadeau_and_bengio(k, repeats):
+    """Variance s² (1 / (r k) + n_test / n_train), n_test / n_train = 1 / (k - 1), with r k - 1 degrees of freedom."""
+    n = k * repeats
+    values = np.random.default_rng(k).normal([[0.7], [0.69]], 0.02, size=(2, n))
+    table = compare_with_best(as_table(values), "mcc", rope=0.005, n_repeats=repeats)
+    other = int(values[0].mean() > values[1].mean())
+    ahead, row = values[1 - other] - values[other], table.loc[other]
+    error = np.sqrt(ahead.var(ddof=1) * (1 / n + 1 / (k - 1)))
+    assert row["p_value"] == pytest.approx(2 * stats.t.sf(ahead.mean() / error, n - 1), rel=1e-7)
+    posterior = stats.t(n - 1, ahead.mean(), error)
+    chances = [posterior.sf(0.005), posterior.cdf(0.005) - posterior.cdf(-0.005), posterior.cdf(-0.005)]
+    assert row[["prob_best_better", "prob_equivalent", "prob_best_worse"]].tolist() == pytest.approx(chances, abs=1e-9)
+    critical = stats.t.isf(0.025, n - 1)
+    found = stats.nct.sf(critical, n - 1, row["detectable"] / error)
+    assert found == pytest.approx(0.8, abs=1e-5)
+    assert (table["n_folds"] == n).all() and row["sd"] == pytest.approx(values[other].std(ddof=1))
+
+
+@pytest.mark.parametrize("case", [case for case in BAYCOMP if case["runs"] > 1])
+def test_probabilities_of_repeated_cross_validations_are_those_of_baycomp(case):
+    table = compare_with_best(as_table([case["x"], case["y"]]), "mcc", rope=case["rope"], n_repeats=case["runs"])
+    x_is_best = np.isnan(table["p_value"][0])
+    chances = table.loc[int(x_is_best), ["prob_best_better", "prob_equivalent", "prob_best_worse"]].tolist()
+    np.testing.assert_allclose(chances if x_is_best else chances[::-1], case["probabilities"], atol=1e-9)
+
+
+@pytest.mark.parametrize("n_repeats", [0, 3])
+def test_folds_are_of_whole_cross_validations(n_repeats):
+    with pytest.raises(DataError, match=f"are of 4 folds, which {n_repeats} cross-validations cannot have"):
+        compare_with_best(as_table(np.random.default_rng(0).random((2, 4))), "mcc", n_repeats=n_repeats)
+
+
+def test_repeats_reach_the_tests():
+    folds, scores = study()
+    found = recommend(folds, scores, estimates(0), n_repeats=2).query("metric == 'mcc'").reset_index(drop=True)
+    rows = folds.query("metric == 'mcc' and missing_rate == 0").assign(value=lambda table: table["corrected"])
+    expected = compare_with_best(rows, "mcc", n_repeats=2)
+    np.testing.assert_array_equal(found["p_value"], expected["p_value"])
+    assert (compare_with_best(rows, "mcc")["p_value"].dropna() < expected["p_value"].dropna()).all()

@@ -167,3 +167,54 @@ def test_quality_counts_by_hand():
 def test_a_missing_column_is_named():
     with pytest.raises(DataError, match="has no column 'low'"):
         correction_quality(QUALITY.drop(columns="low"))
+
+
+def repeated(*splits):
+    """Predictions of several splits, from those of each."""
+    return FinalPredictions(
+        np.stack([each.probabilities for each in splits], axis=1),
+        np.concatenate([each.kept for each in splits], axis=1),
+        np.stack([each.fold_of for each in splits]),
+    )
+
+
+def test_a_split_that_is_repeated_tells_nothing_more(data, tables):
+    Y, observed, predictions = data
+    twice = {model: repeated(each, each) for model, each in predictions.items()}
+    found = complete_scores(Y, observed, twice, FREQUENCY, 0.5, n_draws=N_DRAWS, random_state=7)
+    values = ["complete", "observed", "corrected", "low", "high", "share_best", "known"]
+    np.testing.assert_allclose(found["scores"][values], tables["scores"][values], rtol=1e-12)
+    for model in predictions:
+        of_model, once = (each["folds"].set_index("model").loc[model] for each in (found, tables))
+        assert of_model["fold"].tolist() == [*once["fold"], *(once["fold"] + 2)]
+        np.testing.assert_array_equal(of_model["corrected"], [*once["corrected"], *once["corrected"]])
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_all_splits_meet_the_same_draws_of_samples(data, grouped):
+    """By hand: samples, or groups, are drawn within folds of the first split, and count as often in the second's."""
+    _, observed, predictions = data
+    groups = np.arange(N) // 4 if grouped else None
+    fold_of = [np.arange(N) // 4 % 2, np.arange(N) * 4 // N % 2]
+    P = predictions["good"].probabilities[:1]
+    kept = np.zeros((len(METRICS), 2), dtype=np.int8)
+    both = repeated(*(FinalPredictions(P**power, kept, folds) for power, folds in zip((1, 1.5), fold_of, strict=True)))
+    given = {"groups": groups, "n_draws": N_DRAWS, "random_state": 7}
+    scores = complete_scores(data[0], observed, {"good": both}, FREQUENCY, 0.5, **given)["scores"].set_index("metric")
+    units = np.arange(N) if groups is None else groups
+    counts = np.zeros((N_DRAWS, N), dtype=int)
+    for fold in (0, 1):
+        random, names = np.random.default_rng(7 + fold), np.unique(units[fold_of[0] == fold])
+        for draw in range(N_DRAWS):
+            drawn = dict(zip(names, random.multinomial(len(names), np.full(len(names), 1 / len(names))), strict=True))
+            counts[draw] += [drawn.get(unit, 0) for unit in units]
+    assert (counts.sum(axis=1) == N).all()
+    means = []
+    for count, c in zip(counts, FREQUENCY.draw(N_DRAWS, 7), strict=True):
+        of_folds = []
+        for power, folds in zip((1, 1.5), fold_of, strict=True):
+            for fold in (0, 1):
+                rows = np.repeat(np.arange(N), count * (folds == fold))
+                of_folds.append(corrected_scores(observed[rows], P[0, rows] ** power, c, metrics=["mcc"])["mcc"])
+        means.append(np.mean(of_folds))
+    np.testing.assert_allclose(scores.loc["mcc", ["low", "high"]].astype(float), np.quantile(means, [0.025, 0.975]))

@@ -34,7 +34,7 @@ def study(n_datasets=7, n_folds=5, seed=0):
     )
 
 
-def by_hand(scores, missing_rates, metric, dataset, rate):
+def by_hand(scores, missing_rates, metric, dataset, rate, n_repeats=1):
     """Model that each strategy picks, one step at a time."""
     sign = METRICS[metric].direction
     scores = scores[scores["metric"] == metric]
@@ -49,7 +49,7 @@ def by_hand(scores, missing_rates, metric, dataset, rate):
                 ranks[model].append(sum(means[each] > means[model] for each in MODELS))
     elsewhere = {model: -np.mean(ranks[model]) for model in MODELS}
     mine = scores[(scores["dataset"] == dataset) & (scores["missing_rate"] == rate)]
-    own = compare_with_best(mine.assign(value=mine["observed_value"]), metric)
+    own = compare_with_best(mine.assign(value=mine["observed_value"]), metric, n_repeats=n_repeats)
     top = set(own.loc[own["is_top"], "model"])
     observed = {model: sign * mine.loc[mine["model"] == model, "observed_value"].mean() for model in MODELS}
     return {

@@ -87,9 +87,12 @@ def test_scores_of_the_final_level(config, weak_labels):
 def test_departures_from_the_published_settings_are_told(config, weak_labels):
     config["weak_labels"]["variant"] = "text"
     config["weak_labels"]["forest"]["n_trees"] = 30
-    config["folds"]["n_splits"] = 3
+    config["folds"] |= {"n_splits": 3, "repeats": 2}
     note = compare_published(config, weak_labels=weak_labels).iloc[0]["note"]
-    assert note == "other folds; n_trees 30, published 150; 3 folds, published 5; variant text, not authors-code"
+    assert note == (
+        "other folds; n_trees 30, published 150; 3 folds, published 5; 2 cross-validations, published 1; variant text, "
+        "not authors-code"
+    )
 
 
 def test_models_that_did_not_run_have_no_row(config, weak_labels):

@@ -25,7 +25,7 @@ have huge variances. Here is no default frequency, no such normalisation, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -112,6 +112,7 @@ def corrected_draws(
     groups: ArrayLike | None = None,
     n_draws: int = 500,
     random_state: int = 0,
+    counts: ArrayLike | None = None,
 ) -> dict[str, np.ndarray]:
     """Corrected scores of bootstrap samples: how they scatter, over samples and over what is known of the frequency.
 
@@ -123,6 +124,7 @@ def corrected_draws(
     groups : (n_samples,) of samples that are drawn together, or None.
     n_draws : how many.
     random_state : seed; the same one draws the same rows, so that differences between models are paired.
+    counts : (n_draws, n_samples) how often each sample is drawn, in place of the three above; see :func:`draw_samples`.
 
     Returns
     -------
@@ -140,14 +142,19 @@ def corrected_draws(
     problem = _checked(Y_observed, P, 1.0 if estimate else label_frequency, sample_weight)
     scorer = Corrected(problem, threshold, tuple(metrics))
     n_samples = len(problem.w)
+    draws = []
+    for drawn in draw_samples(n_samples, groups, n_draws, random_state) if counts is None else counts:
+        frequency = estimate(np.repeat(np.arange(n_samples), drawn)) if estimate else 1.0
+        draws.append(scorer.scores(problem.weights * drawn, check_frequency(frequency, problem.w.shape)))
+    return {metric: np.array([draw[metric] for draw in draws]) for metric in scorer.metrics}
+
+
+def draw_samples(n_samples: int, groups: ArrayLike | None, n_draws: int, random_state: int) -> Iterator[np.ndarray]:
+    """(n_samples,) counts of each bootstrap sample; parameters and errors as of :func:`corrected_draws`."""
     units = np.arange(n_samples) if groups is None else group_codes(groups, n_samples)
     n_units, rng = units.max() + 1, np.random.default_rng(random_state)
-    draws = []
     for _ in range(n_draws):
-        counts = rng.multinomial(n_units, np.full(n_units, 1 / n_units))[units]
-        frequency = estimate(np.repeat(np.arange(n_samples), counts)) if estimate else 1.0
-        draws.append(scorer.scores(problem.weights * counts, check_frequency(frequency, problem.w.shape)))
-    return {metric: np.array([draw[metric] for draw in draws]) for metric in scorer.metrics}
+        yield rng.multinomial(n_units, np.full(n_units, 1 / n_units))[units]
 
 
 class _Problem(NamedTuple):

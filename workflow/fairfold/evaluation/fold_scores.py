@@ -60,7 +60,8 @@ def score_on_folds(
     make_estimator : fold -> unfitted estimator.
     X : (n_samples, n_features).
     Y : (n_samples, n_labels) of 0/1, the truth.
-    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
+    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested; or (n_repeats, n_samples) of
+        several splits, whose folds follow each other.
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     folds : numbers of those that are left out, each in turn; None for all.
     observed_in_test : fold -> (n_samples, n_labels) labels by which the same predictions are scored once more, as who

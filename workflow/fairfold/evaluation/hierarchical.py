@@ -21,6 +21,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
+from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.folds import parts_of
 from fairfold.hierarchy import Hierarchy
 from fairfold.validation import UNMEASURED, check_binary, check_dense_binary
@@ -169,7 +170,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
-def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hierarchy, **unit: Any) -> pd.DataFrame:
+def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarchy, **unit: Any) -> pd.DataFrame:
     """Scores of out-of-fold predictions, fold by fold, with the information of each fold's training part.
 
     Each namespace of an ontology is scored by itself, as CAFA does it: by its own labels, the samples that have one of
@@ -178,9 +179,7 @@ def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hi
     Parameters
     ----------
     Y : (n_samples, n_labels) all labels that the data have.
-    P : (n_samples, n_labels) probabilities, each sample's from the model that was trained without its fold; NaN in
-        folds on which there is none.
-    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
+    predictions : probabilities of left-out samples; those count that average precision scores.
     hierarchy : of the labels.
     **unit : columns that stand first.
 
@@ -190,14 +189,15 @@ def score_hierarchy(Y: Matrix, P: np.ndarray, fold_of: np.ndarray, hierarchy: Hi
     there is one, and the last is how often a probability of its labels is above that of a parent, which is to be never.
     """
     rows = []
-    for fold, (train, test) in enumerate(parts_of(fold_of, Y.shape[0])):
-        predicted = not np.isnan(P[test]).any()
+    for fold, (train, test) in enumerate(parts_of(predictions.fold_of, Y.shape[0])):
+        P = predictions.in_fold("average_precision", fold)
+        predicted = not np.isnan(P).any()
         for namespace, labels in hierarchy.by_namespace().items():
             scores, n_violations = dict.fromkeys(SCORES, np.nan), np.nan
             if predicted:
                 information = information_accretion(Y[train][:, labels], hierarchy.of(labels))
-                scores = hierarchical_scores(Y[test][:, labels], P[np.ix_(test, labels)], information)
-                n_violations = hierarchy.n_violations(P[test], labels)
+                scores = hierarchical_scores(Y[test][:, labels], P[:, labels], information)
+                n_violations = hierarchy.n_violations(P, labels)
             place = (*unit.values(), fold, namespace)
             rows += [(*place, metric, value, n_violations) for metric, value in scores.items()]
     return pd.DataFrame(rows, columns=[*unit, "fold", "namespace", "metric", "value", "n_violations"])

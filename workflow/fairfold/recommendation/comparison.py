@@ -49,6 +49,7 @@ def recommend(
     *,
     alpha: float = 0.05,
     rope: float = ROPE,
+    n_repeats: int = 1,
 ) -> pd.DataFrame:
     """Models on each dataset, compared with the best by estimated scores on complete labels.
 
@@ -63,6 +64,7 @@ def recommend(
         dataset.
     alpha : level of the tests, for each dataset and metric.
     rope : differences up to this are practically none, in the metrics' units.
+    n_repeats : cross-validations that the folds of a dataset are from, each of equally many.
 
     Returns
     -------
@@ -81,7 +83,8 @@ def recommend(
     Raises
     ------
     DataError
-        When a column or the estimate of a dataset is missing, alpha is no level, or a model has two scores in one fold.
+        When a column or the estimate of a dataset is missing, alpha is no level, a model has two scores in one fold, or
+        the folds are not of so many cross-validations.
     """
     _check(folds, _FOLDS, "scores of folds")
     _check(scores, _SCORES, "complete scores")
@@ -102,7 +105,7 @@ def recommend(
             for metric in metrics:
                 rows = part[part["metric"] == metric]
                 rows = rows.assign(value=rows["corrected"] if rows["corrected"].notna().any() else rows["observed"])
-                table = compare_with_best(rows, metric, alpha=alpha, rope=rope)
+                table = compare_with_best(rows, metric, alpha=alpha, rope=rope, n_repeats=n_repeats)
                 of_metric = intervals[intervals["metric"] == metric].set_index("model")[_ESTIMATED]
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
@@ -112,7 +115,9 @@ def recommend(
     return pd.concat(tables, ignore_index=True)
 
 
-def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05, rope: float = ROPE) -> pd.DataFrame:
+def compare_with_best(
+    scores: pd.DataFrame, metric: str, *, alpha: float = 0.05, rope: float = ROPE, n_repeats: int = 1
+) -> pd.DataFrame:
     """Models on one dataset by one metric, compared with the best over its folds.
 
     Parameters
@@ -122,6 +127,8 @@ def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05,
     metric : of :data:`~fairfold.evaluation.metrics.METRICS`.
     alpha : level of the tests.
     rope : differences up to this are practically none.
+    n_repeats : cross-validations that the folds are from. Two scores correlate by a fold's share of the samples, from
+        one cross-validation or from two (Corani & Benavoli 2015, section 3.1).
 
     Returns
     -------
@@ -130,15 +137,19 @@ def compare_with_best(scores: pd.DataFrame, metric: str, *, alpha: float = 0.05,
     Raises
     ------
     DataError
-        When a model has two scores in one fold.
+        When a model has two scores in one fold, or the folds are not of so many cross-validations.
     """
     if scores.duplicated(["model", "fold"]).any():
         twice = scores[scores.duplicated(["model", "fold"])].iloc[0]
         raise DataError(f"model {twice['model']!r} has two scores by {metric} in fold {twice['fold']}; keep one.")
     models = scores["model"].unique()
     wide = scores.pivot(index="model", columns="fold", values="value").reindex(models)
+    if n_repeats < 1 or wide.shape[1] % n_repeats:
+        raise DataError(
+            f"scores by {metric} are of {wide.shape[1]} folds, which {n_repeats} cross-validations cannot have."
+        )
     shares = scores.drop_duplicates("fold").get("share_tested")
-    correlation = correlation_of_folds(wide.shape[1]) if shares is None else shares.mean()
+    correlation = correlation_of_folds(wide.shape[1] // n_repeats) if shares is None else shares.mean()
     wide = wide.dropna(axis="columns", how="all")
     table = pd.DataFrame({"model": models, "n_folds": wide.notna().sum(axis=1).to_numpy()}).reindex(columns=_COMPARED)
     table["is_top"] = False

@@ -2,24 +2,25 @@
 
 What is scored are the probabilities of left-out samples, fold by fold as in the other tables; the correction is that of
 :mod:`fairfold.evaluation.corrected`. An interval holds the scatter over samples, drawn anew within each fold, and what
-is not known of the label frequency. All models meet the same draws. Where labels were hidden on purpose, the score by
-all labels says how right estimates and intervals are.
+is not known of the label frequency. All models meet the same draws. So do repetitions of cross-validation, the draws
+being within folds of the first: taken for other samples, the same ones would narrow the interval as more samples do.
+Where labels were hidden on purpose, the score by all labels says how right estimates and intervals are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores
+from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores, draw_samples
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import parts_of, share_tested
+from fairfold.folds import Part, parts_of, share_tested
 from fairfold.groups import OfSamples
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
@@ -81,15 +82,15 @@ def complete_scores(
     rows, draws = [], {}
     for model, predicted in predictions.items():
         drawn = {metric: np.zeros(n_draws) for metric in METRICS}
-        parts = parts_of(predicted.fold_of, len(predicted.fold_of))
+        parts = parts_of(predicted.fold_of, Y.shape[0])
+        counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
+        frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same ones in all folds
         for fold, (train, test) in enumerate(parts):
-            part = of_samples.of(test)
-            given = {"threshold": threshold, "sample_weight": part.weights}
-            for metrics, P in _alike(predicted, test):
+            given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            for metrics, P in _alike(predicted, fold):
                 found = _scores_of_fold(Y[test], observed[test], P, frequency, known_frequency, metrics, given)
                 rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
-                by = {**given, "groups": part.groups, "n_draws": n_draws, "random_state": random_state}
-                of_fold = _draws_of_fold(observed[test], P, frequency, metrics, fold, by)
+                of_fold = _draws_of_fold(observed[test], P, frequencies, metrics, counts[:, test], given)
                 for metric in metrics:
                     drawn[metric] += of_fold[metric] / len(parts)
         draws[model] = drawn
@@ -97,14 +98,30 @@ def complete_scores(
     return {"folds": folds, "scores": _summary(folds, draws)}
 
 
-def _alike(predicted: FinalPredictions, test: np.ndarray) -> Iterator[tuple[list[str], np.ndarray]]:
+def _drawn_within_folds(
+    parts: Sequence[Part], n_samples: int, of_samples: OfSamples, n_draws: int, random_state: int
+) -> np.ndarray:
+    """(n_draws, n_samples) how often each sample is drawn, within folds of the first split."""
+    counts = np.zeros((n_draws, n_samples), dtype=np.int32)
+    is_drawn = np.zeros(n_samples, dtype=bool)
+    for fold, (_, test) in enumerate(parts):
+        if is_drawn[test[0]]:  # a fold of another split
+            break
+        is_drawn[test] = True
+        groups = of_samples.of(test).groups
+        if groups is not None and len(np.unique(groups)) == 1:  # nothing to draw from but its samples
+            groups = None
+        counts[:, test] = list(draw_samples(len(test), groups, n_draws, random_state + fold))
+    return counts
+
+
+def _alike(predicted: FinalPredictions, fold: int) -> Iterator[tuple[list[str], np.ndarray]]:
     """Metrics that score the same level of a fold, and its probabilities."""
     by_level: dict[int, list[str]] = {}
-    fold = predicted.fold_of[test[0]]
     for number, metric in enumerate(METRICS):
         by_level.setdefault(int(predicted.kept[number, fold]), []).append(metric)
     for metrics in by_level.values():
-        yield metrics, predicted.by(metrics[0])[test]
+        yield metrics, predicted.in_fold(metrics[0], fold)
 
 
 def _scores_of_fold(
@@ -137,21 +154,17 @@ def _corrected(observed: Matrix, P: np.ndarray, frequency: float, metrics: list[
 def _draws_of_fold(
     observed: Matrix,
     P: np.ndarray,
-    frequency: FrequencyDistribution | None,
+    frequencies: np.ndarray | None,
     metrics: list[str],
-    fold: int,
-    by: Mapping,
+    counts: np.ndarray,
+    given: Mapping,
 ) -> dict[str, np.ndarray]:
-    nothing = {metric: np.full(by["n_draws"], np.nan) for metric in metrics}
+    nothing = {metric: np.full(len(counts), np.nan) for metric in metrics}
     possible = [metric for metric in metrics if metric in CORRECTED]
-    if frequency is None or not possible or not np.isfinite(P).all():
+    if frequencies is None or not possible or not np.isfinite(P).all():
         return nothing
-    groups = by["groups"]
-    if groups is not None and len(np.unique(groups)) == 1:  # nothing to draw from but its samples
-        groups = None
-    frequencies = iter(frequency.draw(by["n_draws"], by["random_state"]))  # the same ones in all folds
-    by = {**by, "groups": groups, "random_state": by["random_state"] + fold}
-    return nothing | corrected_draws(observed, P, lambda rows: next(frequencies), metrics=possible, **by)
+    of_draws = iter(frequencies)
+    return nothing | corrected_draws(observed, P, lambda rows: next(of_draws), metrics=possible, counts=counts, **given)
 
 
 def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:

@@ -26,7 +26,7 @@ _FEWEST = 5  # datasets, from which an interval can be had: resamples of fewer h
 
 
 def regret_tables(
-    scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05, level: float = 0.95
+    scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05, level: float = 0.95, n_repeats: int = 1
 ) -> dict[str, pd.DataFrame]:
     """Regret of each strategy, dataset by dataset and summed up.
 
@@ -44,6 +44,7 @@ def regret_tables(
     alpha : level of the tests that find the models not significantly worse; see
         :func:`~fairfold.recommendation.comparison.compare_with_best`.
     level : of the intervals.
+    n_repeats : cross-validations that the folds are from.
 
     Returns
     -------
@@ -69,14 +70,14 @@ def regret_tables(
     rows = [
         (dataset, rate, metric, *choice)
         for metric, part in scores.groupby("metric", sort=False)
-        for dataset, rate, choice in _choices_by(metric, part, estimates, alpha)
+        for dataset, rate, choice in _choices_by(metric, part, estimates, alpha, n_repeats)
     ]
     choices = pd.DataFrame(rows, columns=CHOICES)
     return {"choices": choices, "regret": _summary(choices, level)}
 
 
 def _choices_by(
-    metric: str, scores: pd.DataFrame, estimates: pd.Series, alpha: float
+    metric: str, scores: pd.DataFrame, estimates: pd.Series, alpha: float, n_repeats: int
 ) -> Iterator[tuple[str, int, tuple]]:
     """Dataset, rate, and the rest of a row of the choices by one metric."""
     direction, models = METRICS[metric].direction, list(scores["model"].unique())
@@ -90,9 +91,8 @@ def _choices_by(
         if np.isnan(true).all():
             continue
         best, picked = _best(true), {}
-        for strategy, position in _picks(
-            part, metric, -_ranks_elsewhere(ranks, dataset, estimates[dataset, rate]), alpha
-        ):
+        prior = -_ranks_elsewhere(ranks, dataset, estimates[dataset, rate])
+        for strategy, position in _picks(part, metric, prior, alpha, n_repeats):
             picked[strategy] = (None, np.nan) if position is None else (models[position], true[position])
         picked["any model"] = (None, np.nanmean(true))
         for strategy, (model, value) in picked.items():
@@ -100,7 +100,9 @@ def _choices_by(
             yield dataset, rate, found
 
 
-def _picks(scores: pd.DataFrame, metric: str, prior: pd.Series, alpha: float) -> Iterator[tuple[str, int | None]]:
+def _picks(
+    scores: pd.DataFrame, metric: str, prior: pd.Series, alpha: float, n_repeats: int
+) -> Iterator[tuple[str, int | None]]:
     """Strategies on one dataset, with the position of the model that each picks.
 
     Parameters
@@ -108,7 +110,8 @@ def _picks(scores: pd.DataFrame, metric: str, prior: pd.Series, alpha: float) ->
     scores : of the dataset at one rate.
     prior : how good each model is elsewhere, NaN where that is not known; higher is better.
     """
-    by_observed = compare_with_best(scores.assign(value=scores["observed_value"]), metric, alpha=alpha)
+    observed = scores.assign(value=scores["observed_value"])
+    by_observed = compare_with_best(observed, metric, alpha=alpha, n_repeats=n_repeats)
     own = by_observed.set_index("model").reindex(prior.index)
     prior = prior.where(own["mean"].notna().to_numpy())  # one that failed here is not taken
     yield "recommendation", _best(prior.where(own["is_top"].to_numpy(dtype=bool)).to_numpy())

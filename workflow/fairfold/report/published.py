@@ -127,6 +127,8 @@ def _departures(config: Mapping[str, Any]) -> str:
     ]
     if config["folds"]["n_splits"] != _FOLDS:
         differing.append(f"{config['folds']['n_splits']} folds, published {_FOLDS}")
+    if config["folds"]["repeats"] != 1:
+        differing.append(f"{config['folds']['repeats']} cross-validations, published 1")
     if study["variant"] != "authors-code":
         differing.append(f"variant {study['variant']}, not authors-code")
     return "; ".join(["other folds", *differing])

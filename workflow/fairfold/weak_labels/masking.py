@@ -120,7 +120,8 @@ def hide_in_training_parts(
     Parameters
     ----------
     Y : (n_samples, n_labels) of 0/1.
-    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
+    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested; or (n_repeats, n_samples) of
+        several splits, whose folds follow each other.
     rate : share of each label's positives *in the training part* to hide.
     seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
     negatives : whether zeros are known to be negative; then as many of them are hidden, see :func:`mask_labels`.
