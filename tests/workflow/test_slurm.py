@@ -33,10 +33,11 @@ def load_profile(root, profile=PROFILE):
 
 def rules(root, study):
     """Every rule of the workflow that runs a script, and whether it runs where snakemake does."""
-    # the quick study has all parts, and so all figures, but for one that takes long
+    # the quick study has all parts, and so all figures, but for those of what takes long
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     for part in ("ablation", "mechanisms", "sample_curves"):
         config["weak_labels"][part] = {"datasets": ["simulated-multilabel"]}
+    config["cross_testing"]["test_share"] = {"datasets": ["breast-cancer"]}
     code, output = study(config).run("--list-rules")
     assert code == 0, output
     snakefiles = [(root / name).read_text() for name in ("Snakefile", "workflow/Snakefile")]

@@ -61,6 +61,12 @@ def test_scores_are_those_of_cafas_evaluator_where_it_is_installed(files):
     assert scores["s_min"] == pytest.approx(table["s_w"].min(), rel=1e-12)
 
 
+def final_predictions(P, fold_of):
+    """Those of one level, by every metric."""
+    n_folds = (fold_of.max() + 1) * (len(fold_of) if fold_of.ndim == 2 else 1)
+    return FinalPredictions(P[np.newaxis], np.zeros((len(METRICS), n_folds), dtype=int), fold_of)
+
+
 @pytest.fixture(scope="module")
 def of_namespaces():
     """Scores of two namespaces, between which there are relations, in the order of the files' samples."""
@@ -70,7 +76,7 @@ def of_namespaces():
     predicted = matrix("namespaces/predictions/predicted.tsv", float, terms).reindex(truth.index).fillna(0)
     Y, fold_of = np.vstack([training, truth]), np.repeat([-1, 0], [len(training), len(truth)])
     P = np.vstack([np.full(training.shape, np.nan), predicted])
-    return score_hierarchy(Y, P, fold_of, hierarchy).set_index(["namespace", "metric"])
+    return score_hierarchy(Y, final_predictions(P, fold_of), hierarchy).set_index(["namespace", "metric"])
 
 
 def test_each_namespace_is_scored_as_cafas_evaluator_printed(of_namespaces):
@@ -92,7 +98,7 @@ def test_each_namespace_is_scored_as_by_cafas_evaluator_where_it_is_installed(of
 def test_a_violation_is_counted_once_in_the_namespace_of_the_lower_label():
     hierarchy = Hierarchy([[1, 0], [2, 0]], 3, namespaces=("x", "x", "y"))
     Y, P = np.ones((4, 3), dtype=np.int8), np.tile([0.5, 0.6, 0.7], (4, 1))
-    found = score_hierarchy(Y, P, np.array([0, 0, 0, 1]), hierarchy).query("metric == 's_min'")
+    found = score_hierarchy(Y, final_predictions(P, np.array([0, 0, 0, 1])), hierarchy).query("metric == 's_min'")
     assert found[["fold", "namespace", "n_violations"]].to_numpy().tolist() == [
         *([0, "x", 3], [0, "y", 3]),
         *([1, "x", 1], [1, "y", 1]),
@@ -147,15 +153,11 @@ def test_a_fold_without_predictions_has_no_scores():
     fold_of, P = np.arange(20) % 2, hierarchy.reconcile(rng.random((20, 3)))
     P[0, 1] = 1  # above its parent, unless that is certain
     P[fold_of == 1] = np.nan
-    predictions = FinalPredictions(P[np.newaxis], np.zeros((len(METRICS), 2), dtype=int), fold_of)
-    table = score_hierarchy(Y, predictions, hierarchy, dataset="d", missing_rate=50, model="m")
+    table = score_hierarchy(Y, final_predictions(P, fold_of), hierarchy, dataset="d", missing_rate=50, model="m")
     assert table["value"].isna().tolist() == [False] * 3 + [True] * 3
     expected = hierarchical_scores(Y[::2], P[::2], information_accretion(Y[1::2], hierarchy))
     assert table["value"][:3].tolist() == list(expected.values())
-    twice = FinalPredictions(
-        np.stack([P, P])[np.newaxis], np.zeros((len(METRICS), 4), dtype=int), np.stack([fold_of] * 2)
-    )
-    repeated = score_hierarchy(Y, twice, hierarchy)
+    repeated = score_hierarchy(Y, final_predictions(np.stack([P, P]), np.stack([fold_of] * 2)), hierarchy)
     assert repeated["fold"].tolist() == np.repeat([0, 1, 2, 3], 3).tolist()
     np.testing.assert_array_equal(repeated["value"], [*table["value"], *table["value"]])
     summary = summarise_hierarchies(table)
