@@ -50,6 +50,6 @@ def test_nested_cross_validation_is_a_line_and_its_band(table):
     assert [set(line.get_ydata()) for line in of_nested] == [{0.8}]
     (band,) = power.patches
     assert band.get_bbox().intervaly == pytest.approx([0.7, 0.9])
-    assert level.get_ylim() == pytest.approx((0, 0.2))
+    assert level.get_ylim() == pytest.approx((-0.012, 0.2))
     dashed = [set(line.get_ydata()) for line in power.lines if line.get_linestyle() == "--"]
     assert dashed == [{0.1}]

@@ -7,6 +7,7 @@ from fairfold.evaluation.corrected import corrected_draws, corrected_scores
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
+from fairfold.folds import BEFORE
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores, correction_quality
 from fairfold.weak_labels import mask_positives
 from fairfold.weak_labels.plateau import FrequencyDistribution
@@ -73,6 +74,23 @@ def test_intervals_are_quantiles_of_paired_draws(data, tables):
         )
     assert found.loc["good", "share_best"] == np.mean(drawn["good"] >= drawn["noise"])
     assert found["share_best"].sum() == pytest.approx(1)
+
+
+def test_periods_tell_what_share_of_their_samples_is_tested():
+    """The first trains on 40 samples, the second on 100; what comes before both is in no score."""
+    fold_of = np.repeat([BEFORE, 0, 1], [40, 60, 20])
+    random = np.random.default_rng(3)
+    P = random.random((120, N_LABELS))
+    Y = (random.random(P.shape) < P).astype(np.int8)
+    P[:40] = np.nan
+    predictions = {"m": FinalPredictions(P[np.newaxis], np.zeros((len(METRICS), 2), dtype=int), fold_of)}
+    tables = complete_scores(Y, Y, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=5)
+    found = tables["folds"].drop_duplicates("fold").set_index("fold")["share_tested"]
+    assert found.to_dict() == {0: 60 / 100, 1: 20 / 120}
+    changed = np.where(fold_of[:, np.newaxis] == BEFORE, 1 - Y, Y)
+    other = complete_scores(changed, changed, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=5)
+    for name, table in tables.items():
+        pd.testing.assert_frame_equal(other[name], table)
 
 
 def test_fewer_losses_are_better(tables):

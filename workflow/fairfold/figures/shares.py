@@ -45,7 +45,8 @@ def plot_test_shares(table: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
         for panel, number in zip(axes[:, 0], NUMBERS, strict=True):
             panel.set_ylabel(_LABELS[number])
         axes[0, 0].set_ylim(-0.03, 1.03)
-        axes[1, 0].set_ylim(0, max(axes[1, 0].get_ylim()[1], 2 * alpha))
+        top = max(axes[1, 0].get_ylim()[1], 2 * alpha)
+        axes[1, 0].set_ylim(-0.06 * top, top)  # so that marks at 0 are whole
         figure.legend(handles=_handles(), loc="outside upper center", ncols=3, frameon=False, columnspacing=1.2)
     return figure
 
