@@ -8,6 +8,7 @@ from fairfold import study
 from fairfold.errors import ConfigError
 
 CONFIG = {"seed": 1, "weak_labels": {"datasets": ["simulated-multilabel"]}}
+BY_TIME = {"dates": "year", "hold_out": {"after": 1}}
 
 
 def checked(**changes):
@@ -65,6 +66,18 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
             },
             "config.folds.repeats: found 3, but the folds of mine are those of its column 'part'",
         ),
+        (
+            {
+                "folds": {"repeats": 3},
+                "data": {"own": {"mine": {"path": __file__, "labels": {"last": 1}} | BY_TIME}},
+                "weak_labels": {"datasets": ["mine"]},
+            },
+            "config.folds.repeats: found 3, but mine is evaluated by time",
+        ),
+        (
+            {"cross_testing": {"test_share": {"datasets": ["breast-cancer"], "n_permutations": 18}}},
+            "config.cross_testing.test_share.n_permutations: found 18, .* give 19 or more",
+        ),
     ],
 )
 def test_what_does_not_go_together(changes, sentence):
@@ -85,12 +98,7 @@ def test_what_does_not_go_together(changes, sentence):
 )
 def test_parts_with_random_folds_take_no_data_that_are_evaluated_by_time(tmp_path, part):
     (tmp_path / "mine.csv").write_text("year,a,label_a\n1,1,1\n2,2,0\n")
-    own = {
-        "path": str(tmp_path / "mine.csv"),
-        "labels": {"prefix": "label_"},
-        "dates": "year",
-        "hold_out": {"after": 1},
-    }
+    own = {"path": str(tmp_path / "mine.csv"), "labels": {"prefix": "label_"}} | BY_TIME
     config = copy.deepcopy(CONFIG) | {"data": {"own": {"mine": own}}}
     study.check_study(copy.deepcopy(config))
     first, second = part.split(".")

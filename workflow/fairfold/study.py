@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairfold.config import check
+from fairfold.cross_testing.permutation import fewest_permutations
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError, ModelError, unknown_name
 from fairfold.evaluation.metrics import METRICS
@@ -75,6 +76,12 @@ def check_study(config: dict[str, Any]) -> Catalog:
                     f"config.folds.repeats: found {repeats}, but {dataset} is evaluated by time (hold_out), for which "
                     f"there is one split; set repeats to 1, or leave data.own.{dataset}.hold_out out."
                 )
+    shares, alpha = config["cross_testing"]["test_share"], config["cross_testing"]["alpha"]
+    if shares["datasets"] and shares["n_permutations"] < (least := fewest_permutations(alpha)):
+        raise ConfigError(
+            f"config.cross_testing.test_share.n_permutations: found {shares['n_permutations']}, with which no test is "
+            f"significant at alpha, {alpha:g}; give {least} or more."
+        )
     sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(

@@ -6,7 +6,7 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.files import write_table
-from fairfold.recommendation.complete_scores import complete_scores
+from fairfold.recommendation.complete_scores import complete_scores, share_left
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 from fairfold.weak_labels.plateau import FrequencyDistribution
@@ -19,9 +19,8 @@ with logged(snakemake.log):
         frequency = FrequencyDistribution(**arrays) if arrays.files else None
     files = dict(zip(params.models, snakemake.input.predictions, strict=True))
     predictions = {model: FinalPredictions.load(path) for model, path in files.items()}
-    tested = np.atleast_2d(next(iter(predictions.values())).fold_of)[0] >= 0  # of others nothing is hidden
-    n_left, n_all = ((labels[tested] == 1).sum() for labels in (observed, data.Y))
-    known = n_left / n_all if data.negatives == "unlabelled" else 1.0
+    fold_of = next(iter(predictions.values())).fold_of
+    known = share_left(data.Y, observed, fold_of) if data.negatives == "unlabelled" else 1.0
     tables = complete_scores(
         *(data.Y, observed, predictions, frequency, known),
         threshold=params.threshold,

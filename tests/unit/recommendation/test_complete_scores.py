@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
@@ -8,7 +9,7 @@ from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import BEFORE
-from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores, correction_quality
+from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores, correction_quality, share_left
 from fairfold.weak_labels import mask_positives
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
@@ -91,6 +92,16 @@ def test_periods_tell_what_share_of_their_samples_is_tested():
     other = complete_scores(changed, changed, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=5)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(other[name], table)
+
+
+@pytest.mark.parametrize("never", [-1, BEFORE])
+@pytest.mark.parametrize("as_matrix", [np.array, sparse.csr_matrix])
+def test_share_that_is_left_is_of_what_is_tested(never, as_matrix):
+    Y = np.array([[1, 1], [1, 1], [1, 0], [0, 1]])
+    observed = np.array([[1, 1], [0, 1], [0, 0], [0, 1]])
+    fold_of = np.array([never, 0, 1, 1])
+    for folds in (fold_of, np.stack([fold_of, fold_of])):
+        assert share_left(as_matrix(Y), as_matrix(observed), folds) == 2 / 4
 
 
 def test_fewer_losses_are_better(tables):

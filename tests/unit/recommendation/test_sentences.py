@@ -80,7 +80,7 @@ def test_the_estimate_its_interval_and_its_errors():
         "If these labels lack none, that is off by 14 points, and by up to 7 points where 30 and 70 % were hidden on "
         "purpose; if they lack 14 %, it is off by up to 7 points there.",
         SUPPOSED,
-        "What follows is about models that learned from 70 % of their positive labels, tested on left-out folds. "
+        "What follows is about models that learned from 70 % of their positive labels, tested on left-out samples. "
         + ESTIMATES,
     ]
 
@@ -91,7 +91,8 @@ def test_one_rate_and_one_point():
         "If these labels lack none, that is off by 1 point, and by 1 point where 30 % were hidden on purpose; if they "
         "lack 1 %, it is off by 0 points there.",
         SUPPOSED,
-        "What follows is about models that learned from the labels as they are, tested on left-out folds. " + ESTIMATES,
+        "What follows is about models that learned from the labels as they are, tested on left-out samples. "
+        + ESTIMATES,
     ]
 
 
@@ -114,8 +115,8 @@ def test_no_estimate():
     rates = RATES.assign(estimated_rate=np.nan, reason="every fold is too small")
     assert told(scores(rate=70), "data", rates=rates) == [
         "How many positive labels of mine are missing could not be estimated: every fold is too small.",
-        "What follows is about models that learned from 30 % of their positive labels, tested on left-out folds; their "
-        "scores are by the labels that are observed, and are not corrected for missing ones.",
+        "What follows is about models that learned from 30 % of their positive labels, tested on left-out samples; "
+        "their scores are by the labels that are observed, and are not corrected for missing ones.",
     ]
 
 
@@ -123,7 +124,7 @@ def test_confirmed_negatives():
     rates = RATES.assign(estimated_rate=12.5, low=12.5, high=12.5)
     assert told(scores(rate=0), "data", rates=rates) == [
         "Of the labels of mine 12 % are unmeasured; those that are measured are taken as they are.",
-        "What follows is about models that learned from the labels as they are, tested on left-out folds.",
+        "What follows is about models that learned from the labels as they are, tested on left-out samples.",
     ]
 
 

@@ -33,7 +33,7 @@ from fairfold.cross_testing.candidates import Candidates, check_candidates
 from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.experiment import run_tests
 from fairfold.cross_testing.names import CROSS_TESTING, NESTED, TESTING
-from fairfold.cross_testing.permutation import P_VALUE_FORMS
+from fairfold.cross_testing.permutation import P_VALUE_FORMS, fewest_permutations
 from fairfold.cross_testing.plans import holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.problems import ClassProblem
 from fairfold.errors import DataError, ModelError, SplitError, unknown_name
@@ -198,7 +198,7 @@ def _check_setting(setting: ShareSetting) -> None:
         raise SplitError(f"n_splits is {setting.n_splits!r}: give a whole number from 2.")
     if not 0 < setting.alpha < 1:
         raise ModelError(f"alpha is {setting.alpha!r}: give a level between 0 and 1, such as 0.05.")
-    if setting.n_permutations < (least := int(np.ceil(1 / setting.alpha - 1e-9)) - 1):
+    if setting.n_permutations < (least := fewest_permutations(setting.alpha)):
         raise ModelError(
             f"n_permutations is {setting.n_permutations!r}: with fewer than {least} no test is significant at "
             f"{setting.alpha:g}; give more."

@@ -98,6 +98,20 @@ def complete_scores(
     return {"folds": folds, "scores": _summary(folds, draws)}
 
 
+def share_left(Y: Matrix, observed: Matrix, fold_of: np.ndarray) -> float:
+    """The label frequency where labels were hidden on purpose: share of the positives that is left.
+
+    Parameters
+    ----------
+    Y, observed : (n_samples, n_labels) all labels, and what is left of them; in samples that are never tested nothing
+        is hidden, and these do not count.
+    fold_of : (n_samples,) or (n_repeats, n_samples) test fold of each sample, below 0 for none.
+    """
+    tested = np.atleast_2d(fold_of)[0] >= 0
+    n_left, n_all = ((labels[tested] == 1).sum() for labels in (observed, Y))
+    return n_left / n_all
+
+
 def _drawn_within_folds(
     parts: Sequence[Part], n_samples: int, of_samples: OfSamples, n_draws: int, random_state: int
 ) -> np.ndarray:

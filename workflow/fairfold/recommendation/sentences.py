@@ -94,7 +94,7 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int) -> Iterator[st
     """How many labels are missing, how far to trust that, and which part of the study is looked at."""
     own = estimates.loc[0]
     learned = "the labels as they are" if rate == 0 else f"{100 - rate} % of their positive labels"
-    follows = f"What follows is about models that learned from {learned}, tested on left-out folds"
+    follows = f"What follows is about models that learned from {learned}, tested on left-out samples"
     if np.isnan(own["estimated_rate"]):
         yield f"How many positive labels of {dataset} are missing could not be estimated: {own['reason']}."
         yield f"{follows}; their scores are by the labels that are observed, and are not corrected for missing ones."
