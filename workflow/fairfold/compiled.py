@@ -14,15 +14,20 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 
 
-def njit(**options: Any) -> Callable[[Callable], Dispatcher]:
+def njit(*, counted: bool = True, **options: Any) -> Callable[[Callable], Dispatcher]:
     """Numba's ``njit``, which releases the interpreter's lock and keeps on disk what it compiles.
 
     Jobs that start together need the same functions, some of which take a minute: each is compiled once.
 
     Parameters
     ----------
+    counted : whether references to arrays are counted. Numba does, with a call for each array, wherever one is handed
+        on, sliced or taken out of a tuple; a function that does so millions of times can take three times as long by
+        it. One that makes no arrays, nor calls any that does, needs no counts: its caller holds what it works on.
     **options : of ``numba.njit``.
     """
+    if not counted:
+        options["_nrt"] = False
 
     def decorate(function: Callable) -> Dispatcher:
         dispatcher = numba.njit(cache=True, nogil=True, **options)(function)

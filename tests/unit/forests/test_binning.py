@@ -70,7 +70,7 @@ def test_both_kinds_of_codes_are_one_where_values_are_few(X):
 def test_sparse_is_dense(X, kind):
     dense, other = BinnedMatrix.from_matrix(X), BinnedMatrix.from_matrix(kind(X))
     for theirs, ours in ((dense.exact, other.exact), (dense.binned, other.binned)):
-        for one, other in zip(theirs, ours, strict=True):
+        for one, other in zip((*theirs[:-1], *theirs.sparse), (*ours[:-1], *ours.sparse), strict=True):
             np.testing.assert_array_equal(one, other)
 
 

@@ -179,6 +179,16 @@ def test_mostly_constant_features(kind):
     check_forest(kind, X, (X[:, :3] + rng.random((120, 3)) > 0.9).astype(int), max_features=4, min_samples_leaf=1)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("min_samples_leaf", [1, 8])
+def test_sparse_features_of_several_values(kind, min_samples_leaf):
+    """Some nodes have more samples than there are words of bits, some fewer."""
+    rng = np.random.default_rng(6)
+    X = rng.integers(1, 5, (300, 12)) * (rng.random((300, 12)) < 0.15)
+    Y = (X[:, :3] + X[:, 3:6] + rng.normal(size=(300, 3)) > 1).astype(int)
+    check_forest(kind, X.astype(float), Y, n_trees=1, max_features=4, min_samples_leaf=min_samples_leaf)
+
+
 def test_random_numbers_are_the_published_ones():
     # first outputs of the reference implementation for seed 1234567
     stream = Stream(1234567)

@@ -18,6 +18,7 @@ from scipy import sparse
 from fairfold.arrays import Matrix
 from fairfold.compiled import njit
 from fairfold.errors import ModelError
+from fairfold.forests.sparse_codes import SparseCodes
 
 COLUMNS_AT_ONCE = 64
 
@@ -27,12 +28,23 @@ class CodeTable(NamedTuple):
 
     ``codes`` is (n_features, n_samples) of unsigned integers. Code ``c`` of feature ``f`` stands for the values from
     ``lowest[starts[f] + c]`` to ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
+    ``sparse`` tells for features that have code 0 in most samples where they have another.
     """
 
     codes: np.ndarray
     starts: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
+    sparse: SparseCodes
+
+    @classmethod
+    def of(cls, codes: np.ndarray, starts: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> CodeTable:
+        """The table of these codes."""
+        return cls(codes, starts, lowest, highest, SparseCodes.of(codes))
+
+    def samples(self, rows: np.ndarray) -> CodeTable:
+        """Some of the samples, with the codes that they have among all."""
+        return self.of(np.ascontiguousarray(self.codes[:, rows]), self.starts, self.lowest, self.highest)
 
 
 class Pool(NamedTuple):
@@ -72,12 +84,11 @@ class BinnedMatrix:
 
     def samples(self, rows: np.ndarray) -> BinnedMatrix:
         """Some of the samples, with the codes that they have among all."""
-        exact = self.exact._replace(codes=np.ascontiguousarray(self.exact.codes[:, rows]))
+        exact = self.exact.samples(rows)
         of_samples = [None if each is None else each[rows] for each in (self.groups, self.weights)]
         if self.binned is self.exact:
             return BinnedMatrix(exact, exact, *of_samples)
-        binned = self.binned._replace(codes=np.ascontiguousarray(self.binned.codes[:, rows]))
-        return BinnedMatrix(exact, binned, *of_samples)
+        return BinnedMatrix(exact, self.binned.samples(rows), *of_samples)
 
     def pool(self, rows: np.ndarray | None = None) -> Pool:
         """Samples, all or those of these rows, by groups, as ``grow_tree`` draws from them."""
@@ -120,7 +131,8 @@ class BinnedMatrix:
         if max_bins is None or np.diff(exact.starts).max(initial=0) <= max_bins:
             return cls(exact, exact, groups, weights)
         codes = np.empty(exact.codes.shape, dtype=np.uint8)
-        return cls(exact, CodeTable(codes, *_group_values(exact, max_bins, codes)), groups, weights)
+        starts, lowest, highest = _group_values(exact, max_bins, codes)
+        return cls(exact, CodeTable.of(codes, starts, lowest, highest), groups, weights)
 
 
 def single_precision(X: Matrix) -> Matrix:
@@ -152,32 +164,27 @@ def _rank_values(X: Matrix) -> CodeTable:
         block = X[:, first : first + COLUMNS_AT_ONCE]
         columns = np.ascontiguousarray((block.toarray() if sparse.issparse(block) else block).T)
         ranks = np.empty(columns.shape, dtype=np.uint32)
-        order = np.argsort(columns, axis=1)
-        distinct += [values.copy() for values in np.split(*_rank_columns(columns, order, ranks))]
+        distinct += [_rank_column(column, of_column) for column, of_column in zip(columns, ranks, strict=True)]
         codes = codes.astype(np.promote_types(codes.dtype, np.min_scalar_type(ranks.max(initial=0))), copy=False)
         codes[first : first + COLUMNS_AT_ONCE] = ranks
     starts = np.cumsum([0, *map(len, distinct)], dtype=np.int64)
     values = np.concatenate(distinct) if distinct else np.empty(0, dtype=np.float32)
-    return CodeTable(codes, starts, values, values)
+    return CodeTable.of(codes, starts, values, values)
 
 
-@njit()
-def _rank_columns(columns, order, ranks):  # noqa: ANN001, ANN202
-    """Rank of each value within its row; returns the distinct values one row after another, and where rows end."""
-    n_columns = len(columns)
-    values = np.empty(columns.size, dtype=columns.dtype)
-    ends = np.empty(n_columns, dtype=np.int64)
-    n_values = 0
-    for column in range(n_columns):
-        first = n_values
-        for position in order[column]:
-            value = columns[column, position]
-            if n_values == first or value != values[n_values - 1]:
-                values[n_values] = value
-                n_values += 1
-            ranks[column, position] = n_values - 1 - first
-        ends[column] = n_values
-    return values[:n_values], ends[:-1]
+def _rank_column(column: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Distinct values of a feature; the rank of each sample's goes into ``ranks``.
+
+    Zeros that are most of a column are not sorted.
+    """
+    others = np.flatnonzero(column)
+    if 2 * len(others) > len(column):
+        values, ranks[:] = np.unique(column, return_inverse=True)
+        return values
+    values, ranks_of_others = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
+    ranks[:] = ranks_of_others[-1]
+    ranks[others] = ranks_of_others[:-1]
+    return values
 
 
 @njit()

@@ -18,8 +18,10 @@ import numpy as np
 
 from fairfold.compiled import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
+from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_above, mark_node
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
+STACKED = 7  # numbers that describe a node that is still to be split
 SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
 SHORT_RUN = 4  # samples with one code
 ALL_COMPARED_AT_MOST = 100  # samples whose values are compared with a threshold; with more, it is looked up
@@ -47,16 +49,18 @@ class _Workspace(NamedTuple):
     side: np.ndarray
     parts: np.ndarray
     scores: np.ndarray
+    bits: NodeBits
 
 
 class _Tree(NamedTuple):
-    """Nodes of a tree, as ``grow_tree`` returns them; ``children`` (n_nodes, 2) are its ``left`` and ``right``."""
+    """Nodes of a tree, as ``grow_tree`` returns them, and samples' leaves; ``children``: its ``left`` and ``right``."""
 
     feature: np.ndarray
     threshold: np.ndarray
     children: np.ndarray
     weight: np.ndarray
     value: np.ndarray
+    leaf_of: np.ndarray
 
 
 class _Node(NamedTuple):
@@ -89,7 +93,7 @@ class _Candidates(NamedTuple):
     """The ``count`` ways in which a node's ``n`` samples, sorted by a feature, can be split in two.
 
     At the first the ``fewest`` lie on the left, at the next one more, and so on. The ``n_lowest`` samples in front are
-    not listed (see ``_sort_by_code``).
+    not listed (see ``_leave_out_lowest``).
     """
 
     n: int
@@ -98,7 +102,7 @@ class _Candidates(NamedTuple):
     count: int
 
 
-@njit()
+@njit(counted=False)
 def _next_random(state):  # noqa: ANN001, ANN202
     """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -108,13 +112,13 @@ def _next_random(state):  # noqa: ANN001, ANN202
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit()
+@njit(counted=False)
 def random_below(state, limit):  # noqa: ANN001, ANN201
     """Whole number from 0 to ``limit - 1``, for limits below 2**32."""
     return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@njit()
+@njit(counted=False)
 def random_share(state):  # noqa: ANN001, ANN201
     """Number in [0, 1)."""
     return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
@@ -140,22 +144,32 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     leaf_of : (n_samples,) leaf of every sample, drawn or not.
     weights : (n_samples,) float64, how often the sample was drawn.
     """
-    n = len(labels)
+    n, width = labels.shape
     state = np.array([seed], dtype=np.uint64)
     weights = _draw_weights(n, pool, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
-    tree, n_nodes = _empty_tree(2 * most_leaves - 1, n_labels), 0
-    leaf_of = np.empty(n, dtype=np.int32)
+    tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
+    bag = _Node(rows, weights, drawn, np.empty(width), 0.0)
     features = np.arange(len(table.codes)).astype(np.int32)
-    totals = np.empty(labels.shape[1])
-    codes = table.codes.reshape(-1)
-    work = _empty_workspace(codes, n)
-    # start and end of the samples in the bag and out of it, constant features, parent, side
-    stack = np.empty((most_leaves + 1, 7), dtype=np.int64)
+    stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
     stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
-    depth = 1
+    n_nodes = _grow_nodes(table, labels, n_labels, rules, state, bag, features, _empty_workspace(table, n), stack, tree)
+    left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
+    shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
+    return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
+
+
+@njit(boundscheck=False, error_model="numpy", counted=False)
+def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stack, tree):  # noqa: ANN001, ANN202
+    """Split the node on the stack and all below it; returns the number of nodes.
+
+    A row of the stack has start and end of the samples in the bag and out of it, the number of constant features, the
+    parent, and the side of it. ``bag`` has all samples, those in the bag in front.
+    """
+    rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
+    n, n_nodes, depth = len(rows), 0, 1
     while depth > 0:
         depth -= 1
         start, end, out_start, out_end, n_constant, parent, side = stack[depth]
@@ -164,7 +178,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
         n_nodes += 1
         if parent >= 0:
             tree.children[parent, side] = number
-        node = _Node(in_bag, weights, drawn, totals, _add_up(drawn, weights, in_bag, totals))
+        node = _Node(in_bag, bag.weights, bag.drawn, totals, _add_up(bag.drawn, bag.weights, in_bag, totals))
         tree.weight[number] = np.int32(node.whole)
         for label in range(n_labels):
             tree.value[number, label] = totals[label] / node.whole
@@ -175,8 +189,8 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
         else:
             split = _best_split(table, codes, node, features, n_constant, rules, state, work)
         if split.feature < 0:
-            leaf_of[in_bag] = number
-            leaf_of[out_of_bag] = number
+            tree.leaf_of[in_bag] = number
+            tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
         column_start = split.feature * n
@@ -185,9 +199,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
         stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
         stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
         depth += 2
-    left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
-    shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
-    return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), leaf_of, weights
+    return n_nodes
 
 
 @njit(boundscheck=False)
@@ -245,25 +257,27 @@ def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
 
 
 @njit()
-def _empty_tree(most_nodes, n_labels):  # noqa: ANN001, ANN202
+def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
     return _Tree(
         np.full(most_nodes, -1, dtype=np.int32),
         np.full(most_nodes, np.nan),
         np.full((most_nodes, 2), -1, dtype=np.int32),
         np.empty(most_nodes, dtype=np.int32),
         np.empty((most_nodes, n_labels), dtype=np.float32),
+        np.empty(n, dtype=np.int32),
     )
 
 
 @njit()
-def _empty_workspace(codes, n):  # noqa: ANN001, ANN202
+def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     return _Workspace(
-        np.empty(n, dtype=codes.dtype),
+        np.empty(n, dtype=table.codes.dtype),
         np.empty(n, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
         np.empty(n),
         np.empty(n),
+        empty_bits(table.sparse),
     )
 
 
@@ -291,7 +305,7 @@ def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     return drawn.reshape(-1)
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
     width = len(totals)
@@ -306,7 +320,7 @@ def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     return whole
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     """Whether all samples have the same labels."""
     first = rows[0]
@@ -317,7 +331,7 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
     """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
     n_left = n_right = 0
@@ -332,7 +346,7 @@ def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
     return n_left
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
@@ -343,7 +357,7 @@ def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     return lowest, highest
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
 
@@ -353,12 +367,13 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     return -1 if draw < n_known else first + draw - n_known
 
 
-@njit(boundscheck=False, error_model="numpy")
+@njit(boundscheck=False, error_model="numpy", counted=False)
 def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
-    gathered, keys, counts, side, parts, scores = work
-    n, n_samples = len(rows), table.codes.shape[1]
+    gathered, keys, counts, side, parts, scores, bits = work
+    n = len(rows)
+    mark_node(table.sparse, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -368,7 +383,7 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest = _gather_codes(codes, feature * n_samples, rows, gathered)
+        lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
         if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
@@ -376,8 +391,17 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
+        if n_lowest == 0:
+            n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
+        if n_lowest > 0 and highest - lowest == 1:
+            if min(n_lowest, n - n_lowest) >= rules.min_samples_leaf:
+                score = _score_listed(side, n - n_lowest - 1, -1, -1, node)
+                if score > best_score:
+                    best_score, best_feature = score, feature
+                    best_left, best_right = np.int64(lowest), np.int64(highest)
+            continue
         n_codes = np.int64(highest - lowest) + 1
-        n_lowest = _sort_by_code(gathered, rows, lowest, n_codes, side, keys, counts)
+        _sort_by_code(gathered, side if n_lowest > 0 else rows, n_lowest, n - n_lowest, lowest, n_codes, keys, counts)
         fewest = max(n_lowest, rules.min_samples_leaf)
         candidates = _Candidates(n, n_lowest, fewest, n - rules.min_samples_leaf - fewest + 1)
         if n_lowest == 0 and SHORT_RUN * n_codes > n:
@@ -394,7 +418,7 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
     return _Split(best_feature, cut, at, first)
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     """Last code on the left, and a threshold midway between two neighbouring codes of a node.
 
@@ -411,42 +435,61 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     return cut, at
 
 
-@njit(boundscheck=False, forceinline=True)
-def _sort_by_code(gathered, rows, lowest, n_codes, side, keys, counts):  # noqa: ANN001, ANN202
-    """Sort a node's samples by their codes into ``keys``; returns how many in front are not listed.
+@njit(boundscheck=False, forceinline=True, counted=False)
+def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
+    """Codes of a node's samples in a feature into ``work.codes``; returns the lowest, the highest, and a number.
 
-    These are the samples with the lowest code where they are more than half, as the zeros of a sparse feature. Of their
-    keys only the last is set, to the code.
+    If this is not 0, it is that of the samples with the lowest code, more than half, which are left out; the others are
+    in ``work.side``, in order.
     """
-    n = len(rows)
-    n_lowest = _count_up_to(gathered, n, lowest)
-    if 2 * n_lowest > n:
-        _leave_out(gathered, rows, lowest, side)
-        rows = side
-        keys[n_lowest - 1] = np.uint64(lowest) << CODE_BITS
-    else:
-        n_lowest = 0
-    n_listed = n - n_lowest
-    if n_listed <= INSERTION_SORT_AT_MOST:
-        _insert_keys(gathered, rows, n_lowest, n_listed, keys)
-    elif n_codes <= max(SHORT_COUNT, 4 * n_listed):
-        _count_keys(gathered, rows, n_lowest, n_listed, lowest, n_codes, keys, counts)
-    else:
-        _compare_keys(gathered, rows, n_lowest, n_listed, keys)
-    return n_lowest
+    gathered, side, n = work.codes, work.side, len(rows)
+    column_start, place = feature * table.codes.shape[1], table.sparse.place[feature]
+    if place >= 0:
+        n_above = list_above(table.sparse, place, rows, work.bits, side)
+        lowest = codes.dtype.type(0)
+        if n_above == 0:
+            return lowest, lowest, n
+        if 2 * n_above < n:
+            if table.starts[feature + 1] - table.starts[feature] == 2:
+                gathered[:n_above] = 1
+                return lowest, codes.dtype.type(1), n - n_above
+            _, highest = _gather_codes(codes, column_start, side[:n_above], gathered)
+            return lowest, highest, n - n_above
+    lowest, highest = _gather_codes(codes, column_start, rows, gathered)
+    return lowest, highest, 0
 
 
-@njit(boundscheck=False)
-def _leave_out(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
-    """Put the samples with another code than the lowest into ``side``, and their codes to the front of ``gathered``."""
+@njit(boundscheck=False, counted=False)
+def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
+    """Number of samples with the lowest code, if they are more than half, as the zeros of a sparse feature; else 0.
+
+    The others are put into ``side`` then, and their codes to the front of ``gathered``.
+    """
+    n_lowest = _count_up_to(gathered, len(rows), lowest)
+    if 2 * n_lowest <= len(rows):
+        return 0
     n_others = 0
     for position in range(len(rows)):
         code = gathered[position]
         gathered[n_others], side[n_others] = code, rows[position]
         n_others += code != lowest
+    return n_lowest
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, forceinline=True, counted=False)
+def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
+    """Sort ``n`` samples by their codes into ``keys[first:]``; of those in front the last is set, to the lowest code."""
+    if first > 0:
+        keys[first - 1] = np.uint64(lowest) << CODE_BITS
+    if n <= INSERTION_SORT_AT_MOST:
+        _insert_keys(gathered, rows, first, n, keys)
+    elif n_codes <= max(SHORT_COUNT, 4 * n):
+        _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts)
+    else:
+        _compare_keys(gathered, rows, first, n, keys)
+
+
+@njit(boundscheck=False, counted=False)
 def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
     for position in range(n):
@@ -457,7 +500,7 @@ def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         keys[to] = key
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """The same for a short range of codes."""
     for code in range(n_codes):
@@ -475,15 +518,25 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
         counts[code] += np.uint32(1)
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
-    """The same for many samples and a wide range."""
+    """The same for many samples and a wide range (Shell's method, gaps of Knuth 1973)."""
     for position in range(n):
         keys[first + position] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
-    keys[first : first + n].sort()
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for position in range(first + gap, first + n):
+            key, to = keys[position], position
+            while to >= first + gap and keys[to - gap] > key:
+                keys[to] = keys[to - gap]
+                to -= gap
+            keys[to] = key
+        gap //= 3
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """Imbalance and weight of the samples on the left of each candidate.
 
@@ -507,7 +560,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
             parts[candidate] = part
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
 
@@ -522,7 +575,7 @@ def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001
         _score_from_end(node, keys, candidates, candidates.n - 1, end - 1, -1, block, parts, scores)
 
 
-@njit(boundscheck=False, forceinline=True)
+@njit(boundscheck=False, forceinline=True, counted=False)
 def _score_from_end(node, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
     """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
 
@@ -543,7 +596,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
             parts[candidate] = part
 
 
-@njit(boundscheck=False, error_model="numpy", forceinline=True)
+@njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
 def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN001, ANN202
     """Divide imbalances by weights; returns the best between two codes, -1 where none is worth over ``least``."""
     for candidate in range(candidates.count):
@@ -557,7 +610,7 @@ def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN
     return best
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _longest_run(keys, n):  # noqa: ANN001, ANN202
     """Where the most common code begins and ends among the sorted keys."""
     start = best_start = best_end = 0
@@ -569,13 +622,13 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
     return best_start, best_end
 
 
-@njit(boundscheck=False, error_model="numpy")
+@njit(boundscheck=False, error_model="numpy", counted=False)
 def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
-    rows, weights, drawn, totals, whole = node
-    gathered, side = work.codes, work.side
+    rows, gathered, side = node.rows, work.codes, work.side
     values, starts = table.lowest, table.starts
-    n, width, n_samples = len(rows), len(totals), table.codes.shape[1]
+    n = len(rows)
+    mark_node(table.sparse, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -585,7 +638,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest = _gather_codes(codes, feature * n_samples, rows, gathered)
+        lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
         if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
@@ -596,15 +649,16 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
         start = starts[feature]
         low, high = start + np.int64(lowest), start + np.int64(highest)
         at = _draw_threshold(values[low], values[high], state)
-        if n <= ALL_COMPARED_AT_MOST:
-            cut = _highest_up_to(gathered, n, lowest, values, start, at)
+        listed = side[: n - n_lowest] if n_lowest > 0 else rows
+        if len(listed) <= ALL_COMPARED_AT_MOST:
+            cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
         else:
             cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-        n_left = _count_up_to(gathered, n, cut)
+        n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
-        n_side = _list_side(gathered, rows, cut, 2 * n_left <= n, side)
-        score = _score_side(side, n_side, weights, drawn, width, totals, whole)
+        n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
+        score = _score_listed(side, 0, n_side, 1, node)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:
@@ -613,7 +667,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
     return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first)
 
 
-@njit()
+@njit(counted=False)
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     """Number in [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
@@ -621,7 +675,7 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     return at if at < highest else np.float64(lowest)
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
     while high - low > 1:
@@ -633,7 +687,7 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     return low
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
     """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
     cut = lowest
@@ -643,7 +697,7 @@ def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN
     return cut
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     n_left = 0
     for position in range(n):
@@ -651,7 +705,7 @@ def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     return n_left
 
 
-@njit(boundscheck=False)
+@njit(boundscheck=False, counted=False)
 def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     """The samples on one side of the split; returns their number."""
     n_side = 0
@@ -661,16 +715,18 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     return n_side
 
 
-@njit(boundscheck=False, error_model="numpy")
-def _score_side(side, n_side, weights, drawn, width, totals, whole):  # noqa: ANN001, ANN202
-    """What a split is worth, from the samples on one side of it."""
+@njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
+def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
+    """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
+    _, weights, drawn, totals, whole = node
+    width = len(totals)
     part = 0.0
-    for position in range(n_side):
+    for position in range(first, stop, step):
         part += weights[side[position]]
     score = 0.0
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
-        for position in range(n_side):
+        for position in range(first, stop, step):
             row = side[position]
             lanes = add_row(lanes, drawn, row * width + block)
         score += imbalance(lanes, part, whole, totals, block)
