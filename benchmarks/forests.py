@@ -104,11 +104,16 @@ def growth(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def wide(options: argparse.Namespace) -> pd.DataFrame:
-    """Time to grow on many rare binary features, given as a sparse matrix, and 45 labels."""
+    """Time to grow on many rare features, given as sparse matrices: 0/1 and 45 labels; 0/1, or numbers, and 10."""
     rng = np.random.default_rng(0)
     X = sp.csr_array((rng.random((1500, 1449)) < 0.02).astype(float))
     Y = (X[:, :45].toarray() + rng.random((1500, 45)) > 0.97).astype(np.int8)
-    return pd.DataFrame(compare_growth("binary features", X, Y, options))
+    lines = compare_growth("binary features", X, Y, options)
+    numbers = sp.random_array((20_000, 3000), density=0.01, format="csr", rng=rng)
+    for name, X in (("binary features", (numbers > 0).astype(float)), ("mostly zeros", numbers)):
+        Y = X @ (rng.random((3000, 10)) < 0.02) + 0.3 * rng.normal(size=(20_000, 10)) > 0.9
+        lines += compare_growth(name, X, Y.astype(np.int8), options)
+    return pd.DataFrame(lines)
 
 
 def scores(options: argparse.Namespace) -> pd.DataFrame:

@@ -24,7 +24,7 @@ class SparseCodes(NamedTuple):
     """Bits of the sparse features.
 
     place : (n_features,) int32, number of each feature among those that are sparse, -1 for the others.
-    by_feature : (n_sparse, n_words) uint64; bit ``i`` of word ``w`` is set where sample ``64 w + i`` has a code above 0.
+    by_feature : (n_sparse, n_words) uint64; bit ``i`` of word ``w`` is set if sample ``64 w + i`` has a code above 0.
     by_sample : (n_samples, n_sparse_words) uint64, the same bits transposed.
     """
 
