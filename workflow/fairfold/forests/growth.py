@@ -478,7 +478,7 @@ def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
 
 @njit(boundscheck=False, forceinline=True, counted=False)
 def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
-    """Sort ``n`` samples by code into ``keys[first:]``; of the keys in front only the last is set, to the lowest code."""
+    """Sort ``n`` samples by code into ``keys[first:]``; of the keys in front the last is set, to the lowest code."""
     if first > 0:
         keys[first - 1] = np.uint64(lowest) << CODE_BITS
     if n <= INSERTION_SORT_AT_MOST:
