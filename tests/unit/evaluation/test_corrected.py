@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import binom
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 from fairfold.errors import DataError, ModelError
@@ -214,7 +215,41 @@ class TestDraws:
             ratio = draws[metric].std() / np.std([each[metric] for each in again])
             assert 0.6 < ratio < 1.6, metric
 
-    def test_rows_are_those_of_the_seed_and_repeated_ones_are_weights(self, table):
+    def test_hits_that_are_all_hidden_are_not_taken_for_none(self):
+        """Of five predicted positives all are right and none is observed: truth is within the interval, not beyond."""
+        Y, P = np.zeros((300, 1), dtype=int), np.zeros((300, 1))
+        Y[:60], P[:5] = 1, 0.9
+        observed = Y.copy()
+        observed[:42] = 0
+        truth = matthews_corrcoef(Y.ravel(), P.ravel() > 0.5)
+        draws = corrected_draws(observed, P, 0.3, metrics=["mcc", "macro_mcc", "hamming_loss"], n_draws=400)
+        assert draws["macro_mcc"].max() <= 0 < truth  # where nothing unseen is added
+        assert np.quantile(draws["mcc"], 0.025) <= 0 and np.quantile(draws["mcc"], 0.975) > truth
+        complete = corrected_draws(observed, P, 1.0, metrics=["mcc", "macro_mcc"], n_draws=20)
+        np.testing.assert_allclose(complete["mcc"], complete["macro_mcc"])  # nothing can be hidden
+
+    @pytest.mark.parametrize("frequency", [0.3, 0.7])
+    def test_hidden_hits_are_drawn_as_what_is_seen_leaves_them(self, monkeypatch, frequency):
+        """Totals T that are as likely beforehand, seen as k ~ Bin(T, c): means and variances of T - k by enumeration.
+
+        A bootstrap sample's k has the mean k and, nearly, its variance; of the hidden ones that it stands for the mean
+        is (1 - c) / c each. With those of one more it is that of the enumerated law, at any k.
+        """
+        hidden = []
+        counts = corrected._counts
+        monkeypatch.setattr(corrected, "_counts", lambda *given: hidden.append(given[2]) or counts(*given))
+        Y = np.zeros((50, 1), dtype=int)
+        Y[:3] = 1
+        corrected_draws(Y, Y * 0.9, frequency, metrics=["f1"], n_draws=2000, counts=np.ones((2000, 50), dtype=int))
+        for k in (0, 3):
+            totals = np.arange(k, 400)
+            law = binom.pmf(k, totals, frequency)
+            expected = ((totals - k) * law).sum() / law.sum()
+            found = k * (1 - frequency) / frequency + np.mean(hidden, axis=0)
+            np.testing.assert_allclose(found, expected, rtol=0.08)
+
+    def test_rows_are_those_of_the_seed_and_repeated_ones_are_weights(self, table, monkeypatch):
+        monkeypatch.setattr(corrected, "_hidden_per_observed", lambda given: 0.0)
         Y, P = table
         drawn = []
 

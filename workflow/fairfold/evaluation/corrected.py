@@ -17,6 +17,12 @@ p_i; pairs of one pair with itself are taken apart, since y² = y, but w² does 
   its negatives. Its unbiased estimate is a polynomial of as many labels as it has, and of no use: it is of size
   (2/c - 1)^m. So m is estimated, see :func:`_ranking_loss`.
 
+*Intervals* come from bootstrap samples, which know nothing of what no sample shows: where none of a model's few hits is
+observed, none is in any of them. So to the hits of each bootstrap sample, and to the positives that are no hits, come
+hidden ones. Of T of them k are observed; with every T as likely beforehand, T - k follows a negative binomial law, the
+sum of what k + 1 observed ones stand for, (1 - c) / c hidden ones each in the mean. What k stand for is in s / c, what
+the last one does is drawn, from the gamma law of that mean. Only for pooled counts, as it would add one to each label.
+
 Jain et al. divide precision at k by label frequencies from a curve that was fitted to other data. Schultheis et al.
 (2022) object that nothing says such a curve holds, that what they report is normalised by the best that the *observed*
 labels allow, which no loss on complete labels is, and that unbiased estimates of what does not decompose over labels
@@ -25,7 +31,7 @@ have huge variances. Here is no default frequency, no such normalisation, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +41,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from fairfold.errors import DataError, unknown_name
 from fairfold.groups import group_codes
+from fairfold.seeds import seed_for
 from fairfold.validation import UNMEASURED, check_dense_binary, check_weights
 
 CORRECTED = (
@@ -123,8 +130,8 @@ def corrected_draws(
         them.
     groups : (n_samples,) of samples that are drawn together, or None.
     n_draws : how many.
-    random_state : seed; the same one draws the same rows, so that differences between models are paired.
-    counts : (n_draws, n_samples) how often each sample is drawn, in place of the three above; see :func:`draw_samples`.
+    random_state : seed; the same one draws the same, so that differences between models are paired.
+    counts : (n_draws, n_samples) how often each sample is drawn, if given; see :func:`draw_samples`.
 
     Returns
     -------
@@ -142,10 +149,12 @@ def corrected_draws(
     problem = _checked(Y_observed, P, 1.0 if estimate else label_frequency, sample_weight)
     scorer = Corrected(problem, threshold, tuple(metrics))
     n_samples = len(problem.w)
-    draws = []
-    for drawn in draw_samples(n_samples, groups, n_draws, random_state) if counts is None else counts:
+    counts = draw_samples(n_samples, groups, n_draws, random_state) if counts is None else counts
+    rng, draws = np.random.default_rng(seed_for(random_state, "hidden hits")), []
+    for drawn in counts:
         frequency = estimate(np.repeat(np.arange(n_samples), drawn)) if estimate else 1.0
-        draws.append(scorer.scores(problem.weights * drawn, check_frequency(frequency, problem.w.shape)))
+        unseen = rng.standard_gamma(1, size=2)
+        draws.append(scorer.scores(problem.weights * drawn, check_frequency(frequency, problem.w.shape), unseen))
     return {metric: np.array([draw[metric] for draw in draws]) for metric in scorer.metrics}
 
 
@@ -185,15 +194,24 @@ class Corrected:
             if any(_of_ranking(metric) and metric.startswith("macro_") == macro for metric in metrics):
                 self._rankings[macro] = _ranking(self._columns(problem.P, macro))
 
-    def scores(self, weights: np.ndarray | None = None, frequency: np.ndarray | None = None) -> dict[str, float]:
-        """The estimates, with other weights of the samples, or label frequencies that come on top, if given."""
+    def scores(
+        self,
+        weights: np.ndarray | None = None,
+        frequency: np.ndarray | None = None,
+        unseen: tuple[float, float] = (0.0, 0.0),
+    ) -> dict[str, float]:
+        """The estimates, with other weights of the samples, or label frequencies that come on top, if given.
+
+        ``unseen`` : by how many observed hits, and positives that are none, there may be more than are seen.
+        """
         given = self.problem
         given = given._replace(weights=given.weights if weights is None else weights)
         if frequency is not None:
             given = given._replace(w=given.w / frequency)
-        return {metric: self._score(metric, given, frequency) for metric in self.metrics}
+        hidden = np.multiply(unseen, _hidden_per_observed(given))
+        return {metric: self._score(metric, given, frequency, hidden) for metric in self.metrics}
 
-    def _score(self, metric: str, given: _Problem, frequency: np.ndarray | None) -> float:
+    def _score(self, metric: str, given: _Problem, frequency: np.ndarray | None, hidden: np.ndarray) -> float:
         if not (given.w * given.weights[:, np.newaxis]).any():
             return np.nan
         if metric == "ranking_loss":
@@ -208,7 +226,7 @@ class Corrected:
                 ranking = _Ranking(*(each[:, (weight * given.w).any(axis=0)] for each in ranking))
             found = _quotient(*_OF_RANKING[name](cells, ranking))
         else:
-            found = _OF_COUNTS[name](*_counts(cells, self.threshold))
+            found = _OF_COUNTS[name](*_counts(cells, self.threshold, (0.0, 0.0) if macro else hidden))
         lowest = -1 if name == "mcc" else 0
         found = found[~np.isnan(found)]
         return float(np.clip(found, lowest, 1).mean()) if len(found) else np.nan
@@ -263,13 +281,24 @@ def _order_sums(cells: _Cells, ranking: _Ranking) -> tuple[np.ndarray, np.ndarra
     return (positive * (below + tied / 2)).sum(axis=0), pairs
 
 
-def _counts(cells: _Cells, threshold: float) -> tuple[np.ndarray, ...]:
-    """(k,) weights of true positives, positives, what is predicted, and all; none more than what it is part of."""
+def _hidden_per_observed(given: _Problem) -> float:
+    """Weight of the hidden positives for which an observed one stands, (1 - c) / c of a sample of mean weight."""
+    weights = given.weights[:, np.newaxis]
+    observed = ((given.w > 0) * weights).sum()
+    return weights.mean() * ((given.w * weights).sum() / observed - 1) if observed > 0 else 0.0
+
+
+def _counts(cells: _Cells, threshold: float, hidden: Sequence[float]) -> tuple[np.ndarray, ...]:
+    """(k,) weights of true positives, positives, what is predicted, and all; none more than what it is part of.
+
+    To the former two come ``hidden`` hits, and to positives those that are none.
+    """
     predicted = np.greater(cells.P, threshold)
     whole = cells.weight.sum(axis=0)
     of_predicted = (cells.weight * predicted).sum(axis=0)
-    positives = np.minimum(cells.positive.sum(axis=0), whole)
-    hits = np.minimum(np.minimum((cells.positive * predicted).sum(axis=0), of_predicted), positives)
+    positives = np.minimum(cells.positive.sum(axis=0) + sum(hidden), whole)
+    hits = (cells.positive * predicted).sum(axis=0) + hidden[0]
+    hits = np.minimum(np.minimum(hits, of_predicted), positives)
     return hits, positives, of_predicted, whole
 
 

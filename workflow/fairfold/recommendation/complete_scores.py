@@ -83,6 +83,7 @@ def complete_scores(
     for model, predicted in predictions.items():
         drawn = {metric: np.zeros(n_draws) for metric in METRICS}
         parts = parts_of(predicted.fold_of, Y.shape[0])
+        n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
         counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
         frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same ones in all folds
         for fold, (train, test) in enumerate(parts):
@@ -90,7 +91,8 @@ def complete_scores(
             for metrics, P in _alike(predicted, fold):
                 found = _scores_of_fold(Y[test], observed[test], P, frequency, known_frequency, metrics, given)
                 rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
-                of_fold = _draws_of_fold(observed[test], P, frequencies, metrics, counts[:, test], given)
+                of_draws = {"counts": counts[:, test], "random_state": random_state + fold % n_folds}
+                of_fold = _draws_of_fold(observed[test], P, frequencies, metrics, given | of_draws)
                 for metric in metrics:
                     drawn[metric] += of_fold[metric] / len(parts)
         draws[model] = drawn
@@ -170,15 +172,14 @@ def _draws_of_fold(
     P: np.ndarray,
     frequencies: np.ndarray | None,
     metrics: list[str],
-    counts: np.ndarray,
     given: Mapping,
 ) -> dict[str, np.ndarray]:
-    nothing = {metric: np.full(len(counts), np.nan) for metric in metrics}
+    nothing = {metric: np.full(len(given["counts"]), np.nan) for metric in metrics}
     possible = [metric for metric in metrics if metric in CORRECTED]
     if frequencies is None or not possible or not np.isfinite(P).all():
         return nothing
     of_draws = iter(frequencies)
-    return nothing | corrected_draws(observed, P, lambda rows: next(of_draws), metrics=possible, counts=counts, **given)
+    return nothing | corrected_draws(observed, P, lambda rows: next(of_draws), metrics=possible, **given)
 
 
 def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
