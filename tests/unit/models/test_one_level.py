@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import METRICS
+from fairfold.models import make_model
 from fairfold.models.one_level import OneLevelModel
 
 
@@ -18,6 +19,18 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     return X, (X[:, :3] + rng.normal(size=(60, 3)) > 0.5).astype(int)
+
+
+@pytest.mark.parametrize("name", ["RandomForest", "RandomForest+", "logistic", "LightGBM", "kNN", "Stack+"])
+def test_sparse_features_may_have_long_indices(data, name):
+    """As large tables have when they are read; scikit-learn's trees take 32 bits only."""
+    X, Y = sparse.csr_array(np.where(np.abs(data[0]) > 0.7, data[0], 0)), data[1]
+    long = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    assert long.indices.dtype == np.int64 and X.indices.dtype == np.int32
+    short, same = (make_model(name, random_state=0).fit(each, Y) for each in (X, long))
+    np.testing.assert_array_equal(same.predict_proba(long), short.predict_proba(X))
+    if hasattr(same, "predict_observed_proba"):
+        np.testing.assert_array_equal(same.predict_observed_proba(long), short.predict_observed_proba(X))
 
 
 @pytest.mark.parametrize(

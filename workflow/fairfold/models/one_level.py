@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, with_short_indices
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
@@ -82,7 +82,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         given = fit_arguments(estimator, codes, check_weights(sample_weight, len(Y), ModelError))
         try:
             with parallel_config("threading"), one_thread_each():
-                self.estimator_ = estimator.fit(X, Y, **given)
+                self.estimator_ = estimator.fit(with_short_indices(X), Y, **given)
         except ModelError:
             raise  # it says which model
         except ValueError as error:
@@ -101,7 +101,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def predict_observed_proba(self) -> Callable[[Matrix], np.ndarray]:
         """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
         predict = self.estimator_.predict_observed_proba
-        return predict if self.hierarchy is None else lambda X: self._reconciled(predict(X))
+        return lambda X: self._reconciled(predict(with_short_indices(X)))
 
     def _reconciled(self, proba: np.ndarray) -> np.ndarray:
         return proba if self.hierarchy is None else self.hierarchy.reconcile(proba)
@@ -123,7 +123,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """(n_samples, n_labels) probability that each label is positive."""
         check_is_fitted(self, "estimator_")
         with parallel_config("threading"), one_thread_each():
-            return self._reconciled(label_probabilities(self.estimator_, X, self.n_labels_))
+            return self._reconciled(label_probabilities(self.estimator_, with_short_indices(X), self.n_labels_))
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """The same as its only level."""
