@@ -27,7 +27,7 @@ def njit(*, counted: bool = True, **options: Any) -> Callable[[Callable], Dispat
     **options : of ``numba.njit``.
     """
     if not counted:
-        options["_nrt"] = False
+        options["_nrt"] = False  # the only way that there is; a version of Numba without it refuses it on import
 
     def decorate(function: Callable) -> Dispatcher:
         dispatcher = numba.njit(cache=True, nogil=True, **options)(function)

@@ -4,7 +4,8 @@ Values are rounded to single precision first, as scikit-learn's trees do. Random
 groups of neighbouring values per feature; extra trees draw their thresholds between exact values. A feature with no
 more distinct values than bins has the same codes for both. Codes take 1 byte per cell while every feature has up to 256
 distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise, for sparse input too. Of that only
-``COLUMNS_AT_ONCE`` columns are ever spread out as numbers.
+``COLUMNS_AT_ONCE`` columns are ever spread out as numbers. Two bits per cell of sparse features come to that, see
+:mod:`fairfold.forests.sparse_codes`.
 """
 
 from __future__ import annotations
