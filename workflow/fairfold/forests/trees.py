@@ -37,25 +37,6 @@ ROWS_AT_ONCE = 1024
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
 ALL_LABELS = -1
-# Attributes that are stored, with type and number of dimensions.
-_ARRAYS = {
-    "tree_starts_": (np.int64, 1),
-    "feature_": (np.int32, 1),
-    "threshold_": (np.float64, 1),
-    "left_": (np.int32, 1),
-    "right_": (np.int32, 1),
-    "value_": (np.float32, 2),
-    "weight_": (np.int32, 1),
-    "label_of_tree_": (np.int32, 1),
-}
-_SAMPLE_ARRAYS = {
-    "oob_proba_": (np.float64, 2),
-    "training_proba_": (np.float64, 2),
-    "leaf_of_": (np.int32, 2),
-    "in_bag_": (np.bool_, 2),
-    "label_means_": (np.float64, 1),
-    "shapes_": (np.float64, 2),
-}
 
 
 class TreeShape(NamedTuple):
@@ -121,6 +102,24 @@ class MultilabelForest(ForgetsSamples):
     """
 
     _of_samples: ClassVar = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
+    # What is stored, with type and number of dimensions; the first are by node, the next by tree.
+    _of_nodes: ClassVar = {
+        "feature_": (np.int32, 1),
+        "threshold_": (np.float64, 1),
+        "left_": (np.int32, 1),
+        "right_": (np.int32, 1),
+        "weight_": (np.int32, 1),
+    }
+    _of_trees: ClassVar = {"tree_starts_": (np.int64, 1), "label_of_tree_": (np.int32, 1)}
+    _of_leaves: ClassVar = {"value_": (np.float32, 2)}
+    _of_training: ClassVar = {
+        "oob_proba_": (np.float64, 2),
+        "training_proba_": (np.float64, 2),
+        "leaf_of_": (np.int32, 2),
+        "in_bag_": (np.bool_, 2),
+        "label_means_": (np.float64, 1),
+        "shapes_": (np.float64, 2),
+    }
 
     kind: ForestKind
     _: KW_ONLY
@@ -169,24 +168,31 @@ class MultilabelForest(ForgetsSamples):
         )
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
         self._put_together(trees, np.concatenate([target.centre for target in targets]))
-        self.leaf_of_ = np.stack([leaves for *_, leaves, _ in trees], axis=1) + self.tree_starts_[:-1].astype(np.int32)
-        self.in_bag_ = np.stack([drawn for *_, drawn in trees], axis=1)
+        self._keep_samples([leaves for *_, leaves, _ in trees], [drawn for *_, drawn in trees])
+        return self
+
+    def _keep_samples(self, leaves: list[np.ndarray], drawn: list[np.ndarray]) -> None:
+        """What trees know of their training samples: the leaf of each, and whether it was drawn."""
+        self.leaf_of_ = np.stack(leaves, axis=1) + self.tree_starts_[:-1].astype(np.int32)
+        self.in_bag_ = np.stack(drawn, axis=1)
         shape = TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)
         self.shapes_ = np.array([shape.to_row()], dtype=np.float64)
         self._predict_training_samples()
-        return self
+
+    def _rules(self, X: BinnedMatrix, pool: Pool) -> GrowthRules:
+        return GrowthRules(
+            n_draws=number_of(self.max_samples, len(pool.samples), "max_samples", "samples"),
+            max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
+            min_samples_leaf=int(self.min_samples_leaf),
+            random_threshold=self.kind == "extra_trees",
+        )
 
     def _target(self, X: BinnedMatrix, Y: np.ndarray) -> _Target:
         """What trees of these labels are grown on."""
         is_measured = ~np.isnan(Y)
         rows = np.flatnonzero(is_measured[:, 0]) if Y.shape[1] == 1 and not is_measured.all() else None
         pool = X.pool(rows)
-        rules = GrowthRules(
-            n_draws=number_of(self.max_samples, len(pool.samples), "max_samples", "samples"),
-            max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
-            min_samples_leaf=int(self.min_samples_leaf),
-            random_threshold=self.kind == "extra_trees",
-        )
+        rules = self._rules(X, pool)
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
         padded, centre = _pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
@@ -203,7 +209,7 @@ class MultilabelForest(ForgetsSamples):
         return forest
 
     @classmethod
-    def joined(cls, forests: Sequence[MultilabelForest]) -> MultilabelForest:
+    def joined(cls, forests: Sequence[Self]) -> Self:
         """One forest of the trees of several of a kind that were fitted on the same samples and labels.
 
         Parameters
@@ -219,17 +225,21 @@ class MultilabelForest(ForgetsSamples):
         shifts = np.cumsum([0, *(len(part.weight_) for part in forests)])
         starts = [part.tree_starts_[:-1] + shift for part, shift in zip(forests, shifts, strict=False)]
         forest.tree_starts_ = np.concatenate([*starts, shifts[-1:]])
-        for name in ("feature_", "threshold_", "value_", "weight_", "label_of_tree_", "shapes_"):
+        for name in ("feature_", "threshold_", "weight_", "label_of_tree_", "shapes_"):
             setattr(forest, name, np.concatenate([getattr(part, name) for part in forests]))
         for name in ("left_", "right_"):
             children = [getattr(part, name) for part in forests]
             moved = [np.where(c < 0, c, c + np.int32(shift)) for c, shift in zip(children, shifts, strict=False)]
             setattr(forest, name, np.concatenate(moved))
+        forest._join_leaves(forests)
         leaves = [part.leaf_of_ + np.int32(shift) for part, shift in zip(forests, shifts, strict=False)]
         forest.leaf_of_ = np.ascontiguousarray(np.hstack(leaves))
         forest.in_bag_ = np.ascontiguousarray(np.hstack([part.in_bag_ for part in forests]))
         forest._predict_training_samples()
         return forest
+
+    def _join_leaves(self, forests: Sequence[Self]) -> None:
+        self.value_ = np.concatenate([part.value_ for part in forests])
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """Mean prediction of all trees, (n_samples, n_labels) float64.
@@ -303,11 +313,16 @@ class MultilabelForest(ForgetsSamples):
             of them.
         """
         header = {"kind": np.array(self.kind), "n_features": np.array(self.n_features_in_)}
-        names = (*_ARRAYS, *_SAMPLE_ARRAYS) if with_samples else _ARRAYS
+        names = self._stored(with_samples=with_samples)
         return {**header, **{name.rstrip("_"): getattr(self, name) for name in names}}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> MultilabelForest:
+    def _stored(cls, *, with_samples: bool) -> dict[str, tuple[type, int]]:
+        """Attributes that are stored, with type and number of dimensions."""
+        return cls._of_trees | cls._of_nodes | cls._of_leaves | (cls._of_training if with_samples else {})
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
         """Fitted forest that predicts the same bytes as the one whose ``to_arrays`` these are.
 
         Parameters
@@ -319,12 +334,12 @@ class MultilabelForest(ForgetsSamples):
         ModelError
             When an array is missing, or they are not those of one forest.
         """
-        missing = {"kind", "n_features", *(name.rstrip("_") for name in _ARRAYS)} - set(arrays)
+        missing = {"kind", "n_features", *(name.rstrip("_") for name in cls._stored(with_samples=False))} - set(arrays)
         if missing:
             raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
         forest = cls(str(arrays["kind"]), n_trees=max(1, arrays["tree_starts"].size - 1), random_state=0)
-        with_samples = any(name.rstrip("_") in arrays for name in _SAMPLE_ARRAYS)
-        for name in _ARRAYS | (_SAMPLE_ARRAYS if with_samples else {}):
+        with_samples = any(name.rstrip("_") in arrays for name in cls._of_training)
+        for name in cls._stored(with_samples=with_samples):
             setattr(forest, name, arrays.get(name.rstrip("_"), np.array(None)))
         forest.n_features_in_ = int(arrays["n_features"])
         forest._check_restored(with_samples=with_samples)
@@ -338,7 +353,7 @@ class MultilabelForest(ForgetsSamples):
     def _check_restored(self, *, with_samples: bool) -> None:
         """Raise for arrays that compiled code could not trust."""
         self._check_parameters()
-        for name, (dtype, ndim) in (_ARRAYS | (_SAMPLE_ARRAYS if with_samples else {})).items():
+        for name, (dtype, ndim) in self._stored(with_samples=with_samples).items():
             array = getattr(self, name)
             if array.dtype != dtype or array.ndim != ndim:
                 raise ModelError(f"saved forest has {name.rstrip('_')} of {array.dtype} and shape {array.shape}.")
@@ -350,11 +365,10 @@ class MultilabelForest(ForgetsSamples):
         starts, n_nodes = self.tree_starts_, len(self.weight_)
         if starts[0] != 0 or starts[-1] != n_nodes or (np.diff(starts) < 1).any():
             return False
-        by_tree = ("tree_starts_", "label_of_tree_")
-        if any(len(getattr(self, name)) != n_nodes for name in _ARRAYS if name not in by_tree):
+        if any(len(getattr(self, name)) != n_nodes for name in self._of_nodes) or not self._have_leaves(n_nodes):
             return False
         labels = self.label_of_tree_
-        if len(labels) != len(starts) - 1 or (labels < ALL_LABELS).any() or (labels >= self.value_.shape[1]).any():
+        if len(labels) != len(starts) - 1 or (labels < ALL_LABELS).any() or (labels >= self.n_labels_).any():
             return False
         node, end = np.arange(n_nodes), np.repeat(starts[1:], np.diff(starts))
         is_split = self.feature_ >= 0
@@ -366,6 +380,14 @@ class MultilabelForest(ForgetsSamples):
                 for child in (self.left_, self.right_)
             )
         )
+
+    @property
+    def n_labels_(self) -> int:
+        """How many labels it predicts."""
+        return self.value_.shape[1]
+
+    def _have_leaves(self, n_nodes: int) -> bool:
+        return len(self.value_) == n_nodes
 
     def _knows_samples(self) -> bool:
         """Whether what is stored of training samples is of the same ones, and their leaves are nodes."""
@@ -385,8 +407,18 @@ class MultilabelForest(ForgetsSamples):
             return list(pool.map(function, tasks))
 
     def _put_together(self, trees: list[tuple], centre: np.ndarray) -> None:
-        """Put the nodes of the trees behind each other."""
+        """Put the nodes of the trees, and their values, behind each other."""
         nodes, weights, values, *_ = zip(*trees, strict=True)
+        self._put_nodes_together(nodes, weights)
+        self.value_ = np.concatenate(values)
+        if self.labelwise:
+            own = np.repeat(self.label_of_tree_, np.diff(self.tree_starts_))
+            self.value_, narrow = np.zeros((len(own), len(centre)), dtype=np.float32), self.value_
+            self.value_[np.arange(len(own)), own] = narrow[:, 0] + centre[own]
+        else:
+            self.value_ += centre
+
+    def _put_nodes_together(self, nodes: Sequence[tuple], weights: Sequence[np.ndarray]) -> None:
         features, thresholds, lefts, rights = zip(*nodes, strict=True)
         self.tree_starts_ = np.cumsum([0, *map(len, weights)], dtype=np.int64)
         self.feature_, self.threshold_ = np.concatenate(features), np.concatenate(thresholds)
@@ -395,13 +427,7 @@ class MultilabelForest(ForgetsSamples):
         self.left_, self.right_ = (
             np.where(is_split, np.concatenate(children) + shift, np.int32(-1)) for children in (lefts, rights)
         )
-        self.weight_, self.value_ = np.concatenate(weights), np.concatenate(values)
-        if self.labelwise:
-            own = np.repeat(self.label_of_tree_, np.diff(self.tree_starts_))
-            self.value_, narrow = np.zeros((len(own), len(centre)), dtype=np.float32), self.value_
-            self.value_[np.arange(len(own)), own] = narrow[:, 0] + centre[own]
-        else:
-            self.value_ += centre
+        self.weight_ = np.concatenate(weights)
 
     def _predict_training_samples(self) -> None:
         self.oob_proba_ = self._out_of_bag(self.leaf_of_)
@@ -423,7 +449,7 @@ class MultilabelForest(ForgetsSamples):
         return counted.astype(np.float32) @ sees.astype(np.float32)  # whole numbers, exact
 
     def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False) -> np.ndarray:
-        values = _pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
+        values = pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
         total = np.empty((len(leaves), values.shape[1]))
         add_leaf_values(leaves, counted, values.ravel(), values.shape[1], total.reshape(-1))
         return total[:, : self.value_.shape[1]]
@@ -439,7 +465,7 @@ class MultilabelForest(ForgetsSamples):
             raise ModelError(f"n_jobs is {self.n_jobs!r}; it must be a number of threads, -1 for all cores, or None.")
 
     def _check_features(self, X: Matrix) -> Matrix:
-        if not hasattr(self, "value_"):
+        if not hasattr(self, "weight_"):
             raise ModelError("this forest is not fitted; call fit first.")
         X = _as_matrix(X)
         if X.shape[1] != self.n_features_in_:
@@ -527,12 +553,12 @@ def _pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
     Sums of 0/1 labels are exact in single precision. Others lose less to rounding around their mean.
     """
     if n_draws < EXACT_IN_SINGLE and ((Y == 0) | (Y == 1)).all():
-        return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
+        return pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
-    return _pad(Y - centre, np.float64), centre
+    return pad(Y - centre, np.float64), centre
 
 
-def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
+def pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
     """Zeros on the right to whole blocks of lanes, and below."""
     padded = np.zeros((len(rows) + extra_rows, -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
     padded[: len(rows), : rows.shape[1]] = rows

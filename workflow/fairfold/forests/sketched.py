@@ -1,0 +1,232 @@
+"""Forests on many labels: splits are searched on sketches, leaves keep samples, probabilities are sparse.
+
+Cost of growing depends on the columns of a sketch, not on the labels; that of prediction on the labels that samples
+have. See :mod:`fairfold.forests.sketches` and :mod:`fairfold.forests.leaf_samples`. With a sketch of as many columns as
+labels, trees are those of :class:`~fairfold.forests.trees.MultilabelForest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.arrays import Matrix
+from fairfold.errors import ModelError
+from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
+from fairfold.forests.growth import GrowthRules, grow_tree
+from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_labels
+from fairfold.forests.sketches import N_SKETCHED, sketch
+from fairfold.forests.trees import ALL_LABELS, EXACT_IN_SINGLE, ROWS_AT_ONCE, MultilabelForest, pad
+from fairfold.seeds import seed_sequence
+
+FLOOR = 0.001
+"""Least probability that is kept; calibrations tell none below it apart."""
+
+
+@dataclass(eq=False, repr=False)
+class SketchedForest(MultilabelForest):
+    """Random forest or extra trees on many labels.
+
+    Parameters
+    ----------
+    kind, n_trees, min_samples_leaf, max_features, max_samples, max_bins, n_jobs, random_state : as of
+        :class:`~fairfold.forests.trees.MultilabelForest`.
+    n_sketched : columns of the sketch on which the splits of a tree are searched; each tree has its own.
+
+    Attributes
+    ----------
+    leaf_of_, in_bag_, label_of_tree_, shapes_, tree_starts_, feature_, threshold_, left_, right_, weight_,
+        n_features_in_ : as of the other forest.
+    leaf_starts_, leaf_samples_, leaf_times_ : the training samples that leaves keep, see
+        :class:`~fairfold.forests.leaf_samples.LeafSamples`.
+    label_starts_, labels_ : their labels, row by row, as of CSR.
+    label_means_ : (n_labels,) mean of each label.
+    oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32 of at least ``FLOOR``; the latter is made when it is
+        asked for.
+    """
+
+    _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
+    _of_leaves: ClassVar = {
+        "leaf_starts_": (np.int64, 1),
+        "leaf_samples_": (np.int32, 1),
+        "leaf_times_": (np.int32, 1),
+        "label_starts_": (np.int64, 1),
+        "labels_": (np.int32, 1),
+        "label_means_": (np.float64, 1),
+    }
+    _of_training: ClassVar = {"leaf_of_": (np.int32, 2), "in_bag_": (np.bool_, 2), "shapes_": (np.float64, 2)}
+
+    _: KW_ONLY
+    n_sketched: int = N_SKETCHED
+
+    def fit(self, X: Matrix | BinnedMatrix, Y: sparse.csr_array) -> SketchedForest:
+        """Grow the trees. Time grows with trees · (max_features · n·log(n) · n_sketched + positives · n_sketched).
+
+        Parameters
+        ----------
+        X : (n_samples, n_features), or its :class:`~fairfold.forests.binning.BinnedMatrix`.
+        Y : (n_samples, n_labels) CSR of 0/1.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ModelError
+            When a parameter is out of range, or shapes do not fit.
+        """
+        self._check_parameters()
+        if not isinstance(X, BinnedMatrix):
+            X = BinnedMatrix.from_matrix(X, max_bins=self.max_bins)
+        if not sparse.issparse(Y) or Y.shape[0] != X.shape[0] or 0 in Y.shape:
+            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), CSR, a row per sample.")
+        self.n_features_in_ = X.shape[1]
+        weights = np.ones(X.shape[0]) if X.weights is None else X.weights
+        self.label_means_ = np.asarray(weights @ Y).ravel() / weights.sum()
+        self.label_starts_, self.labels_ = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
+        pool = X.pool()
+        on = _GrownOn(X.exact if self.kind == "extra_trees" else X.binned, Y, self._rules(X, pool), pool, self.n_sketched)
+        seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
+        nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)
+        self.label_of_tree_ = np.full(self.n_trees, ALL_LABELS, dtype=np.int32)
+        self._put_nodes_together(nodes, weights)
+        self._put_leaves_together([LeafSamples(*each) for each in kept])
+        self._keep_samples(leaves, drawn)
+        return self
+
+    @property
+    def training_proba_(self) -> sparse.csr_array:
+        """(n_samples, n_labels) mean prediction of all trees: ``predict_proba`` of the training samples."""
+        return self.mean_value(self.leaf_of_)
+
+    def mean_value(self, leaves: np.ndarray) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR float32, mean prediction, of at least ``FLOOR``, in these leaves; see ``apply``."""
+        return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
+
+    def centred_oob_proba(self) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR; as of the other forest, of what is stored of ``oob_proba_``."""
+        means_of_trees = self._means_of_trees()
+        unseen = (~self.in_bag_).astype(np.float64)
+        unseen /= np.maximum(unseen.sum(axis=1, keepdims=True), 1)
+        found = self.oob_proba_.copy()
+        for first in range(0, found.shape[0], ROWS_AT_ONCE):
+            rows = slice(first, min(first + ROWS_AT_ONCE, found.shape[0]))
+            of_roots = unseen[rows] @ means_of_trees
+            of_roots[~unseen[rows].any(axis=1)] = self.label_means_  # which they have already
+            cells = slice(*found.indptr[[rows.start, rows.stop]])
+            row_of = np.repeat(np.arange(rows.stop - rows.start), np.diff(found.indptr[rows.start : rows.stop + 1]))
+            labels = found.indices[cells]
+            found.data[cells] += (self.label_means_[labels] - of_roots[row_of, labels]).astype(np.float32)
+        np.clip(found.data, FLOOR, 1, out=found.data)
+        return found
+
+    def _means_of_trees(self) -> np.ndarray:
+        """(n_trees, n_labels) mean labels of each tree's draws."""
+        n_samples, starts = len(self.label_starts_) - 1, self.leaf_starts_[self.tree_starts_]
+        draws = sparse.csr_array((self.leaf_times_, self.leaf_samples_, starts), shape=(len(starts) - 1, n_samples))
+        sums = draws.astype(np.float64) @ self._training_labels()
+        return sums.toarray() / self.weight_[self.tree_starts_[:-1]][:, np.newaxis]
+
+    def _training_labels(self) -> sparse.csr_array:
+        shape = len(self.label_starts_) - 1, self.n_labels_
+        return sparse.csr_array((np.ones(len(self.labels_)), self.labels_, self.label_starts_), shape=shape)
+
+    def _put_leaves_together(self, kept: Sequence[LeafSamples]) -> None:
+        shifts = np.cumsum([0, *(len(each.samples) for each in kept)])
+        starts = [each.starts[:-1] + shift for each, shift in zip(kept, shifts, strict=False)]
+        self.leaf_starts_ = np.concatenate([*starts, shifts[-1:]])
+        self.leaf_samples_ = np.concatenate([each.samples for each in kept])
+        self.leaf_times_ = np.concatenate([each.times for each in kept])
+
+    def _join_leaves(self, forests: Sequence[SketchedForest]) -> None:
+        self._put_leaves_together([part._kept for part in forests])
+        for name in ("label_starts_", "labels_"):
+            setattr(self, name, getattr(forests[0], name))
+
+    @property
+    def _kept(self) -> LeafSamples:
+        return LeafSamples(self.leaf_starts_, self.leaf_samples_, self.leaf_times_)
+
+    def _predict_training_samples(self) -> None:
+        unseen = ~self.in_bag_
+        votes = unseen.sum(axis=1)
+        found = self._sum_of_leaves(self.leaf_of_, unseen, 1 / np.maximum(votes, 1))
+        if (votes == 0).any():  # likely only with few trees
+            means = sparse.csr_array(np.where(self.label_means_ >= FLOOR, self.label_means_, 0)[np.newaxis])
+            found = found + sparse.csr_array((votes == 0)[:, np.newaxis].astype(np.float32)) @ means
+        self.oob_proba_ = sparse.csr_array(found.astype(np.float32))
+
+    def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
+        """(n, n_labels) of at least ``FLOOR``: mean labels of leaves, of the trees that are counted, times a scale."""
+
+        def add_up(first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            rows = slice(first, first + ROWS_AT_ONCE)
+            taking_part = None if counted is None else counted[rows]
+            labels = self.label_starts_, self.labels_, self.n_labels_
+            return sum_labels(leaves[rows], taking_part, self._kept, self.weight_, *labels, scale[rows], FLOOR)
+
+        parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
+        if not parts:
+            return sparse.csr_array((0, self.n_labels_), dtype=np.float32)
+        counts, labels, sums = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return sparse.csr_array((sums, labels, np.append(0, np.cumsum(counts))), shape=(len(leaves), self.n_labels_))
+
+    @property
+    def n_labels_(self) -> int:
+        """How many labels it predicts."""
+        return len(self.label_means_)
+
+    def _have_leaves(self, n_nodes: int) -> bool:
+        starts, labels = self.leaf_starts_, self.label_starts_
+        rises = all((each[:1] == 0).all() and (np.diff(each) >= 0).all() for each in (starts, labels))
+        return bool(
+            rises
+            and len(starts) == n_nodes + 1
+            and len(self.leaf_samples_) == len(self.leaf_times_) == starts[-1]
+            and len(self.labels_) == labels[-1]
+            and ((self.leaf_samples_ >= 0) & (self.leaf_samples_ < len(labels) - 1)).all()
+            and ((self.labels_ >= 0) & (self.labels_ < self.n_labels_)).all()
+        )
+
+
+    def _knows_samples(self) -> bool:
+        shape, starts = (len(self.label_starts_) - 1, self.n_trees), self.tree_starts_
+        return self.leaf_of_.shape == self.in_bag_.shape == shape and bool(
+            ((self.leaf_of_ >= starts[:-1]) & (self.leaf_of_ < starts[1:])).all()
+        )
+
+    def _check_restored(self, *, with_samples: bool) -> None:
+        super()._check_restored(with_samples=with_samples)
+        if with_samples:
+            self._predict_training_samples()
+
+
+class _GrownOn(NamedTuple):
+    """What the trees of a forest are grown on."""
+
+    table: CodeTable
+    Y: sparse.csr_array
+    rules: GrowthRules
+    pool: Pool
+    n_sketched: int
+
+    def grow(self, seed: np.uint64) -> tuple:
+        """Nodes, their weights, what leaves keep, leaves of the samples, and which were drawn."""
+        labels = sketch(self.Y, self.n_sketched, int(seed))
+        most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
+        padded = _pad_whole_numbers(labels, most_draws)
+        nodes, weights, _, leaf_of, draws = grow_tree(
+            self.table, padded, labels.shape[1], self.rules, self.pool, seed
+        )
+        return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0
+
+
+def _pad_whole_numbers(sums: np.ndarray, n_draws: int) -> np.ndarray:
+    """In whole blocks of lanes, in single precision where that adds up so many draws exactly."""
+    is_exact = n_draws * np.abs(sums).max(initial=0) < EXACT_IN_SINGLE
+    return pad(sums, np.float32 if is_exact else np.float64)
