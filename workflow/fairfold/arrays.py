@@ -6,8 +6,6 @@ together is in the cells that any of them stores, :func:`stored_cells`, and in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy import sparse
 
@@ -18,8 +16,6 @@ Matrix = np.ndarray | sparse.csr_array
 
 DENSE_CELLS = 50_000_000
 """Most cells, samples times labels, that a sparse matrix is made dense with; 400 MB of float64."""
-
-_CELLS_AT_ONCE = DENSE_CELLS // 10  # what is done to each is done to their rows, columns and order, too
 
 
 def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
@@ -45,12 +41,6 @@ def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
             f"{DENSE_CELLS:,} of a sparse matrix are: give fewer samples or labels, or take a method that stays sparse."
         )
     return matrix.toarray()
-
-
-def column_blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    """Columns, so many at once that all rows of them fit into memory several times."""
-    width = max(1, _CELLS_AT_ONCE // max(1, shape[0]))
-    return (slice(start, min(start + width, shape[1])) for start in range(0, shape[1], width))
 
 
 def canonical(matrix: Matrix) -> sparse.csr_array:

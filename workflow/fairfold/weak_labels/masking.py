@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import Matrix, column_blocks, to_dense
+from fairfold.arrays import Matrix, canonical, to_dense
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.hierarchy import Hierarchy
@@ -315,13 +315,26 @@ def _with_wrong_positives(
 
 
 def _some_zeros(Y: Matrix, n_of_label: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of so many zeros of each label, or of all: a few labels after the others, as keys are drawn."""
-    columns, found = sparse.csc_array(Y) if sparse.issparse(Y) else np.asarray(Y), []
-    for block in column_blocks(Y.shape):
-        zeros = np.nonzero(to_dense(columns[:, block], "Y", DataError) == 0)
-        rows, labels = _some_of(zeros, n_of_label[block], None, random)
-        found.append((rows, labels + block.start))
-    return tuple(map(np.concatenate, zip(*found, strict=True)))
+    """Rows and labels of so many zeros of each label, or of all; of sparse labels the same, one label at a time."""
+    if not sparse.issparse(Y):
+        return _some_of(np.nonzero(np.asarray(Y) == 0), n_of_label, None, random)
+    stored = canonical(Y).tocsc()
+    rows = [
+        _some_missing(taken, Y.shape[0], n, random)
+        for taken, n in zip(np.split(stored.indices, stored.indptr[1:-1]), n_of_label, strict=True)
+    ]
+    return np.concatenate(rows), np.repeat(np.arange(Y.shape[1]), list(map(len, rows)))
+
+
+def _some_missing(taken: np.ndarray, n_rows: int, n_wanted: int, random: np.random.Generator) -> np.ndarray:
+    """So many of the rows that are not taken, or all; the taken ones are in order."""
+    keys = random.random(n_rows - len(taken))  # those that _some_of draws
+    n_wanted = min(n_wanted, len(keys))
+    if n_wanted == 0:
+        return np.empty(0, dtype=np.int64)
+    near = np.flatnonzero(keys <= np.partition(keys, n_wanted - 1)[n_wanted - 1])
+    place = near[np.argsort(keys[near], kind="stable")[:n_wanted]]
+    return place + np.searchsorted(taken - np.arange(len(taken)), place, side="right")
 
 
 def _and_all_above(
