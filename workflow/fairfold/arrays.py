@@ -1,10 +1,84 @@
-"""Kinds of arrays that all packages take."""
+"""Kinds of arrays that all packages take.
+
+Where labels are many, these and their probabilities are sparse: a cell that is not stored is 0. What such matrices say
+together is in the cells that any of them stores, :func:`stored_cells`, and in the number of the others.
+"""
+
+from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
+from fairfold.errors import StudyError
+
 Matrix = np.ndarray | sparse.csr_array
 """Features or labels, (n_samples, n_columns), dense or sparse by rows."""
+
+DENSE_CELLS = 50_000_000
+"""Most cells, samples times labels, that a sparse matrix is made dense with; 400 MB of float64."""
+
+
+def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
+    """A sparse matrix as an array; what is none stays as it is, of any size.
+
+    Parameters
+    ----------
+    matrix : (n_rows, n_columns).
+    name : what it is called, for messages.
+    error : what to raise.
+
+    Raises
+    ------
+    StudyError
+        ``error``, when a sparse matrix has more than ``DENSE_CELLS`` cells.
+    """
+    if not sparse.issparse(matrix):
+        return matrix
+    n_rows, n_columns = matrix.shape
+    if n_rows * n_columns > DENSE_CELLS:
+        raise error(
+            f"{name} has {n_rows:,} × {n_columns:,} cells, all of which this needs in memory, and at most "
+            f"{DENSE_CELLS:,} of a sparse matrix are: give fewer samples or labels, or take a method that stays sparse."
+        )
+    return matrix.toarray()
+
+
+def canonical(matrix: Matrix) -> sparse.csr_array:
+    """The matrix by rows, columns in order and none twice, without a stored 0; its own arrays where it is so."""
+    rows = sparse.csr_array(matrix)
+    if not (rows.has_canonical_format and rows.data.all()):
+        rows = rows.copy()
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+    return rows
+
+
+def with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
+    """Other numbers in the same cells."""
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def stored_cells(*matrices: Matrix) -> tuple[np.ndarray, ...]:
+    """Rows and columns of the cells in which any of several matrices is not 0, and what each of them has there.
+
+    Parameters
+    ----------
+    matrices : of one shape, sparse or dense.
+
+    Returns
+    -------
+    (n_cells,) rows and columns in int64, row by row, and as many values of each matrix in its dtype. Time and memory
+    grow with the numbers that are stored and with rows.
+    """
+    n_rows, n_columns = matrices[0].shape
+    parts = [canonical(matrix) for matrix in matrices]
+    places = [np.repeat(np.arange(n_rows) * n_columns, np.diff(part.indptr)) + part.indices for part in parts]
+    every = np.sort(np.concatenate(places), kind="stable")  # runs in order, which are merged
+    every = every[np.diff(every, prepend=-1) > 0]
+    values = [np.zeros(len(every), dtype=part.dtype) for part in parts]
+    for value, place, part in zip(values, places, parts, strict=True):
+        value[np.searchsorted(every, place)] = part.data
+    return *np.divmod(every, max(n_columns, 1)), *values
 
 
 def with_short_indices(X: Matrix) -> Matrix:

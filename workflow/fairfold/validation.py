@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from fairfold.arrays import to_dense
 from fairfold.errors import StudyError, unknown_name
 
 UNMEASURED = -1
@@ -57,9 +58,8 @@ def check_binary(
 
 
 def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False) -> np.ndarray:
-    """As :func:`check_binary`; what is sparse is made dense."""
-    Y = check_binary(Y, name, error, unmeasured=unmeasured)
-    return Y.toarray() if sparse.issparse(Y) else Y
+    """As :func:`check_binary`; what is sparse is made dense, or refused where it is too large for that."""
+    return to_dense(check_binary(Y, name, error, unmeasured=unmeasured), name, error)
 
 
 def check_negatives(negatives: str, error: type[StudyError]) -> None:

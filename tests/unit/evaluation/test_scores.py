@@ -40,6 +40,30 @@ def test_sparse_labels_and_threshold(example):
     assert multilabel_scores(Y, P, threshold=0.3)["hamming_loss"] == pytest.approx(((P > 0.3) != Y).mean())
 
 
+@pytest.mark.parametrize("threshold", [-0.1, 0.0, 0.5])
+@pytest.mark.parametrize("unmeasured", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_sparse_probabilities_score_as_dense_ones(seed, unmeasured, threshold):
+    """To the last bit: counts are whole numbers. With weights they are not, and are added in another order."""
+    rng = np.random.default_rng(seed)
+    P = np.round(rng.random((30, 8)), 1) * (rng.random((30, 8)) < 0.4)  # with ties
+    Y = (rng.random(P.shape) < 0.1 + 0.6 * P).astype(np.int8)
+    Y[:3], P[:3], Y[3] = 0, 0, 1
+    Y[rng.random(P.shape) < unmeasured] = -1
+    for weights, tolerance in ((None, 0), (rng.random(30) + 0.2, 1e-14)):
+        dense = multilabel_scores(Y, P, threshold, sample_weight=weights)
+        for labels in (Y, sparse.csr_array(Y)):
+            found = multilabel_scores(labels, sparse.csr_array(P), threshold, sample_weight=weights)
+            np.testing.assert_allclose(list(found.values()), list(dense.values()), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(("Y", "P"), [([[0, 1]], [[0.3, 0.2]]), ([[1], [0]], [[0.3], [0.4]]), ([[0, 0]], [[0, 0]])])
+def test_small_sparse_matrices_score_as_dense_ones(Y, P):
+    """All cells stored, a single label, nothing stored."""
+    dense = multilabel_scores(np.array(Y), np.array(P))
+    np.testing.assert_equal(multilabel_scores(np.array(Y), sparse.csr_array(np.array(P, dtype=float))), dense)
+
+
 def test_a_single_label_has_no_order():
     assert multilabel_scores(np.array([[0], [1], [1]]), np.array([[0.9], [0.2], [0.8]]))["ranking_loss"] == 0
 
@@ -59,6 +83,10 @@ def test_undefined_scores_are_nan():
         (np.zeros((0, 2)), np.zeros((0, 2)), "shape"),
         (np.full((2, 2), 2), np.zeros((2, 2)), "but labels are 0 or 1"),
         (np.zeros((2, 2)), np.full((2, 2), np.nan), "4 of 4 predicted probabilities are not finite"),
+        (np.zeros((2, 2)), sparse.csr_array((2, 3)), "shape"),
+        (np.zeros((0, 2)), sparse.csr_array((0, 2)), "shape"),
+        (np.zeros(2), sparse.csr_array((1, 2)), "shape"),
+        (np.zeros((2, 2)), sparse.csr_array([[0, np.nan], [1, 0]]), "1 of 2 predicted probabilities are not finite"),
     ],
 )
 def test_bad_input(Y, P, sentence):

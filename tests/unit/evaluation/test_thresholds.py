@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from fairfold.errors import DataError, ModelError
@@ -74,6 +75,21 @@ def test_labels_drawn_from_the_probabilities_are_predicted_best(objective):
 def test_bad_input_is_refused(probabilities, options, sentence):
     with pytest.raises(DataError, match=sentence):
         best_thresholds(np.array(probabilities), **options)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
+def test_thresholds_of_sparse_probabilities_are_those_of_dense_ones(seed, share):
+    rng = np.random.default_rng(seed)
+    P = rng.beta(0.5, 2, size=(40, 9)) * (rng.random((40, 9)) < share * np.linspace(0, 1, 9))
+    P = np.round(P, 2) if seed % 2 else P
+    P[:, 8] = 1
+    assert all_thresholds(sparse.csr_array(P)) == all_thresholds(P)
+
+
+def test_sparse_probabilities_above_1_are_refused():
+    with pytest.raises(DataError, match="probabilities must be"):
+        best_thresholds(sparse.csr_array([[0, 1.5]]), "f1")
 
 
 @pytest.fixture(scope="module")

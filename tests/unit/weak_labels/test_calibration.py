@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
@@ -174,6 +175,64 @@ def test_posteriors_by_label_are_those_of_each():
     together = posterior(P, np.array([0.5, 0.9]))
     np.testing.assert_array_equal(together[:, 0], posterior(P[:, 0], 0.5))
     np.testing.assert_array_equal(together[:, 1], posterior(P[:, 1], 0.9))
+
+
+def sparsely(seed, unmeasured=0.0):
+    """Labels and probabilities, most of which are 0, a label without positives, and one without probabilities."""
+    rng = np.random.default_rng(seed)
+    P = np.round(rng.random((150, 7)), 2) * (rng.random((150, 7)) < 0.3)
+    observed = (rng.random(P.shape) < 0.03 + 0.7 * P).astype(np.int8)
+    observed[:, 5], P[:, 6] = 0, 0
+    observed[rng.random(P.shape) < unmeasured] = -1
+    return observed, P
+
+
+WAYS = pytest.mark.parametrize(("seed", "unmeasured"), [(0, 0.0), (1, 0.0), (2, 0.1), (3, 0.3)])
+
+
+@WAYS
+@pytest.mark.parametrize("weighted", [False, True])
+def test_calibration_of_sparse_probabilities_is_that_of_dense_ones(seed, unmeasured, weighted):
+    """Sums of a thousand terms are added in another order, which moves their optimum by a few of the last bits."""
+    observed, P = sparsely(seed, unmeasured)
+    weights = np.random.default_rng(seed).uniform(0.5, 1.5, len(P)) if weighted else None
+    dense = fit_calibration(observed, P, sample_weight=weights)
+    for labels in (sparse.csr_array(observed), observed):
+        found = fit_calibration(labels, sparse.csr_array(P), sample_weight=weights)
+        np.testing.assert_allclose(found, dense, rtol=0, atol=1e-12)
+
+
+@WAYS
+def test_sparse_probabilities_that_are_0_stay_so_when_calibrated_and_others_are_as_in_the_array(seed, unmeasured):
+    observed, P = sparsely(seed, unmeasured)
+    coefficients = fit_calibration(observed, P)
+    dense, found = calibrate(P, coefficients), calibrate(sparse.csr_array(P), coefficients)
+    np.testing.assert_array_equal(found.toarray(), np.where(P > 0, dense, 0))
+    left_out = np.broadcast_to(calibrate(np.zeros((1, P.shape[1])), coefficients), P.shape)
+    np.testing.assert_array_equal(dense[P == 0], left_out[P == 0])
+
+
+@WAYS
+def test_frequencies_and_posteriors_of_sparse_probabilities_are_those_of_dense_ones(seed, unmeasured):
+    observed, P = sparsely(seed, unmeasured)
+    stored = sparse.csr_array(observed), sparse.csr_array(P)
+    for kind in ("shared", "by-label"):
+        c = estimated_label_frequency(observed, P, kind)
+        np.testing.assert_array_equal(estimated_label_frequency(*stored, kind), c)
+        np.testing.assert_array_equal(posterior(stored[1], c).toarray(), posterior(P, c))
+    assert shared_label_frequency(*stored, z=0) == shared_label_frequency(observed, P, z=0)
+
+
+def test_sparse_labels_go_with_dense_probabilities():
+    observed, P = sparsely(0)
+    labels = sparse.csr_array(observed)
+    np.testing.assert_array_equal(fit_calibration(labels, P), fit_calibration(observed, P))
+    assert shared_label_frequency(labels, P) == shared_label_frequency(observed, P)
+
+
+def test_shapes_of_sparse_probabilities_must_match():
+    with pytest.raises(ModelError, match=r"probabilities have shape \(3, 2\) and labels \(2, 3\)"):
+        fit_calibration(np.zeros((2, 3)), sparse.csr_array((3, 2)))
 
 
 @pytest.mark.parametrize("name", ["gcForest+", "SLCForest+", "Stack+", "logistic+"])

@@ -33,6 +33,19 @@ def test_recovers_the_frequency_of_a_perfect_model():
     assert label_frequency(observed, np.where(truth, 0.3, 0.0)) == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("percentile", [0.0, 0.3, 0.5, 0.95, 1.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_probabilities_have_the_frequencies_of_dense_ones(seed, percentile):
+    rng = np.random.default_rng(seed)
+    P = rng.random((40, 6)) * (rng.random((40, 6)) < 0.5)
+    observed = (rng.random(P.shape) < [0, 0.03, 0.1, 0.3, 0.6, 1]).astype(np.int8)
+    expected = label_frequency(observed, P, percentile=percentile)
+    for labels in (observed, sparse.csr_array(observed)):
+        found = label_frequency(labels, sparse.csr_array(P), percentile=percentile)
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(label_frequency(sparse.csr_array(observed), P, percentile=percentile), expected)
+
+
 def plain_quarter(values, value):
     width = max(values) - min(values)
     share = (value - min(values)) / width if width else 0.0

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fairfold.errors import ModelError
 from fairfold.weak_labels import (
@@ -170,7 +171,55 @@ def test_weights_of_0_and_1_count_as_labels_do(rng):
     assert whole["hits"].dtype == whole["misses"].dtype == np.int64
 
 
+def test_sparse_labels_are_imputed_as_dense_ones(rng, observed):
+    P = ties(rng, 2, 40, 6) * (rng.random((2, 40, 6)) < 0.5)
+    cap, frequency = rng.integers(0, 41, 6), rng.choice([0.2, 0.8, 1.0], 6)
+    for threshold in (0.0, 0.4, 0.5):
+        for dense, stored in (
+            (observed, sparse.csr_array(observed)),
+            (observed, observed),  # probabilities decide
+        ):
+            one, each = sparse.csr_array(P[0]), [sparse.csr_array(p) for p in P]
+            above = {"threshold": threshold}
+            for found, expected in (
+                (
+                    strict_label_complement(stored, one, cap, **above),
+                    strict_label_complement(dense, P[0], cap, **above),
+                ),
+                (
+                    strict_label_complement(stored, one, cap, **above, frequency=frequency),
+                    strict_label_complement(dense, P[0], cap, **above, frequency=frequency),
+                ),
+                (
+                    fluid_label_addition(stored, one, frequency, **above),
+                    fluid_label_addition(dense, P[0], frequency, **above),
+                ),
+                (label_complement(stored, each, **above), label_complement(dense, P, **above)),
+            ):
+                np.testing.assert_array_equal(found.toarray(), expected)
+                assert (found.format, found.dtype, found.nnz) == ("csr", np.int8, expected.sum())
+    found = label_complement(sparse.csr_array(observed), each, threshold=0.4, inclusive=True)
+    np.testing.assert_array_equal(found.toarray(), label_complement(observed, P, threshold=0.4, inclusive=True))
+    for rounding in ("ceil", "floor"):
+        found = positive_cap(sparse.csr_array(observed), frequency, rounding=rounding)
+        np.testing.assert_array_equal(found, positive_cap(observed, frequency, rounding=rounding))
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_quality_of_sparse_labels_is_that_of_dense_ones(rng, weights):
+    truth = (rng.random((30, 5)) < 0.4).astype(np.int8)
+    observed = truth & (rng.random(truth.shape) < 0.5)
+    added = np.where(rng.random(truth.shape) < 0.3, 0.25 if weights else 1, 0)  # quarters are added without rounding
+    imputed = np.maximum(observed, added)
+    dense = imputation_quality(truth, observed, imputed)
+    stored = imputation_quality(*map(sparse.csr_array, (truth, observed, imputed)))
+    for name in dense:
+        np.testing.assert_array_equal(stored[name], dense[name])
+        assert stored[name].dtype == dense[name].dtype
+
+
 SEEN, P, ONE = np.array([[1, 0], [0, 1]]), np.full((2, 2), 0.7), np.ones(2)
+CSR = sparse.csr_array
 
 
 @pytest.mark.parametrize(
@@ -196,6 +245,22 @@ SEEN, P, ONE = np.array([[1, 0], [0, 1]]), np.full((2, 2), 0.7), np.ones(2)
         (lambda: imputation_quality(SEEN, SEEN, SEEN * np.nan), "label 0 is nan in the imputed labels"),
         (lambda: imputation_quality(SEEN, SEEN, SEEN * 0.5), "observed but 0.5 in the imputed labels"),
         (lambda: imputation_quality(SEEN, SEEN, np.eye(2) * [1, 0]), "row 1, label 1 .* imputed labels"),
+        (
+            lambda: imputation_quality(SEEN, SEEN, CSR(np.eye(2) * [1, 0])),
+            "row 1, label 1 is observed but 0 in the imp",
+        ),
+        (lambda: imputation_quality(SEEN, SEEN, CSR(SEEN * 1.5)), "row 0, label 0 is 1.5 in the imputed labels"),
+        (lambda: imputation_quality(CSR(SEEN), SEEN, CSR(SEEN[:1])), r"imputed labels have shape \(1, 2\)"),
+        (lambda: positive_cap(CSR(SEEN), np.ones(3)), r"shape \(3,\).*\(2,\)"),
+        (lambda: fluid_label_addition(SEEN, CSR(P[:1]), ONE), r"\(1, 2\)"),
+        (lambda: fluid_label_addition(SEEN, CSR(P), ONE, threshold=-0.1), "every label would be imputed that has no"),
+        (
+            lambda: strict_label_complement(SEEN, CSR(P), ONE, threshold=-0.1),
+            "every label would be imputed that has no",
+        ),
+        (lambda: strict_label_complement(SEEN, CSR(P), np.ones(3)), "cap has shape"),
+        (lambda: label_complement(SEEN, [CSR(P)], threshold=0, inclusive=True), "threshold is 0.* must be above 0"),
+        (lambda: label_complement(SEEN, [CSR(P), CSR(P[:1])]), r"\(1, 2\)"),
     ],
 )
 def test_bad_input_is_named(call, message):

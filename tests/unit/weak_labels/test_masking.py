@@ -152,3 +152,8 @@ def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_conf
         for value in (0, 1):
             lost = ((partly == value) & (observed == -1))[train].sum(axis=0)
             assert lost.tolist() == [floor(0.5 * n) for n in (partly == value)[train].sum(axis=0)]
+
+
+def test_zeros_of_too_many_sparse_labels_are_not_hidden():
+    with pytest.raises(DataError, match="Y has 10,000 × 10,000 cells, all of which this needs in memory"):
+        mask_labels(sparse.csr_array((10_000, 10_000), dtype=np.int8), 0.3, negatives="confirmed")

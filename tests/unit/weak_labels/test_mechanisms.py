@@ -51,12 +51,32 @@ def test_at_random_is_the_default_to_the_last_label(Y):
 def test_arrays_sparse_matrices_and_frames_lose_the_same(Y, reference, mechanism):
     options = {"mechanism": mechanism, **ways(reference)[mechanism], "wrong_positives": 0.2, "random_state": 4}
     dense = mask_positives(Y, 0.5, **options)
-    np.testing.assert_array_equal(mask_positives(sparse.csr_array(Y), 0.5, **options).toarray(), dense)
+    stored = mask_positives(sparse.csr_array(Y), 0.5, **options)
+    assert stored.format == "csr" and stored.nnz == dense.sum() and stored.dtype == Y.dtype
+    np.testing.assert_array_equal(stored.toarray(), dense)
     frame = mask_positives(pd.DataFrame(Y, columns=list("abcde"), index=np.arange(N) + 7), 0.5, **options)
     np.testing.assert_array_equal(frame, dense)
     assert list(frame.columns) == list("abcde") and frame.index[0] == 7
     again = mask_positives(Y, 0.5, **{**options, "random_state": 5})
     assert (again != dense).any()
+
+
+def test_a_sparse_reference_is_0_where_nothing_is_stored(Y, reference):
+    some = np.where(reference < 0.5, 0, reference)
+    for negatives in ("unlabelled", "confirmed"):
+        options = {"negatives": negatives, "mechanism": "difficulty", "random_state": 0}
+        dense = mask_labels(Y, 0.5, **options, reference=some)
+        stored = mask_labels(sparse.csr_array(Y), 0.5, **options, reference=sparse.csr_array(some))
+        np.testing.assert_array_equal(stored.toarray(), dense)
+
+
+@pytest.mark.parametrize("unmeasured", [0.0, 0.3])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+def test_zeros_of_sparse_labels_become_positive_as_those_of_dense_ones(Y, share, unmeasured):
+    some = np.where(np.random.default_rng(2).random(Y.shape) < unmeasured, -1, Y)
+    dense = mask_positives(some, 0.5, wrong_positives=share, random_state=0)
+    stored = mask_positives(sparse.csr_array(some), 0.5, wrong_positives=share, random_state=0)
+    np.testing.assert_array_equal(stored.toarray(), dense)
 
 
 def test_odds_are_those_of_each_draw():
@@ -135,6 +155,12 @@ def test_nothing_is_hidden_at_a_rate_of_nothing(Y, reference):
         ({"mechanism": "difficulty", "reference": np.ones((3, 5))}, DataError, r"reference has shape \(3, 5\)"),
         ({"mechanism": "difficulty", "reference": np.full((N, 5), 2)}, DataError, "a probability from 0 to 1"),
         ({"mechanism": "difficulty", "reference": np.full((N, 5), np.nan)}, DataError, "a probability from 0 to 1"),
+        (
+            {"mechanism": "difficulty", "reference": sparse.csr_array((3, 5))},
+            DataError,
+            r"reference has shape \(3, 5\)",
+        ),
+        ({"mechanism": "difficulty", "reference": sparse.eye_array(N, 5) * 2}, DataError, "a probability from 0 to 1"),
         ({"mechanism": "group"}, DataError, "there are no groups: give one for each sample, or use 'sample'"),
         ({"mechanism": "group", "groups": np.arange(3)}, ModelError, "groups have shape"),
         ({"wrong_positives": 1.0}, DataError, "share of wrong positives is 1.0; it must be at least 0 and below 1"),

@@ -278,11 +278,12 @@ def _split_labels(
 def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> list[str]:
     """Names of the columns that are labels, among all of the file's."""
     ((way, value),) = entry.labels.items()
+    kept = set(table.columns)
     match way:
         case "prefix":
             found = [column for column in table.header if column.startswith(value)]
         case "everything":
-            found = [column for column in table.header if column in table.columns]
+            found = [column for column in table.header if column in kept]
         case "last":
             if value >= len(table.header):
                 raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.header)} columns.")

@@ -9,21 +9,24 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from fairfold.evaluation import plain_scores
+from fairfold.arrays import Matrix
+from fairfold.evaluation import plain_scores, sparse_scores
 
 
 class Predictions(NamedTuple):
     """Checked labels and probabilities, and what most metrics make of them.
 
-    Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities.
-    truth, score : both raveled, the measured (sample, label) pairs as one binary problem.
+    Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities; both CSR, or neither.
+    truth, score : both raveled, the measured (sample, label) pairs as one binary problem. Of sparse ones the pairs that
+        are 0 in both are one, which has their weight.
     predicted : whether each pair's probability is above the threshold, 0/1.
     weights : None, or weights of the pairs; ``of_samples`` are those of the samples.
     """
 
-    Y: np.ndarray
-    P: np.ndarray
+    Y: Matrix
+    P: Matrix
     truth: np.ndarray
     score: np.ndarray
     predicted: np.ndarray
@@ -65,6 +68,8 @@ def _hamming_loss(of: Predictions) -> float:
 
 
 def _ranking_loss(of: Predictions) -> float:
+    if sparse.issparse(of.P):
+        return sparse_scores.label_ranking_loss(of.Y, of.P, of.of_samples)
     if of.truth.size < of.Y.size:
         return _ranking_loss_of_measured(of)
     if of.Y.shape[1] == 1:

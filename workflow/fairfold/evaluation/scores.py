@@ -7,14 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 from scipy import sparse
 
+from fairfold.arrays import Matrix, canonical, stored_cells
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import METRICS, Predictions
-from fairfold.validation import UNMEASURED, check_dense_binary, check_weights
+from fairfold.validation import UNMEASURED, check_binary, check_dense_binary, check_weights
 
 
 def multilabel_scores(
-    Y_true: np.ndarray | sparse.csr_array,
-    P: np.ndarray,
+    Y_true: Matrix,
+    P: Matrix,
     threshold: float = 0.5,
     *,
     metrics: Iterable[str] = tuple(METRICS),
@@ -30,7 +31,7 @@ def multilabel_scores(
     Parameters
     ----------
     Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities, finite.
+    P : (n_samples, n_labels) probabilities, finite; of a CSR matrix those that are not stored are 0.
     threshold : probability above which a label counts as predicted.
     metrics : those to compute, of ``METRICS``.
     sample_weight : (n_samples,) above 0, how much a sample counts in means, and its labels in pools; None for 1.
@@ -38,7 +39,8 @@ def multilabel_scores(
     Returns
     -------
     dict from metric to float. Where all labels are equal ``roc_auc`` is undefined and NaN, and so is
-    ``average_precision`` where no label is positive. Time grows with n·q·log(n·q).
+    ``average_precision`` where no label is positive. Time grows with n·q·log(n·q), of sparse probabilities with what
+    is stored in place of n·q.
 
     Raises
     ------
@@ -46,15 +48,20 @@ def multilabel_scores(
         When the shapes differ, labels are not 0/1, weights not above 0, probabilities are not finite, or there is no
         such metric.
     """
-    Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
-    P = np.asarray(P, dtype=np.float64)
-    if Y.ndim != 2 or Y.shape != P.shape or Y.size == 0:
-        raise DataError(f"labels have shape {Y.shape} and probabilities {P.shape}; both must be (n_samples, n_labels).")
-    if not np.isfinite(P).all():
-        raise DataError(f"{np.count_nonzero(~np.isfinite(P))} of {P.size} predicted probabilities are not finite.")
+    predictions = (_pool_stored if sparse.issparse(P) else _pool)(Y_true, P, threshold, sample_weight)
     for metric in metrics:
         if metric not in METRICS:
             raise DataError(unknown_name("metric", metric, METRICS))
+    if not predictions.truth.size:
+        return dict.fromkeys(metrics, np.nan)
+    return {metric: float(METRICS[metric].function(predictions)) for metric in metrics}
+
+
+def _pool(Y_true: Matrix, P: np.ndarray, threshold: float, sample_weight: np.ndarray | None) -> Predictions:
+    """All (sample, label) pairs that are measured."""
+    Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
+    P = np.asarray(P, dtype=np.float64)
+    _check_probabilities(P.shape, P, Y.shape)
     truth, score = Y.ravel().astype(np.int8), P.ravel()
     of_samples = check_weights(sample_weight, len(Y), DataError)
     weights = None if of_samples is None else np.repeat(of_samples, Y.shape[1])
@@ -62,8 +69,35 @@ def multilabel_scores(
     if not is_measured.all():
         truth, score = truth[is_measured], score[is_measured]
         weights = None if weights is None else weights[is_measured]
-        if not truth.size:
-            return dict.fromkeys(metrics, np.nan)
-    predicted = (score > threshold).astype(np.int8)
-    predictions = Predictions(Y, P, truth, score, predicted, weights, of_samples)
-    return {metric: float(METRICS[metric].function(predictions)) for metric in metrics}
+    return Predictions(Y, P, truth, score, (score > threshold).astype(np.int8), weights, of_samples)
+
+
+def _pool_stored(
+    Y_true: Matrix, P: sparse.csr_array, threshold: float, sample_weight: np.ndarray | None
+) -> Predictions:
+    """Pairs that are not 0 in both, as far as they are measured, and one pair with the weight of all others."""
+    Y = sparse.csr_array(check_binary(Y_true, "Y_true", DataError, unmeasured=True))
+    P = canonical(P).astype(np.float64, copy=False)
+    _check_probabilities(P.shape, P.data, Y.shape)
+    rows, _, truth, score = stored_cells(Y, P)
+    of_samples = check_weights(sample_weight, Y.shape[0], DataError)
+    weights = np.ones(Y.shape[0]) if of_samples is None else of_samples
+    n_others = Y.shape[1] - np.bincount(rows, minlength=Y.shape[0])
+    is_measured = truth != UNMEASURED
+    truth, score, of_pairs = truth[is_measured].astype(np.int8), score[is_measured], weights[rows[is_measured]]
+    if n_others.any():
+        truth, score, of_pairs = (
+            np.append(truth, np.int8(0)),
+            np.append(score, 0),
+            np.append(of_pairs, weights @ n_others),
+        )
+    return Predictions(Y, P, truth, score, (score > threshold).astype(np.int8), of_pairs, of_samples)
+
+
+def _check_probabilities(shape: tuple[int, ...], values: np.ndarray, of_labels: tuple[int, ...]) -> None:
+    if len(of_labels) != 2 or of_labels != shape or 0 in shape:
+        raise DataError(f"labels have shape {of_labels} and probabilities {shape}; both must be (n_samples, n_labels).")
+    if not np.isfinite(values).all():
+        raise DataError(
+            f"{np.count_nonzero(~np.isfinite(values))} of {values.size} predicted probabilities are not finite."
+        )

@@ -8,11 +8,13 @@ ratio of expectations takes the place of the expectation of the ratio, which it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
+from fairfold.arrays import Matrix, canonical
 from fairfold.errors import DataError, ModelError, unknown_name
 
 Objective = Literal["mcc", "f1", "hamming_loss"]
@@ -33,13 +35,14 @@ OBJECTIVES = (*_EXPECTED, "hamming_loss")
 
 
 def best_thresholds(
-    probabilities: np.ndarray, objective: Objective, *, by: Literal["pooled", "label"] = "pooled"
+    probabilities: Matrix, objective: Objective, *, by: Literal["pooled", "label"] = "pooled"
 ) -> np.ndarray:
     """The threshold above which labels are to be predicted for the best expected score.
 
     Parameters
     ----------
-    probabilities : (n_samples, n_labels) calibrated, of samples that the model did not see.
+    probabilities : (n_samples, n_labels) calibrated, of samples that the model did not see; of a CSR matrix those that
+        are not stored are 0.
     objective : ``"mcc"``, ``"f1"`` or ``"hamming_loss"``.
     by : ``"pooled"`` for one threshold, with which all (sample, label) pairs have the best score together; ``"label"``
         for one of each label.
@@ -47,7 +50,7 @@ def best_thresholds(
     Returns
     -------
     (n_labels,) thresholds midway between two probabilities, in [0, 1). Where no label is expected to be positive, or
-    all are, one half. Time grows with n·q·log(n·q).
+    all are, one half. Time grows with n·q·log(n·q), of a CSR matrix with what it stores in place of n·q.
 
     Raises
     ------
@@ -58,28 +61,51 @@ def best_thresholds(
         raise DataError(unknown_name("objective", objective, OBJECTIVES))
     if by not in ("pooled", "label"):
         raise DataError(f"by is {by!r}; it must be 'pooled' or 'label'.")
-    P = np.asarray(probabilities, dtype=np.float64)
-    if P.ndim != 2 or not ((P >= 0) & (P <= 1)).all():
+    P = probabilities if sparse.issparse(probabilities) else np.asarray(probabilities, dtype=np.float64)
+    P = canonical(P).astype(np.float64).tocsc() if sparse.issparse(P) else P
+    values = P.data if sparse.issparse(P) else P
+    if P.ndim != 2 or not ((values >= 0) & (values <= 1)).all():
         raise DataError("probabilities must be (n_samples, n_labels) numbers between 0 and 1.")
+    n_samples, n_labels = P.shape
     if objective == "hamming_loss":
-        return np.full(P.shape[1], 0.5)
-    columns = P.T if by == "label" else [P.ravel()]
-    found = np.array([_best_threshold(column, _EXPECTED[objective]) for column in columns])
-    return np.broadcast_to(found, P.shape[1]).copy()
+        return np.full(n_labels, 0.5)
+    if by == "pooled":
+        return np.repeat(_best_of_rows(values.reshape(1, -1), n_samples * n_labels, _EXPECTED[objective]), n_labels)
+    found = np.empty(n_labels)
+    for labels, p in _rows_of_labels(P):
+        found[labels] = _best_of_rows(p, n_samples, _EXPECTED[objective])
+    return found
 
 
-def _best_threshold(p: np.ndarray, score: Callable[..., np.ndarray]) -> float:
-    p = np.sort(p)[::-1]
-    hits, chosen = np.cumsum(p), np.arange(1, len(p) + 1)
-    ends = np.append(p[:-1] > p[1:], True)  # ties are predicted together
-    found = np.where(ends, score(hits, chosen, hits[-1], len(p)), -np.inf)
-    best = int(np.argmax(found))
-    if found[best] <= 0:
-        return 0.5
-    return float((p[best] + p[best + 1]) / 2) if best + 1 < len(p) else 0.0
+def _rows_of_labels(P: np.ndarray | sparse.csc_array) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+    """Labels and (k, m) their probabilities: one by one, or those with about as many stored, filled up with zeros."""
+    if not sparse.issparse(P):
+        yield from ((slice(j, j + 1), P.T[j : j + 1]) for j in range(P.shape[1]))
+        return
+    width_of = np.minimum(2 ** np.ceil(np.log2(np.maximum(np.diff(P.indptr), 1))).astype(np.int64), P.shape[0])
+    for width in np.unique(width_of):
+        labels = np.flatnonzero(width_of == width)
+        part, p = P[:, labels], np.zeros((len(labels), width))
+        row = np.repeat(np.arange(len(labels)), np.diff(part.indptr))
+        p[row, np.arange(part.nnz) - part.indptr[row]] = part.data
+        yield labels, p
 
 
-def all_thresholds(probabilities: np.ndarray) -> dict[str, dict[str, list[float]]]:
+def _best_of_rows(p: np.ndarray, n: int, score: Callable[..., np.ndarray]) -> np.ndarray:
+    """(k,) best thresholds of (k, m) probabilities, row by row; of n, those that are not given are 0."""
+    p = np.sort(p, axis=1)[:, ::-1]
+    if p.shape[1] < n:  # ties are predicted together, so that one 0 stands for all
+        p = np.pad(p, ((0, 0), (0, 1)))
+    hits, chosen = np.cumsum(p, axis=1), np.arange(1.0, p.shape[1] + 1)
+    chosen[-1] = n
+    ends = np.pad(p[:, :-1] > p[:, 1:], ((0, 0), (0, 1)), constant_values=True)
+    found = np.where(ends, score(hits, chosen, hits[:, -1:], n), -np.inf)
+    row, best = np.arange(len(p)), np.argmax(found, axis=1)
+    middle = (p[row, best] + p[row, np.minimum(best + 1, p.shape[1] - 1)]) / 2
+    return np.where(found[row, best] <= 0, 0.5, np.where(best + 1 < p.shape[1], middle, 0.0))
+
+
+def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     """Thresholds of every objective, pooled and by label, as plain lists: ``all_thresholds(P)["mcc"]["label"]``.
 
     Parameters

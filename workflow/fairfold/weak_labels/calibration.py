@@ -6,17 +6,23 @@ is observed with probability c, whatever the sample, then P(positive | x) = P(ob
 A percentile of the positives' probabilities says little about c where no sample is surely positive.
 :func:`shared_label_frequency` therefore looks for the label and the samples in which the share of observed positives
 is highest, and takes one c for all labels; :func:`label_frequencies` lets the c of labels differ.
+
+Sparse probabilities are 0 where nothing is stored, and what is found of them is what the dense array would give, in
+time and memory that grow with what is stored. Only calibrated ones differ: a 0 stays 0, see :func:`calibrate`.
 """
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, logit
 
+from fairfold.arrays import Matrix, canonical, stored_cells, to_dense, with_data
 from fairfold.errors import ModelError, unknown_name
 from fairfold.validation import Negatives
+from fairfold.weak_labels.rankings import Rankings, check_shapes
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
@@ -30,8 +36,8 @@ LabelFrequencies = Literal["shared", "by-label"]
 
 
 def fit_calibration(
-    observed: np.ndarray,
-    probabilities: np.ndarray,
+    observed: Matrix,
+    probabilities: Matrix,
     *,
     shrinkage: float = 1.0,
     sample_weight: np.ndarray | None = None,
@@ -40,12 +46,13 @@ def fit_calibration(
 
     P(observed) = expit(a_j · logit(p) + b_j) maximises the likelihood (Platt 1999), less ``shrinkage`` times the
     squared distance of (a_j, b_j) from the values for all labels pooled, which are shrunk towards (1, 0). So a label
-    with few positives follows the others. Slopes are at least 0. Time grows with n_samples · n_labels.
+    with few positives follows the others. Slopes are at least 0. Time grows with n_samples · n_labels, of sparse
+    probabilities with what is stored: all other cells of a label have the same logit, and are one term of that weight.
 
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
-    probabilities : (n_samples, n_labels) from models that did not see the sample.
+    probabilities : (n_samples, n_labels) from models that did not see the sample, dense or CSR.
     shrinkage : at least 0.
     sample_weight : (n_samples,) of mean 1, or None.
 
@@ -53,21 +60,26 @@ def fit_calibration(
     -------
     (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
     """
-    z, is_observed = _logits(probabilities), np.asarray(observed, dtype=np.float64)
-    counts = (is_observed >= 0).astype(np.float64)
-    if sample_weight is not None:
-        counts *= sample_weight[:, np.newaxis]
-    parts = [part.reshape(-1, 1) for part in (z, is_observed, counts)]
-    pooled = _fit_logistic(*parts, np.array([[1.0, 0.0]]), shrinkage)
-    return _fit_logistic(z, is_observed, counts, np.repeat(pooled, z.shape[1], axis=0), shrinkage)
+    terms = (_Terms.of_stored if sparse.issparse(probabilities) else _Terms.of_all)(
+        observed, probabilities, sample_weight
+    )
+    pooled = _fit_logistic(terms.pooled(), np.array([[1.0, 0.0]]), shrinkage)
+    return _fit_logistic(terms, np.repeat(pooled, probabilities.shape[1], axis=0), shrinkage)
 
 
-def calibrate(probabilities: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """(n_samples, n_labels) probabilities that a label is observed, with coefficients of :func:`fit_calibration`."""
+def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
+    """(n_samples, n_labels) probabilities that a label is observed, with coefficients of :func:`fit_calibration`.
+
+    Of sparse ones, those that are 0 stay 0, in place of ``calibrate(np.zeros((1, n_labels)), coefficients)``: what a
+    label has left where no model sees a sign of it. All other cells are as in the dense array.
+    """
+    if sparse.issparse(probabilities):
+        stored = canonical(probabilities)
+        return with_data(stored, calibrate(stored.data, coefficients[stored.indices]))
     return expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
 
 
-def posterior(seen_proba: np.ndarray, frequency: float | np.ndarray) -> np.ndarray:
+def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
     """Probability that a label is positive, P(positive | x) = P(observed | x) / c, at most 1.
 
     Where c is too small many would tie at 1 and lose their order, so a thousandth of P(observed | x) takes the place of
@@ -75,15 +87,18 @@ def posterior(seen_proba: np.ndarray, frequency: float | np.ndarray) -> np.ndarr
 
     Parameters
     ----------
-    seen_proba : array of probabilities that a label is observed.
+    seen_proba : array of probabilities that a label is observed, or CSR matrix, whose zeros stay zeros.
     frequency : label frequency c in (0, 1], or (n_labels,) of them.
     """
     frequency = np.asarray(frequency)
+    if sparse.issparse(seen_proba):
+        stored = canonical(seen_proba)
+        return with_data(stored, posterior(stored.data, frequency[stored.indices] if frequency.ndim else frequency))
     return (1 - _TIE_BREAK) * np.minimum(1, seen_proba / frequency) + _TIE_BREAK * seen_proba
 
 
 def estimated_label_frequency(
-    observed: np.ndarray, probabilities: np.ndarray, kind: LabelFrequencies, negatives: Negatives = "unlabelled"
+    observed: Matrix, probabilities: Matrix, kind: LabelFrequencies, negatives: Negatives = "unlabelled"
 ) -> float | np.ndarray:
     """Label frequency c of all labels, or (n_labels,) one of each; 1 where negatives are confirmed.
 
@@ -106,7 +121,7 @@ def estimated_label_frequency(
     return shared if kind == "shared" else label_frequencies(observed, probabilities, shared)
 
 
-def label_frequencies(observed: np.ndarray, probabilities: np.ndarray, shared: float) -> np.ndarray:
+def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) -> np.ndarray:
     """(n_labels,) label frequencies, each between the shared one and what the label's own ranking says.
 
     That is the share of observed positives among the samples that are likeliest to have the label, a quarter as many
@@ -119,50 +134,42 @@ def label_frequencies(observed: np.ndarray, probabilities: np.ndarray, shared: f
     observed, probabilities : see :func:`shared_label_frequency`.
     shared : label frequency of all labels.
     """
-    is_observed, is_measured = np.asarray(observed) == 1, np.asarray(observed) >= 0
-    top = np.maximum(is_observed.sum(axis=0) // _OWN_DEPTH, 1)
-    ranking = np.argsort(-np.where(is_measured, probabilities, -np.inf), axis=0, kind="stable")
-    hits = np.cumsum(np.take_along_axis(is_observed, ranking, axis=0), axis=0)[top - 1, np.arange(len(top))]
-    own, trust = np.maximum(hits, 0.5) / top, top / (top + _SHARED_VOTES)
-    found = np.exp(trust * np.log(own) + (1 - trust) * np.log(shared))
-    return np.where(is_observed.any(axis=0), found, shared)
+    ranked = Rankings.of(observed, probabilities)
+    top = np.maximum(ranked.n_positives // _OWN_DEPTH, 1)
+    own, trust = np.maximum(ranked.hits(top), 0.5) / top, top / (top + _SHARED_VOTES)
+    found = np.full(probabilities.shape[1], shared, dtype=np.float64)
+    found[ranked.labels] = np.exp(trust * np.log(own) + (1 - trust) * np.log(shared))
+    return found
 
 
-def shared_label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, z: float = 0.7) -> float:
+def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float = 0.7) -> float:
     """Label frequency c = P(observed | positive), the same for all labels: a lower bound that is sharp if any label is.
 
     Among any samples, the share of observed positives is at most c, and c itself where all of them are positive. So
     the top of each label's ranking is looked at, for several depths; labels are pooled from the best on; and the
     largest share counts, less ``z`` standard errors, which keeps the maximum of many noisy shares from being too
-    large. Ranks are all that matters, so probabilities need not be calibrated. Time grows with n·log(n) per label.
+    large. Ranks are all that matters, so probabilities need not be calibrated. Time grows with n·log(n) per label, of
+    sparse probabilities with those that are stored.
 
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
-    probabilities : (n_samples, n_labels) from models that did not see the sample.
+    probabilities : (n_samples, n_labels) from models that did not see the sample, dense or CSR.
     z : standard errors.
 
     Returns
     -------
     A number in (0, 1]; 1 ("nothing is missing") where the labels say nothing, because too few are positive.
     """
-    is_observed, is_measured = np.asarray(observed) == 1, np.asarray(observed) >= 0
-    n_positives = is_observed.sum(axis=0)
-    labels = np.flatnonzero(n_positives)
-    score = np.where(is_measured, probabilities, -np.inf)[:, labels]  # unmeasured ones come last
-    ranking = np.argsort(-score, axis=0, kind="stable")
-    hits = np.cumsum(np.take_along_axis(is_observed[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
-    tops = [np.rint(depth * n_positives[labels]).astype(np.int64) for depth in _DEPTHS]
-    n_measured = is_measured[:, labels].sum(axis=0)
-    bounds = [_best_share(hits, np.minimum(top, n_measured), z) for top in tops]
-    best = max(bounds, default=0.0)
+    ranked = Rankings.of(observed, probabilities)
+    tops = [np.rint(depth * ranked.n_positives).astype(np.int64) for depth in _DEPTHS]
+    tops = [np.clip(np.minimum(top, ranked.n_measured), 1, observed.shape[0]) for top in tops]
+    best = max(_best_share(ranked.hits(top), top, z) for top in tops)
     return best if best > 0 else 1.0
 
 
-def _best_share(hits: np.ndarray, top: np.ndarray, z: float) -> float:
+def _best_share(n_hits: np.ndarray, top: np.ndarray, z: float) -> float:
     """Largest lower bound of the share of hits among the top samples of the best labels, however many those are."""
-    top = np.clip(top, 1, len(hits))
-    n_hits = hits[top - 1, np.arange(hits.shape[1])]
     best_first = np.argsort(1 / np.sqrt(top) - n_hits / top, kind="stable")
     n, n_hits = np.cumsum(top[best_first]), np.cumsum(n_hits[best_first])
     share = n_hits / n
@@ -175,18 +182,67 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
     return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
 
 
-def _fit_logistic(
-    z: np.ndarray, is_observed: np.ndarray, counts: np.ndarray, prior: np.ndarray, shrinkage: float
-) -> np.ndarray:
-    """Newton's method for all columns at once; the prior keeps it well posed where a column has one class only."""
-    coefficients = prior.copy()
-    for _ in range(_NEWTON_STEPS):
-        p = expit(z * coefficients[:, 0] + coefficients[:, 1])
-        error, weight = counts * (p - is_observed), counts * p * (1 - p)
-        gradient = np.column_stack([(error * z).sum(axis=0), error.sum(axis=0)]) + 2 * shrinkage * (
-            coefficients - prior
+class _Terms(NamedTuple):
+    """Terms of the likelihood, each of so many cells.
+
+    z, is_observed, counts : (n_samples, n_labels), a label a column; or (n_terms,), each of that label in ``labels``.
+    """
+
+    z: np.ndarray
+    is_observed: np.ndarray
+    counts: np.ndarray
+    labels: np.ndarray | None = None
+
+    @classmethod
+    def of_all(cls, observed: Matrix, probabilities: np.ndarray, sample_weight: np.ndarray | None) -> _Terms:
+        """A term of each cell."""
+        z, is_observed = (
+            _logits(probabilities),
+            np.asarray(to_dense(observed, "observed", ModelError), dtype=np.float64),
         )
-        saa, sab, sbb = (weight * z * z).sum(axis=0), (weight * z).sum(axis=0), weight.sum(axis=0)
+        counts = (is_observed >= 0).astype(np.float64)
+        if sample_weight is not None:
+            counts *= sample_weight[:, np.newaxis]
+        return cls(z, is_observed, counts)
+
+    @classmethod
+    def of_stored(cls, observed: Matrix, probabilities: sparse.csr_array, sample_weight: np.ndarray | None) -> _Terms:
+        """A term of each cell that is stored, and one of all others of a label together, which are 0 in both."""
+        check_shapes(observed, probabilities)
+        n_samples, n_labels = probabilities.shape
+        rows, labels, seen, p = stored_cells(observed, probabilities)
+        weights = np.ones(n_samples) if sample_weight is None else sample_weight
+        of_cells = weights[rows]
+        rest = weights.sum() - np.bincount(labels, of_cells, minlength=n_labels)
+        return cls(
+            _logits(np.append(p, np.zeros(n_labels, dtype=p.dtype))),
+            np.append(seen, np.zeros(n_labels)),
+            np.append(np.where(seen >= 0, of_cells, 0), np.maximum(rest, 0)),  # a difference of 0 but for rounding
+            np.append(labels, np.arange(n_labels)),
+        )
+
+    def pooled(self) -> _Terms:
+        """Those of a single label that is all of them together."""
+        return _Terms(*(part.reshape(-1, 1) for part in self[:3]))
+
+    def at(self, by_label: np.ndarray) -> np.ndarray:
+        """A number of each label at its terms."""
+        return by_label if self.labels is None else by_label[self.labels]
+
+    def sums(self, values: np.ndarray, n_labels: int) -> np.ndarray:
+        """(n_labels,) sums of a number of each term."""
+        return values.sum(axis=0) if self.labels is None else np.bincount(self.labels, values, minlength=n_labels)
+
+
+def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndarray:
+    """Newton's method for all labels at once; the prior keeps it well posed where a label has one class only."""
+    z, coefficients, n_labels = terms.z, prior.copy(), len(prior)
+    for _ in range(_NEWTON_STEPS):
+        p = expit(z * terms.at(coefficients[:, 0]) + terms.at(coefficients[:, 1]))
+        error, weight = terms.counts * (p - terms.is_observed), terms.counts * p * (1 - p)
+        sums = [terms.sums(each, n_labels) for each in (error * z, error, weight * z * z, weight * z, weight)]
+        gradient = np.column_stack(sums[:2]) + 2 * shrinkage * (coefficients - prior)
+        saa, sab, sbb = sums[2:]
         hessian = np.stack([saa + 2 * shrinkage, sab, sab, sbb + 2 * shrinkage], axis=-1).reshape(-1, 2, 2)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         # a long step of Newton's method may overshoot where the curve is flat

@@ -23,16 +23,17 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, stored_cells, to_dense
 from fairfold.compiled import njit
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.validation import check_dense_binary
+from fairfold.weak_labels.rankings import check_shapes
 
 VARIANTS = ("text", "authors-code")
 QUARTERS = 4
 
 
-def label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, percentile: float = 0.95) -> np.ndarray:
+def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: float = 0.95) -> np.ndarray:
     """Label frequency c_j = P(observed | positive): a high percentile of the observed positives' probabilities.
 
     A classifier that is trained on observed labels estimates P(observed | x) = c_j · P(positive | x) (Elkan & Noto
@@ -42,7 +43,7 @@ def label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, percenti
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, the labels that were observed.
-    probabilities : (n_samples, n_labels) out-of-bag probabilities of these labels.
+    probabilities : (n_samples, n_labels) out-of-bag probabilities of these labels, dense or CSR.
     percentile : quantile between 0 and 1.
 
     Returns
@@ -50,11 +51,31 @@ def label_frequency(observed: np.ndarray, probabilities: np.ndarray, *, percenti
     (n_labels,) floats in (0, 1]. A label without observed positives, or whose positives all have probability zero, says
     nothing about its frequency; it gets 1 ("nothing is missing"), so that nothing is imputed.
     """
-    is_observed = np.where(np.asarray(observed, dtype=bool), probabilities, np.nan)
-    frequency = np.ones(is_observed.shape[1])
-    has_positives = ~np.isnan(is_observed).all(axis=0)
-    frequency[has_positives] = np.nanquantile(is_observed[:, has_positives], percentile, axis=0)
+    if sparse.issparse(probabilities):
+        frequency = _stored_quantiles(observed, probabilities, percentile)
+    else:
+        is_seen = np.asarray(to_dense(observed, "observed", ModelError), dtype=bool)
+        is_observed = np.where(is_seen, probabilities, np.nan)
+        frequency = np.ones(is_observed.shape[1])
+        has_positives = ~np.isnan(is_observed).all(axis=0)
+        frequency[has_positives] = np.nanquantile(is_observed[:, has_positives], percentile, axis=0)
     return np.where(frequency > 0, np.minimum(frequency, 1.0), 1.0)
+
+
+def _stored_quantiles(observed: Matrix, probabilities: sparse.csr_array, level: float) -> np.ndarray:
+    """(n_labels,) quantiles of the observed positives' probabilities, 1 without any; between two as NumPy has them."""
+    check_shapes(observed, probabilities)
+    _, labels, seen, p = stored_cells(observed, probabilities)
+    labels, p = labels[seen != 0], p[seen != 0].astype(np.float64)
+    p = p[np.lexsort((p, labels))]
+    n = np.bincount(labels, minlength=probabilities.shape[1])
+    last = (np.cumsum(n) - 1)[n > 0]
+    position = level * (n[n > 0] - 1)
+    below = last - (n[n > 0] - 1) + np.floor(position).astype(np.int64)
+    share, low, high = position % 1, p[below], p[np.minimum(below + 1, last)]
+    frequency = np.ones(len(n))
+    frequency[n > 0] = np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+    return frequency
 
 
 def tice(

@@ -4,29 +4,34 @@ Three rules. Label complement (LC; Wang, Yang & Li 2020) asks all forests to agr
 fluid label addition (FLA) are those of Ilidio et al. (2024): SLC adds the likeliest candidates up to a cap, FLA divides
 the probabilities by the label frequency and has no cap. All keep the observed positives, start anew from them at each
 level (Equation 1), and impute nothing for a label without observed positives.
+
+Labels and probabilities may be sparse. Then a cell that stores no probability is never imputed, for its 0 is not above
+any threshold, so that labels stay sparse and time and memory grow with what is stored.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from fairfold.arrays import Matrix, canonical, stored_cells, to_dense
 from fairfold.errors import ModelError, unknown_name
+from fairfold.weak_labels.rankings import check_shapes, places_in_labels
 
 ROUNDINGS = ("ceil", "floor")
 
 
-def positive_cap(
-    observed: np.ndarray, frequency: np.ndarray, *, rounding: Literal["ceil", "floor"] = "ceil"
-) -> np.ndarray:
+def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["ceil", "floor"] = "ceil") -> np.ndarray:
     """Most positives that each label may have: u_j = observed positives / c_j in whole numbers, at most n_samples.
 
     Ilidio et al. (2024), Equation 7. Their code rounds down.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1.
+    observed : (n_samples, n_labels) of 0/1, dense or CSR.
     frequency : (n_labels,) label frequencies c_j in (0, 1].
     rounding : up (``"ceil"``) or down (``"floor"``).
 
@@ -41,16 +46,20 @@ def positive_cap(
     """
     if rounding not in ROUNDINGS:
         raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
-    is_observed = np.asarray(observed, dtype=bool)
-    n_positives = np.count_nonzero(is_observed, axis=0) / _checked_frequency(frequency, is_observed)
+    observed = observed if sparse.issparse(observed) else np.asarray(observed, dtype=bool)
+    n_positives = _n_positives(observed) / _checked_frequency(frequency, observed.shape)
     # 21 / 0.7 is 30.000000000000004 in binary: a hair beside a whole number is that number
     whole = np.ceil(n_positives * (1 - 1e-12)) if rounding == "ceil" else np.floor(n_positives * (1 + 1e-12))
-    return np.minimum(whole, len(is_observed)).astype(np.int64)
+    return np.minimum(whole, observed.shape[0]).astype(np.int64)
 
 
 def label_complement(
-    observed: np.ndarray, probabilities: np.ndarray, *, threshold: float = 0.4, inclusive: bool = False
-) -> np.ndarray:
+    observed: Matrix,
+    probabilities: np.ndarray | Sequence[Matrix],
+    *,
+    threshold: float = 0.4,
+    inclusive: bool = False,
+) -> Matrix:
     """LC: add an unobserved label where every forest finds it likely enough (Wang, Yang & Li 2020, LCForest).
 
     Ilidio et al. (2024), Equation 2. There is neither a ranking nor a cap within a level, so that a label may overshoot
@@ -59,38 +68,42 @@ def label_complement(
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, the labels that were seen.
-    probabilities : (n_forests, n_samples, n_labels), each forest's cross-validated probabilities.
+    probabilities : (n_forests, n_samples, n_labels), each forest's cross-validated probabilities; or a list of CSR
+        matrices, one of each.
     threshold : probability that each forest must exceed.
     inclusive : whether the threshold itself is enough, as in the code of Ilidio et al. (2024).
 
     Returns
     -------
-    (n_samples, n_labels) int8 of 0/1.
+    (n_samples, n_labels) int8 of 0/1, CSR where probabilities are.
 
     Raises
     ------
     ModelError
         When shapes do not match.
     """
-    is_observed = np.asarray(observed, dtype=bool)
+    if any(sparse.issparse(each) for each in probabilities):
+        cells = _Cells.of(observed, probabilities)
+        _check_none_absent(threshold, inclusive=inclusive)
+        return cells.added(np.logical_and.reduce([_exceeds(p, threshold, inclusive) for p in cells.probabilities]))
+    is_observed = _as_bool(observed)
     probabilities = np.asarray(probabilities)
     if probabilities.ndim != 3 or len(probabilities) == 0:
         raise ModelError(
             f"probabilities have shape {probabilities.shape}; they must be (n_forests, *{is_observed.shape})."
         )
     _check_shape(probabilities[0], is_observed)
-    agreed = probabilities >= threshold if inclusive else probabilities > threshold
-    return _added(is_observed, agreed.all(axis=0))
+    return _added(is_observed, _exceeds(probabilities, threshold, inclusive).all(axis=0))
 
 
 def strict_label_complement(
-    observed: np.ndarray,
-    probabilities: np.ndarray,
+    observed: Matrix,
+    probabilities: Matrix,
     cap: np.ndarray,
     *,
     threshold: float = 0.5,
     frequency: np.ndarray | None = None,
-) -> np.ndarray:
+) -> Matrix:
     """SLC: add the likeliest unobserved labels, up to the cap and only above the threshold.
 
     Candidates are ranked with the observed positives first, then by probability, ties by row; the first u_j of them may
@@ -100,7 +113,7 @@ def strict_label_complement(
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, the labels that were seen.
-    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests.
+    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests, dense or CSR.
     cap : (n_labels,) most positives per label, see :func:`positive_cap`.
     threshold : probability that an imputed label must exceed.
     frequency : (n_labels,) label frequencies c_j in (0, 1]. When given, p / c_j must exceed the threshold, as in
@@ -109,28 +122,35 @@ def strict_label_complement(
 
     Returns
     -------
-    (n_samples, n_labels) int8 of 0/1.
+    (n_samples, n_labels) int8 of 0/1, CSR where probabilities are.
 
     Raises
     ------
     ModelError
         When shapes do not match or a frequency is out of range.
     """
-    is_observed = np.asarray(observed, dtype=bool)
-    probabilities, cap = np.asarray(probabilities), np.asarray(cap)
+    cap = np.asarray(cap)
+    if sparse.issparse(probabilities):
+        cells = _Cells.of(observed, [probabilities])
+        _check_cap(cap, cells.shape)
+        _check_none_absent(threshold)
+        p, labels = cells.probabilities[0], cells.labels
+        rank = places_in_labels(cells.rows, labels, np.where(cells.is_observed, np.inf, p), cells.shape)
+        share = p if frequency is None else p / _checked_frequency(frequency, cells.shape)[labels]
+        return cells.added((share > threshold) & (rank < cap[labels]))
+    is_observed, probabilities = _as_bool(observed), np.asarray(probabilities)
     _check_shape(probabilities, is_observed)
-    if cap.shape != is_observed.shape[1:]:
-        raise ModelError(f"cap has shape {cap.shape}; it must be ({is_observed.shape[1]},), a number per label.")
+    _check_cap(cap, is_observed.shape)
     order = np.argsort(np.where(is_observed, -np.inf, -probabilities), axis=0, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(order))[:, None], axis=0)
-    share = probabilities if frequency is None else probabilities / _checked_frequency(frequency, is_observed)
+    share = probabilities if frequency is None else probabilities / _checked_frequency(frequency, is_observed.shape)
     return _added(is_observed, (share > threshold) & (rank < cap))
 
 
 def fluid_label_addition(
-    observed: np.ndarray, probabilities: np.ndarray, frequency: np.ndarray, *, threshold: float = 0.5
-) -> np.ndarray:
+    observed: Matrix, probabilities: Matrix, frequency: np.ndarray, *, threshold: float = 0.5
+) -> Matrix:
     """FLA: add the unobserved labels that would probably be positive if none were hidden, p / c_j above the threshold.
 
     Ilidio et al. (2024), Equation 9, whose "<" is a misprint; by Equation 6, p / c_j is the probability of the true
@@ -140,33 +160,37 @@ def fluid_label_addition(
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, the labels that were seen.
-    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests.
+    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests, dense or CSR.
     frequency : (n_labels,) label frequencies c_j in (0, 1], see :func:`~fairfold.weak_labels.label_frequency`.
     threshold : probability that an imputed label must exceed.
 
     Returns
     -------
-    (n_samples, n_labels) int8 of 0/1.
+    (n_samples, n_labels) int8 of 0/1, CSR where probabilities are.
 
     Raises
     ------
     ModelError
         When shapes do not match or a frequency is out of range.
     """
-    is_observed = np.asarray(observed, dtype=bool)
-    probabilities = np.asarray(probabilities)
+    if sparse.issparse(probabilities):
+        cells = _Cells.of(observed, [probabilities])
+        _check_none_absent(threshold)
+        frequency = _checked_frequency(frequency, cells.shape)
+        return cells.added(cells.probabilities[0] / frequency[cells.labels] > threshold)
+    is_observed, probabilities = _as_bool(observed), np.asarray(probabilities)
     _check_shape(probabilities, is_observed)
-    return _added(is_observed, probabilities / _checked_frequency(frequency, is_observed) > threshold)
+    return _added(is_observed, probabilities / _checked_frequency(frequency, is_observed.shape) > threshold)
 
 
-def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray) -> dict[str, np.ndarray]:
+def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict[str, np.ndarray]:
     """How well an imputation found the labels that were hidden on purpose.
 
     Parameters
     ----------
     truth, observed : (n_samples, n_labels) of 0/1, all labels and those that were seen. What is observed is true.
     imputed : (n_samples, n_labels), the labels after imputation: 0/1, or weights from 0 to 1 when labels were added in
-        part. What is observed stays 1.
+        part. What is observed stays 1. All three may be CSR.
 
     Returns
     -------
@@ -181,32 +205,95 @@ def imputation_quality(truth: np.ndarray, observed: np.ndarray, imputed: np.ndar
         When shapes do not match, a weight is outside 0 to 1, or an observed label is not true or not 1 among the
         imputed ones.
     """
+    for name, matrix in (("truth", truth), ("imputed labels", imputed)):
+        if np.shape(matrix) != np.shape(observed):
+            raise ModelError(
+                f"{name} have shape {np.shape(matrix)}; they must match the observed labels' {np.shape(observed)}."
+            )
+    n_labels, at = np.shape(observed)[1], None
+    if any(map(sparse.issparse, (truth, observed, imputed))):
+        *at, truth, observed, imputed = stored_cells(truth, observed, imputed)
     truth, observed, imputed = np.asarray(truth, dtype=bool), np.asarray(observed, dtype=bool), np.asarray(imputed)
     imputed = imputed.astype(np.int8) if imputed.dtype == bool else imputed
-    for name, matrix in (("truth", truth), ("imputed labels", imputed)):
-        if matrix.shape != observed.shape:
-            raise ModelError(
-                f"{name} have shape {matrix.shape}; they must match the observed labels' {observed.shape}."
-            )
-        if not ((matrix >= 0) & (matrix <= 1)).all():
-            row, label = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
-            raise ModelError(f"row {row}, label {label} is {matrix[row, label]} in the {name}; it must be from 0 to 1.")
-        if (observed & (matrix < 1)).any():
-            row, label = np.argwhere(observed & (matrix < 1))[0]
-            raise ModelError(
-                f"row {row}, label {label} is observed but {matrix[row, label]:g} in the {name}; "
-                "observed positives must be 1."
-            )
+    _check_imputed(truth, observed, imputed, at)
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        if at is None:
+            return values.sum(axis=0)
+        found = np.bincount(at[1], values, minlength=n_labels)
+        return found if values.dtype.kind == "f" else found.astype(np.int64)
+
     hidden = truth & ~observed
-    n_imputed = np.where(observed, 0, imputed).sum(axis=0)
-    hits = np.where(hidden, imputed, 0).sum(axis=0)
+    n_imputed, hits = sums(np.where(observed, 0, imputed)), sums(np.where(hidden, imputed, 0))
     return {
         "n_imputed": n_imputed,
         "hits": hits,
-        "misses": np.where(hidden, 1 - imputed, 0).sum(axis=0),
+        "misses": sums(np.where(hidden, 1 - imputed, 0)),
         "precision": _share(hits, n_imputed),
-        "recall": _share(hits, np.count_nonzero(hidden, axis=0)),
+        "recall": _share(hits, sums(hidden)),
     }
+
+
+def _check_imputed(
+    truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray, at: Sequence[np.ndarray] | None
+) -> None:
+    """Raise :class:`ModelError` for a weight that is none; ``at`` are rows and labels of cells, if these are given."""
+    for name, values in (("truth", truth), ("imputed labels", imputed)):
+        for is_wrong, sentence in (
+            (~((values >= 0) & (values <= 1)), "is {0} in the {1}; it must be from 0 to 1."),
+            (observed & (values < 1), "is observed but {0:g} in the {1}; observed positives must be 1."),
+        ):
+            if is_wrong.any():
+                first = tuple(np.argwhere(is_wrong)[0])
+                row, label = first if at is None else (each[first] for each in at)
+                raise ModelError(f"row {row}, label {label} {sentence.format(values[first], name)}")
+
+
+class _Cells(NamedTuple):
+    """Those in which a label is observed or a model's probability is stored, row by row."""
+
+    shape: tuple[int, int]
+    rows: np.ndarray
+    labels: np.ndarray
+    is_observed: np.ndarray
+    probabilities: list[np.ndarray]
+
+    @classmethod
+    def of(cls, observed: Matrix, probabilities: Sequence[Matrix]) -> _Cells:
+        for each in probabilities:
+            check_shapes(observed, each)
+        rows, labels, seen, *p = stored_cells(observed, *probabilities)
+        return cls(observed.shape, rows, labels, seen != 0, p)
+
+    def added(self, chosen: np.ndarray) -> sparse.csr_array:
+        """As :func:`_added`."""
+        has_observed = np.bincount(self.labels[self.is_observed], minlength=self.shape[1]) > 0
+        kept = self.is_observed | (chosen & has_observed[self.labels])
+        ones = np.ones(np.count_nonzero(kept), dtype=np.int8)
+        return sparse.csr_array((ones, (self.rows[kept], self.labels[kept])), shape=self.shape)
+
+
+def _check_none_absent(threshold: float, *, inclusive: bool = False) -> None:
+    """Raise :class:`ModelError` where a probability of 0 would be enough, and labels would be dense."""
+    if _exceeds(np.zeros(1), threshold, inclusive)[0]:
+        raise ModelError(
+            f"threshold is {threshold}, so that every label would be imputed that has no probability in a sparse "
+            "matrix: it must be above 0."
+        )
+
+
+def _exceeds(probabilities: np.ndarray, threshold: float, inclusive: bool) -> np.ndarray:
+    return probabilities >= threshold if inclusive else probabilities > threshold
+
+
+def _as_bool(observed: Matrix) -> np.ndarray:
+    return np.asarray(to_dense(observed, "observed", ModelError), dtype=bool)
+
+
+def _n_positives(observed: Matrix) -> np.ndarray:
+    if sparse.issparse(observed):
+        return np.bincount(canonical(observed).indices, minlength=observed.shape[1])
+    return np.count_nonzero(observed, axis=0)
 
 
 def _added(is_observed: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -226,10 +313,15 @@ def _check_shape(probabilities: np.ndarray, is_observed: np.ndarray) -> None:
         )
 
 
-def _checked_frequency(frequency: np.ndarray, is_observed: np.ndarray) -> np.ndarray:
+def _check_cap(cap: np.ndarray, shape: tuple[int, int]) -> None:
+    if cap.shape != shape[1:]:
+        raise ModelError(f"cap has shape {cap.shape}; it must be ({shape[1]},), a number per label.")
+
+
+def _checked_frequency(frequency: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     frequency = np.asarray(frequency)
-    if frequency.shape != is_observed.shape[1:]:
-        raise ModelError(f"label frequencies have shape {frequency.shape}; they must be ({is_observed.shape[1]},).")
+    if frequency.shape != shape[1:]:
+        raise ModelError(f"label frequencies have shape {frequency.shape}; they must be ({shape[1]},).")
     if not ((frequency > 0) & (frequency <= 1)).all():
         label = np.flatnonzero(~((frequency > 0) & (frequency <= 1)))[0]
         raise ModelError(f"label {label} has frequency {frequency[label]}; it must be above 0 and at most 1.")

@@ -10,13 +10,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, canonical, to_dense
 from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.hierarchy import Hierarchy
 from fairfold.seeds import seed_sequence
 from fairfold.validation import UNMEASURED, Negatives, check_binary, check_negatives
-from fairfold.weak_labels.mechanisms import Mechanism, odds_of
+from fairfold.weak_labels.mechanisms import Mechanism, OddsOfCells, odds_of
 
 
 def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
@@ -62,7 +62,7 @@ def mask_positives(
     Returns
     -------
     (n_samples, n_labels) matrix of Y's kind and dtype, a frame with its names; Y itself is not changed. Time and memory
-    grow with the number of ones.
+    grow with the number of ones; time with the number of cells where positives are to be wrong.
 
     Raises
     ------
@@ -98,7 +98,8 @@ def mask_labels(
 
     Returns
     -------
-    As :func:`mask_positives`; with confirmed negatives of int8, and memory grows with the number of cells.
+    As :func:`mask_positives`; with confirmed negatives of int8, and memory grows with the number of cells, so that of
+    sparse labels there may be no more than :data:`~fairfold.arrays.DENSE_CELLS`.
     """
     random = np.random.default_rng(random_state)
     by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
@@ -214,7 +215,7 @@ def _choose_hidden(
     hidden = _some_of(positives, n_hidden(n_positives, odds.rates), odds.of_positives, random, upwards)
     if negatives == "unlabelled":
         return hidden
-    zeros = np.nonzero((checked.toarray() if sparse.issparse(checked) else checked) == 0)
+    zeros = np.nonzero(to_dense(checked, "Y", DataError) == 0)
     n_zeros = np.bincount(zeros[1], minlength=n_labels)
     downwards = None if hierarchy is None else _Chain(hierarchy, below=False)
     of_zeros = _some_of(zeros, n_hidden(n_zeros, odds.rates), odds.of_zeros, random, downwards)
@@ -263,7 +264,7 @@ class _Chain(NamedTuple):
 def _some_of(
     cells: tuple[np.ndarray, np.ndarray],
     n_of_label: np.ndarray,
-    odds: np.ndarray | None,
+    odds: OddsOfCells | None,
     random: np.random.Generator,
     chain: _Chain | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -275,7 +276,7 @@ def _some_of(
     rows, labels = rows[order], labels[order]
     keys = random.random(rows.size)
     if odds is not None:  # waiting times; with equal odds their order is that of the keys
-        keys = -np.log1p(-keys) / odds[rows, labels if odds.shape[1] > 1 else 0]
+        keys = -np.log1p(-keys) / odds(rows, labels)
     by_key = np.lexsort((keys, labels))
     n_cells = np.bincount(labels, minlength=len(n_of_label))
     if chain is not None:
@@ -299,8 +300,7 @@ def _with_wrong_positives(
         return masked
     before, after = (check_binary(each, "Y", DataError, unmeasured=True) for each in (Y, masked))
     n_right = np.bincount(_positives(after)[1], minlength=before.shape[1])
-    zeros = np.nonzero((before.toarray() if sparse.issparse(before) else np.asarray(before)) == 0)
-    rows, labels = _some_of(zeros, n_hidden(n_right, share / (1 - share)), None, random)
+    rows, labels = _some_zeros(before, n_hidden(n_right, share / (1 - share)), random)
     if hierarchy is not None:
         rows, labels = _and_all_above(rows, labels, hierarchy, after)
     if isinstance(masked, pd.DataFrame):
@@ -312,6 +312,29 @@ def _with_wrong_positives(
         return masked
     ones = sparse.coo_array((np.ones(len(rows), dtype=masked.dtype), (rows, labels)), shape=masked.shape)
     return (masked + ones).tocsr()
+
+
+def _some_zeros(Y: Matrix, n_of_label: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of so many zeros of each label, or of all; of sparse labels the same, one label at a time."""
+    if not sparse.issparse(Y):
+        return _some_of(np.nonzero(np.asarray(Y) == 0), n_of_label, None, random)
+    stored = canonical(Y).tocsc()
+    rows = [
+        _some_missing(taken, Y.shape[0], n, random)
+        for taken, n in zip(np.split(stored.indices, stored.indptr[1:-1]), n_of_label, strict=True)
+    ]
+    return np.concatenate(rows), np.repeat(np.arange(Y.shape[1]), list(map(len, rows)))
+
+
+def _some_missing(taken: np.ndarray, n_rows: int, n_wanted: int, random: np.random.Generator) -> np.ndarray:
+    """So many of the rows that are not taken, or all; the taken ones are in order."""
+    keys = random.random(n_rows - len(taken))  # those that _some_of draws
+    n_wanted = min(n_wanted, len(keys))
+    if n_wanted == 0:
+        return np.empty(0, dtype=np.int64)
+    near = np.flatnonzero(keys <= np.partition(keys, n_wanted - 1)[n_wanted - 1])
+    place = near[np.argsort(keys[near], kind="stable")[:n_wanted]]
+    return place + np.searchsorted(taken - np.arange(len(taken)), place, side="right")
 
 
 def _and_all_above(

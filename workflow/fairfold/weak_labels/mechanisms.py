@@ -7,13 +7,16 @@ Spirakis 2006), so that the number that is hidden is exact whatever the mechanis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from fairfold.arrays import Matrix, canonical
 from fairfold.errors import DataError, unknown_name
 from fairfold.groups import group_codes
 
@@ -22,18 +25,20 @@ _RARITY = 0.5  # the odds of a label to be missing go with its positives to the 
 _SPREAD = 2.0  # of the missing rates of samples or groups: a and b of their beta distribution add up to it
 _LEAST = 1e-3  # probability of a reference model
 
+OddsOfCells = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""(n_cells,) odds of cells, given by their rows and labels, to be hidden."""
+
 
 class Odds(NamedTuple):
     """How cells go missing.
 
     rates : (n_labels,) share of each label's cells that is hidden.
-    of_positives, of_zeros : (n_samples, n_labels), (n_samples, 1) or (1, 1) odds of a cell to be hidden, or None where
-        all are alike.
+    of_positives, of_zeros : odds of cells to be hidden, or None where all are alike.
     """
 
     rates: np.ndarray
-    of_positives: np.ndarray | None = None
-    of_zeros: np.ndarray | None = None
+    of_positives: OddsOfCells | None = None
+    of_zeros: OddsOfCells | None = None
 
 
 def odds_of(
@@ -43,7 +48,7 @@ def odds_of(
     n_samples: int,
     random: np.random.Generator,
     *,
-    reference: ArrayLike | None = None,
+    reference: ArrayLike | sparse.csr_array | None = None,
     groups: ArrayLike | None = None,
 ) -> Odds:
     """Odds of the cells of a label matrix to be missing.
@@ -59,7 +64,7 @@ def odds_of(
     n_positives : (n_labels,) of each label.
     n_samples : number of samples.
     random : of rates of samples and groups.
-    reference : (n_samples, n_labels) probabilities by which labels are hard, for ``"difficulty"``.
+    reference : (n_samples, n_labels) probabilities by which labels are hard, for ``"difficulty"``; dense or CSR.
     groups : (n_samples,) what samples belong to, for ``"group"``.
 
     Raises
@@ -73,8 +78,7 @@ def odds_of(
         raise DataError(unknown_name("mechanism", mechanism, get_args(Mechanism)))
     alike = np.full(len(n_positives), float(rate))
     if mechanism == "difficulty":
-        p = np.clip(_checked_reference(reference, (n_samples, len(n_positives))), _LEAST, 1 - _LEAST)
-        return Odds(alike, (1 - p) / p, p / (1 - p))
+        return _odds_by_difficulty(alike, _checked_reference(reference, (n_samples, len(n_positives))))
     if mechanism == "rarity":
         return Odds(_rates_by_rarity(rate, n_positives))
     if mechanism == "random" or rate == 0:
@@ -83,8 +87,24 @@ def odds_of(
         raise DataError("mechanism is 'group', but there are no groups: give one for each sample, or use 'sample'.")
     units = np.arange(n_samples) if mechanism == "sample" else group_codes(groups, n_samples)
     rates = np.clip(random.beta(_SPREAD * rate, _SPREAD * (1 - rate), size=units.max() + 1), _LEAST, 1 - _LEAST)
-    odds = (rates / (1 - rates))[units][:, np.newaxis]
-    return Odds(alike, odds, odds)
+    odds = (rates / (1 - rates))[units]
+    return Odds(alike, lambda rows, _: odds[rows], lambda rows, _: odds[rows])
+
+
+def _odds_by_difficulty(rates: np.ndarray, reference: Matrix) -> Odds:
+    def probability(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        p = reference[rows, labels]
+        return np.clip(p.toarray().ravel() if sparse.issparse(p) else p, _LEAST, 1 - _LEAST)
+
+    def of_positives(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        p = probability(rows, labels)
+        return (1 - p) / p
+
+    def of_zeros(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        p = probability(rows, labels)
+        return p / (1 - p)
+
+    return Odds(rates, of_positives, of_zeros)
 
 
 def _rates_by_rarity(rate: float, n_positives: np.ndarray) -> np.ndarray:
@@ -101,11 +121,12 @@ def _rates_by_rarity(rate: float, n_positives: np.ndarray) -> np.ndarray:
     return rates(shift)
 
 
-def _checked_reference(reference: ArrayLike | None, shape: tuple[int, int]) -> np.ndarray:
+def _checked_reference(reference: ArrayLike | sparse.csr_array | None, shape: tuple[int, int]) -> Matrix:
     if reference is None:
         raise DataError("mechanism is 'difficulty', which goes by a model's probabilities: give them as reference.")
-    p = np.asarray(reference, dtype=np.float64)
-    if p.shape != shape or not ((p >= 0) & (p <= 1)).all():
+    p = canonical(reference) if sparse.issparse(reference) else np.asarray(reference, dtype=np.float64)
+    values = p.data if sparse.issparse(p) else p
+    if p.shape != shape or not ((values >= 0) & (values <= 1)).all():
         raise DataError(
             f"reference has shape {p.shape}; give a probability from 0 to 1 for each of the {shape} labels."
         )

@@ -1,0 +1,36 @@
+"""Scores of sparse labels and probabilities that take more than a pool of cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairfold.arrays import Matrix, stored_cells
+
+
+def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
+    """Share of (positive, negative) label pairs of a sample in which the positive has no higher score; mean of samples.
+
+    As :func:`~fairfold.evaluation.plain_scores.label_ranking_loss`, with the same result. A sample's labels that store
+    nothing are negatives, which tie at 0: they are one cell that counts for all of them.
+
+    Parameters
+    ----------
+    Y, P : (n_samples, n_labels), CSR; labels are -1 where unmeasured, and take no part. Some are measured.
+    of_samples : (n_samples,) weights, or None.
+    """
+    n_samples, n_labels = P.shape
+    rows, _, truth, score = stored_cells(Y, P)
+    n_absent = n_labels - np.bincount(rows, minlength=n_samples)
+    n_negatives = np.concatenate([truth == 0, n_absent])
+    is_positive = np.append(truth == 1, np.zeros(n_samples, dtype=bool))
+    rows, score = np.append(rows, np.arange(n_samples)), np.append(score, np.zeros(n_samples))
+    order = np.lexsort((score, rows))
+    rows, score, is_positive, n_negatives = (each[order] for each in (rows, score, is_positive, n_negatives))
+    of_rows = [np.bincount(rows, each, minlength=n_samples) for each in (is_positive, n_negatives)]
+    # Positives of at most a cell's score: of equal scores, the count at the last one.
+    is_last = np.append((np.diff(score) != 0) | (np.diff(rows) != 0), True)
+    at_most = np.cumsum(is_positive)[is_last][np.cumsum(is_last) - is_last]
+    at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
+    losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(of_rows[0] * of_rows[1], 1)
+    known = of_rows[0] + of_rows[1] > 0
+    return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))

@@ -1,0 +1,99 @@
+"""Samples of each label from the likeliest on, and how many observed positives are among the first of them.
+
+Of sparse probabilities nothing is sorted but what they store. A sample without a stored probability comes after all
+that have one, and before those whose label is unmeasured; so its place follows from its row, and from the number of
+others before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.arrays import Matrix, stored_cells, to_dense
+from fairfold.errors import ModelError
+
+
+class Rankings(NamedTuple):
+    """Of the labels that have an observed positive.
+
+    labels, n_positives, n_measured : (k,) their numbers, and the samples that are observed positive, and measured.
+    hits : from (k,) numbers of samples, at least 1, how many observed positives are among so many likeliest ones of
+        each label; ties go by row, and samples in which the label is unmeasured come last.
+    """
+
+    labels: np.ndarray
+    n_positives: np.ndarray
+    n_measured: np.ndarray
+    hits: Callable[[np.ndarray], np.ndarray]
+
+    @classmethod
+    def of(cls, observed: Matrix, probabilities: Matrix) -> Rankings:
+        """Rankings by probabilities, sparse or dense.
+
+        Parameters
+        ----------
+        observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
+        probabilities : (n_samples, n_labels), none below 0.
+        """
+        if sparse.issparse(probabilities):
+            return cls._of_stored(observed, probabilities)
+        observed = np.asarray(to_dense(observed, "observed", ModelError))
+        is_observed, is_measured = observed == 1, observed >= 0
+        n_positives = is_observed.sum(axis=0)
+        labels = np.flatnonzero(n_positives)
+        score = np.where(is_measured, probabilities, -np.inf)[:, labels]
+        ranking = np.argsort(-score, axis=0, kind="stable")
+        hits = np.cumsum(np.take_along_axis(is_observed[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
+        n_measured = is_measured[:, labels].sum(axis=0)
+        return cls(labels, n_positives[labels], n_measured, lambda top: hits[top - 1, np.arange(len(labels))])
+
+    @classmethod
+    def _of_stored(cls, observed: Matrix, probabilities: sparse.csr_array) -> Rankings:
+        check_shapes(observed, probabilities)
+        n_samples, n_labels = probabilities.shape
+        rows, label_of, seen, p = stored_cells(observed, probabilities)
+        n_positives, n_unmeasured = (np.bincount(label_of[seen == value], minlength=n_labels) for value in (1, -1))
+        labels = np.flatnonzero(n_positives)
+        place = places_in_labels(rows, label_of, np.where(seen < 0, -np.inf, p), probabilities.shape)[seen == 1]
+        of_positive = np.searchsorted(labels, label_of[seen == 1])
+
+        def hits(top: np.ndarray) -> np.ndarray:
+            return np.bincount(of_positive[place < top[of_positive]], minlength=len(labels))
+
+        return cls(labels, n_positives[labels], n_samples - n_unmeasured[labels], hits)
+
+
+def places_in_labels(rows: np.ndarray, labels: np.ndarray, scores: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Places of cells, from 0 on, among all samples of their label by falling score; what is not given scores 0.
+
+    Parameters
+    ----------
+    rows, labels, scores : (n_cells,) row by row. Of equal scores, zeros too, the one of the first row comes first.
+    shape : numbers of samples and labels.
+    """
+    n_samples, n_labels = shape
+    n_cells = np.bincount(labels, minlength=n_labels)
+    starts = np.cumsum(n_cells) - n_cells
+
+    def places(order: np.ndarray) -> np.ndarray:
+        """Among the cells of the label that are given, whose order is one of all cells, label by label."""
+        found = np.empty(len(order), dtype=np.int64)
+        found[order] = np.arange(len(order)) - starts[labels[order]]
+        return found
+
+    n_above = places(np.argsort(labels, kind="stable"))  # given ones in rows above, so that the others there are not
+    ahead = np.where(scores > 0, 0, np.where(scores == 0, rows - n_above, n_samples - n_cells[labels]))
+    return places(np.lexsort((-scores, labels))) + ahead  # both sorts leave equal ones in the order of rows
+
+
+def check_shapes(observed: Matrix, probabilities: Matrix) -> None:
+    """Raise :class:`ModelError` where labels and probabilities are not of one shape."""
+    if observed.shape != probabilities.shape:
+        raise ModelError(
+            f"probabilities have shape {probabilities.shape} and labels {observed.shape}; both must be "
+            "(n_samples, n_labels)."
+        )
