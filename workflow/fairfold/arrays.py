@@ -6,6 +6,8 @@ together is in the cells that any of them stores, :func:`stored_cells`, and in t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from scipy import sparse
 
@@ -87,6 +89,32 @@ def with_short_indices(X: Matrix) -> Matrix:
         return X
     parts = (X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False))
     return type(X)(parts, shape=X.shape)
+
+
+def mean_of(matrices: Sequence[Matrix]) -> Matrix:
+    """Mean of matrices of one shape, sparse where they are."""
+    if sparse.issparse(matrices[0]):
+        return sparse.csr_array(sum(matrices[1:], start=matrices[0]) / len(matrices))
+    return np.mean(matrices, axis=0)
+
+
+def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:
+    """Which cells are above a threshold of at least 0, one for all columns or one of each."""
+    if not sparse.issparse(matrix):
+        return matrix > threshold
+    limits = np.broadcast_to(threshold, matrix.shape[1])[matrix.indices]
+    found = with_data(matrix, matrix.data > limits)
+    found.eliminate_zeros()
+    return found
+
+
+def map_rows(function: Callable[[np.ndarray], np.ndarray], matrix: Matrix, floor: float) -> Matrix:
+    """What a function makes of dense rows; a sparse matrix's, of which it gets some at a time, from a floor on."""
+    if not sparse.issparse(matrix):
+        return function(matrix)
+    size = max(DENSE_CELLS // (16 * matrix.shape[1]), 1)
+    parts = [function(matrix[first : first + size].toarray()) for first in range(0, matrix.shape[0], size)]
+    return sparse.vstack([sparse.csr_array(np.where(part >= floor, part, 0)) for part in parts], format="csr")
 
 
 def append_columns(X: Matrix, *new: np.ndarray) -> Matrix:

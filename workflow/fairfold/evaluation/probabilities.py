@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from fairfold.arrays import Matrix
@@ -15,12 +16,12 @@ class ProbabilityError(ModelError):
     """What a model calls probabilities is none."""
 
 
-def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> np.ndarray:
+def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> Matrix:
     """Probability that each label is positive, whichever way a fitted classifier tells it.
 
     Returns
     -------
-    ndarray of float64, shape (n_samples, n_labels)
+    (n_samples, n_labels) of float64, CSR where the classifier gives a sparse matrix
 
     Raises
     ------
@@ -34,13 +35,14 @@ def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> np.
         P, classes = [P], [classes]  # a single label is one of two classes to scikit-learn, and not one of its columns
     if isinstance(P, list):  # of (n_samples, n_classes), one per label; a label without positives has one class
         P = np.column_stack([p @ (np.asarray(c) == 1) for p, c in zip(P, classes, strict=True)])
-    P = np.asarray(P, dtype=np.float64)
-    if P.shape != (X.shape[0], n_labels) or not np.isfinite(P).all():
+    P = sparse.csr_array(P, dtype=np.float64) if sparse.issparse(P) else np.asarray(P, dtype=np.float64)
+    values = P.data if sparse.issparse(P) else P
+    if P.shape != (X.shape[0], n_labels) or not np.isfinite(values).all():
         raise ModelError(
-            f"predict_proba gives shape {P.shape} with {np.count_nonzero(~np.isfinite(P))} values that are not finite; "
-            f"({X.shape[0]}, {n_labels}) finite numbers are needed, one column per label"
+            f"predict_proba gives shape {P.shape} with {np.count_nonzero(~np.isfinite(values))} values that are not "
+            f"finite; ({X.shape[0]}, {n_labels}) finite numbers are needed, one column per label"
         )
-    lowest, highest = P.min(initial=0), P.max(initial=0)
+    lowest, highest = values.min(initial=0), values.max(initial=0)
     if lowest < -_ROUNDING or highest > 1 + _ROUNDING:
         worst = lowest if -lowest > highest - 1 else highest
         raise ProbabilityError(f"predict_proba gives {worst:.4g}; probabilities are numbers from 0 to 1")

@@ -16,16 +16,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.arrays import Matrix, append_columns
+from fairfold.arrays import Matrix, append_columns, are_above, map_rows
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
+from fairfold.forests.sketched import FLOOR
+from fairfold.forests.sketches import MANY_LABELS, N_SKETCHED
 from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
 from fairfold.groups import OfSamples, group_codes
 from fairfold.hierarchy import Hierarchy, check_hierarchy
-from fairfold.validation import check_training_labels, check_weights
+from fairfold.validation import check_binary, check_training_labels, check_weights
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
@@ -43,6 +45,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     crossing_over: bool
     threshold: float
     hierarchy: Hierarchy | None
+    n_sketched: Literal["auto"] | int | None
 
     def fit(
         self,
@@ -80,8 +83,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         X, observed = self._check_data(X, Y)
         if first_level is not None:
             _check_first_level(first_level, X, observed)
-        codes = None if groups is None else group_codes(groups, len(observed))
-        weights = check_weights(sample_weight, len(observed), ModelError)
+        codes = None if groups is None else group_codes(groups, observed.shape[0])
+        weights = check_weights(sample_weight, observed.shape[0], ModelError)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self._grow(X, observed, seed, first_level, OfSamples(codes, weights))
         return self
@@ -147,9 +150,11 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             When there is an objective, and the model has no calibrated probabilities.
         """
         threshold = self.threshold if objective is None else thresholds_of(self, objective, by)
-        decided = (self._best_proba(X) > threshold).astype(np.int64)
+        decided = are_above(self._best_proba(X), threshold).astype(np.int64)
         # Where labels have thresholds of their own, one may be met that its parents' are not.
-        return self._as_asked(decided if self.hierarchy is None else self.hierarchy.with_ancestors(decided), X)
+        if self.hierarchy is not None:
+            decided = map_rows(self.hierarchy.with_ancestors, decided, 1)
+        return self._as_asked(decided, X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -178,8 +183,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
             yield mean_proba(level.predictors, append_columns(X, *new))
 
-    def _reconciled(self, proba: np.ndarray) -> np.ndarray:
-        return proba if self.hierarchy is None else self.hierarchy.reconcile(proba)
+    def _reconciled(self, proba: Matrix) -> Matrix:
+        return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
 
     def _best_proba(self, X: Matrix) -> np.ndarray:
         check_is_fitted(self, "levels_")
@@ -193,7 +198,17 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         return pd.DataFrame(predicted, index=index, columns=getattr(self, "label_names_", self.classes_))
 
     def _forest_settings(self) -> dict[str, int | None]:
-        return {"n_trees": self.n_trees, "min_samples_leaf": self.min_samples_leaf, "n_jobs": self.n_jobs}
+        names = ("n_trees", "min_samples_leaf", "n_jobs")
+        return {name: getattr(self, name) for name in names} | {"n_sketched": self._n_sketched()}
+
+    def _n_sketched(self) -> int | None:
+        return N_SKETCHED if self.n_sketched == "auto" else self.n_sketched
+
+    def _takes_sparse(self, Y: Matrix) -> bool:
+        """Whether labels are so many that forests grow on sketches; those with gaps are learned from exactly."""
+        if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MANY_LABELS):
+            return False
+        return not ((Y.data if sparse.issparse(Y) else Y) < 0).any()
 
     def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
         """What each encoder sees: the features and, of the new features of the level below, all or the others'."""
@@ -215,6 +230,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         percentile = parameters.get("percentile", 1)
         if not isinstance(percentile, (int, float, np.number)) or not 0 < percentile <= 1:
             raise ModelError(f"percentile is {percentile!r}; it must be above 0 and at most 1.")
+        n_sketched = parameters["n_sketched"]
+        if n_sketched not in ("auto", None) and (not isinstance(n_sketched, (int, np.integer)) or n_sketched < 1):
+            raise ModelError(f"n_sketched is {n_sketched!r}; it must be 'auto', None or a whole number of at least 1.")
         features = parameters["features"]
         if isinstance(features, str) or not features or not set(features) <= {"output", "embedding"}:
             raise ModelError(f"features is {features!r}; it must hold 'output', 'embedding' or both.")
@@ -237,13 +255,14 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             self.gaps_ = GapFiller(for_trees=True).fit(X)
         return self.gaps_.transform(X)
 
-    def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, np.ndarray]:
+    def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
         X = self._check_features(X, reset=True)
         if Y is None:
             raise ModelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         label_names = column_names(Y, "Y")
-        Y = check_training_labels(Y, "Y", ModelError)
-        if Y.ndim != 2 or len(Y) != X.shape[0] or Y.shape[1] == 0:
+        Y = check_binary(Y, "Y", ModelError, unmeasured=True)
+        Y = sparse.csr_array(Y) if Y.ndim == 2 and self._takes_sparse(Y) else check_training_labels(Y, "Y", ModelError)
+        if Y.ndim != 2 or Y.shape[0] != X.shape[0] or Y.shape[1] == 0:
             raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
         # half of the samples are drawn for a tree, and a split needs two full leaves
         if X.shape[0] < 2 * self.min_samples_leaf:

@@ -16,12 +16,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+from scipy import sparse
 
-from fairfold.arrays import Matrix, append_columns
+from fairfold.arrays import Matrix, append_columns, mean_of
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
+from fairfold.forests.label_groups import label_groups
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
@@ -64,6 +66,7 @@ class CascadeForest(BaseCascade):
     tice_variant : ``"text"`` or ``"authors-code"``, see :func:`fairfold.weak_labels.tice`.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and nothing is imputed.
     hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
+    n_sketched : as of :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -114,6 +117,7 @@ class CascadeForest(BaseCascade):
     tice_variant: Literal["text", "authors-code"] = "text"
     negatives: Negatives = "unlabelled"
     hierarchy: Hierarchy | None = None
+    n_sketched: Literal["auto"] | int | None = "auto"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -150,7 +154,8 @@ class CascadeForest(BaseCascade):
         # Without crossing-over an encoder sees what a predictor of the level below sees; at level 1 it always does.
         if level > 1 and self.crossing_over:
             forests = grow.pair(self._encoder_inputs(X, new), labels, level, "encoder")
-        return [Encoder.of(forest, self.features, self.node_weights) for forest in forests]
+        groups = label_groups(labels, 0) if sparse.issparse(labels) else None
+        return [Encoder.of(forest, self.features, self.node_weights, groups) for forest in forests]
 
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""
@@ -197,7 +202,7 @@ class CascadeForest(BaseCascade):
         self.levels_.append(level)
         self.training_labels_.append(labels)
         for scores, attribute in ((self.oob_scores_, "oob_proba_"), (self.training_scores_, "training_proba_")):
-            mean = self._reconciled(np.mean([getattr(forest, attribute) for forest in level.predictors], axis=0))
+            mean = self._reconciled(mean_of([getattr(forest, attribute) for forest in level.predictors]))
             scores.append(multilabel_scores(observed, mean, self.threshold))
 
     def _is_long_enough(self, imputer: LabelImputer | None) -> bool:

@@ -52,8 +52,8 @@ def samples_of_leaves(leaf_of, weights, n_nodes):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False)
-def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_labels, scale, floor):  # noqa: ANN001, ANN201
-    """Mean labels of each row's leaves, added up over trees, of which only sums from ``floor`` on are returned.
+def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_labels, scale, limits):  # noqa: ANN001, ANN201
+    """Mean labels of each row's leaves, added up over trees; only the highest sums are returned.
 
     Parameters
     ----------
@@ -64,7 +64,8 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
     label_starts, labels : rows of the training samples' labels, as of CSR.
     n_labels : how many labels there are.
     scale : (n,) factors of the sums, one over the number of trees that take part.
-    floor : least sum, after scaling, that is returned; above 0.
+    limits : the least sum, after scaling, that is returned, above 0, and the most sums of a row. Of equal ones those of
+        lower labels come first.
 
     Returns
     -------
@@ -76,6 +77,7 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
     counts = np.zeros(len(leaves), dtype=np.int64)
     room = max(64 * len(leaves), n_labels)
     found, sums, n_found = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32), 0
+    floor, most = limits
     for row in range(len(leaves)):
         n_met = n_seen = 0
         for tree in range(leaves.shape[1]):
@@ -106,8 +108,27 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
             if share >= floor:
                 found[n_found], sums[n_found] = label, share
                 n_found += 1
+        n_found = before + _keep_highest(found[before:n_found], sums[before:n_found], most)
         counts[row] = n_found - before
     return counts, found[:n_found].copy(), sums[:n_found].copy()
+
+
+@njit(boundscheck=False)
+def _keep_highest(labels, sums, most):  # noqa: ANN001, ANN202
+    """Move the highest sums, in order of their labels, to the front; returns their number."""
+    n = len(sums)
+    if n <= most:
+        return n
+    least = np.partition(sums, n - most)[n - most]
+    n_ties = most - np.sum(sums > least)
+    n_kept = 0
+    for place in range(n):
+        is_tie = sums[place] == least and n_ties > 0
+        if sums[place] > least or is_tie:
+            labels[n_kept], sums[n_kept] = labels[place], sums[place]
+            n_kept += 1
+            n_ties -= is_tie
+    return n_kept
 
 
 @njit(boundscheck=False)

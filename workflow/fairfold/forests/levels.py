@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, mean_of
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
-from fairfold.forests.shapes import above_first_level, choose_shapes, grow_mixture
+from fairfold.forests.shapes import above_first_level, choose_shapes, forest_of, grow_mixture
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.groups import ALIKE, OfSamples, random_parts
 from fairfold.seeds import seed_for
@@ -32,20 +33,32 @@ class Encoder:
     forest : fitted.
     embedding : fitted on the forest, or None for no tree embedding.
     with_output : whether the forest's probabilities are new features, too.
+    groups : of many labels, (n_labels, n_groups) of what they add to a new feature; None where each is one.
     """
 
-    def __init__(self, forest: MultilabelForest, embedding: TreeEmbedding | None, *, with_output: bool) -> None:
-        self.forest, self.embedding, self.with_output = forest, embedding, with_output
+    def __init__(
+        self,
+        forest: MultilabelForest,
+        embedding: TreeEmbedding | None,
+        *,
+        with_output: bool,
+        groups: np.ndarray | None = None,
+    ) -> None:
+        self.forest, self.embedding, self.with_output, self.groups = forest, embedding, with_output, groups
 
     @classmethod
     def of(
-        cls, forest: MultilabelForest, features: Collection[FeatureKind], node_weights: Literal["text", "authors-code"]
+        cls,
+        forest: MultilabelForest,
+        features: Collection[FeatureKind],
+        node_weights: Literal["text", "authors-code"],
+        groups: np.ndarray | None = None,
     ) -> Encoder:
         """Encoder for these kinds of features; ``node_weights`` is the embedding's ``weighting``."""
         embedding = None
         if "embedding" in features:
             embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=node_weights).fit(forest)
-        return cls(forest, embedding, with_output="output" in features)
+        return cls(forest, embedding, with_output="output" in features, groups=groups)
 
     def training_features(self, *, out_of_bag: bool) -> np.ndarray:
         """(n_samples, n_new) new features of the training samples, from all trees or those that did not draw them."""
@@ -55,7 +68,8 @@ class Encoder:
         elif self.embedding is not None:
             parts.append(self.embedding.scores_)
         if self.with_output:
-            parts.append(self.forest.centred_oob_proba() if out_of_bag else self.forest.training_proba_)
+            proba = self.forest.centred_oob_proba() if out_of_bag else self.forest.training_proba_
+            parts.append(self._few_columns(proba))
         return np.hstack(parts)
 
     def features(self, X: Matrix) -> np.ndarray:
@@ -63,8 +77,12 @@ class Encoder:
         leaf_of = self.forest.apply(X)
         parts = [] if self.embedding is None else [self.embedding.transform(leaf_of)]
         if self.with_output:
-            parts.append(self.forest.mean_value(leaf_of))
+            parts.append(self._few_columns(self.forest.mean_value(leaf_of)))
         return np.hstack(parts)
+
+    def _few_columns(self, proba: Matrix) -> np.ndarray:
+        """Probabilities of many labels as sums over groups of them."""
+        return proba if self.groups is None else np.asarray(proba @ self.groups)
 
 
 class Level(NamedTuple):
@@ -99,9 +117,9 @@ class Grower:
         self._of_samples = of_samples
         self._shapes: dict[str, Sequence[TreeShape]] = {}
 
-    def choose_shapes(self, X: BinnedMatrix, labels: np.ndarray) -> None:
+    def choose_shapes(self, X: BinnedMatrix, labels: Matrix) -> None:
         """From now on, grow forests of the shapes that have the least out-of-bag error on these data."""
-        settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
+        settings = self._settings_of(labels, "n_trees", "n_jobs")
         self._shapes = {
             kind: choose_shapes(kind, X, _targets(labels), random_state=self._seed_for("shapes", kind), **settings)
             for kind in FORESTS
@@ -115,7 +133,7 @@ class Grower:
         }
 
     def pair(
-        self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: np.ndarray, *names: object
+        self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: Matrix, *names: object
     ) -> list[MultilabelForest]:
         """Random forest and extra trees, on the same features or, given a list, on the features of each."""
         if not isinstance(inputs, list):
@@ -129,11 +147,16 @@ class Grower:
         """Features of all samples, as trees take them."""
         return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self._of_samples._asdict())
 
-    def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: np.ndarray, seed: int) -> MultilabelForest:
+    def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: Matrix, seed: int) -> MultilabelForest:
         if not self._shapes:
-            return MultilabelForest(kind, random_state=seed, **self._settings).fit(X, _targets(labels))
-        settings = {name: self._settings[name] for name in ("n_trees", "n_jobs")}
+            settings = self._settings_of(labels, "n_trees", "n_jobs", "min_samples_leaf")
+            return forest_of(labels)(kind, random_state=seed, **settings).fit(X, _targets(labels))
+        settings = self._settings_of(labels, "n_trees", "n_jobs")
         return grow_mixture(kind, X, _targets(labels), self._shapes[kind], random_state=seed, **settings)
+
+    def _settings_of(self, labels: Matrix, *names: str) -> dict[str, int | None]:
+        """Of forests on these labels."""
+        return {name: self._settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
         """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""
@@ -150,12 +173,14 @@ class Grower:
         return seed_for(self._seed, *(() if self._shared_seed else names))
 
 
-def _targets(labels: np.ndarray) -> np.ndarray:
+def _targets(labels: Matrix) -> Matrix:
     """Labels as forests take them, NaN where unmeasured."""
+    if sparse.issparse(labels):
+        return labels
     unmeasured = labels == UNMEASURED
     return np.where(unmeasured, np.nan, labels) if unmeasured.any() else labels
 
 
-def mean_proba(forests: list[MultilabelForest], X: Matrix) -> np.ndarray:
+def mean_proba(forests: list[MultilabelForest], X: Matrix) -> Matrix:
     """(n_samples, n_labels) mean probability of the forests."""
-    return np.mean([forest.predict_proba(X) for forest in forests], axis=0)
+    return mean_of([forest.predict_proba(X) for forest in forests])

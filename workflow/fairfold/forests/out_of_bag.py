@@ -15,14 +15,16 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, append_columns
+from fairfold.arrays import Matrix, append_columns, mean_of
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
+from fairfold.forests.label_groups import label_groups
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.trees import MultilabelForest
 from fairfold.groups import OfSamples
@@ -60,6 +62,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     label_frequencies : ``"shared"``, the same for all labels, or ``"by-label"``, see
         :func:`~fairfold.weak_labels.label_frequencies`.
     hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
+    n_sketched : columns of the sketches on which trees grow, see :mod:`~fairfold.forests.sketched`; None for none,
+        ``"auto"`` for some where labels are more than ``MANY_LABELS`` and have no gaps. All that has a column per label
+        is CSR then, and a new feature of a level is of a group of labels.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -98,6 +103,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     negatives: Negatives = "unlabelled"
     label_frequencies: LabelFrequencies = "shared"
     hierarchy: Hierarchy | None = None
+    n_sketched: Literal["auto"] | int | None = "auto"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -111,16 +117,15 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         imputer = self._make_imputer(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
-        seen_proba = np.zeros(observed.shape)  # sum over levels
-        seen_probas, posteriors = [], []
-        total = np.zeros(observed.shape)  # of posteriors, over levels
+        seen_probas, posteriors, scored = [], [], []  # of each level; the last are means of those up to it
+        groups = label_groups(observed, seed) if sparse.issparse(observed) else None
         labels, new = observed, []
         for level in range(self.max_levels + 1):
             encoders = []
             if level > 0:
                 if imputer is not None:
-                    labels = imputer.impute(level, seen_proba / level, self.label_frequencies_[-1])
-                encoders = self._grow_encoders(grow, level, X, labels, new)
+                    labels = imputer.impute(level, mean_of(seen_probas), self.label_frequencies_[-1])
+                encoders = self._grow_encoders(grow, level, X, labels, new, groups)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
             if level == 0:
                 predictors = first_level.predictors
@@ -128,35 +133,33 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            proba = self._calibrate_level(observed, predictors, seen_proba, of_samples.weights)
-            seen_proba += proba
-            seen_probas.append(proba)
-            total += posterior(proba, self.label_frequencies_[-1])
-            posteriors.append(self._reconciled(total / (level + 1)))
+            self._calibrate_level(observed, predictors, seen_probas, of_samples.weights)
+            posteriors.append(posterior(seen_probas[-1], self.label_frequencies_[-1]))
+            scored.append(self._reconciled(mean_of(posteriors)))
             weights = of_samples.weights
-            self.oob_scores_.append(multilabel_scores(observed, posteriors[-1], self.threshold, sample_weight=weights))
+            self.oob_scores_.append(multilabel_scores(observed, scored[-1], self.threshold, sample_weight=weights))
             if level - self._best_level() >= self.patience:
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
-        self.unseen_proba_ = self._reconciled(np.mean(seen_probas[: self.best_level_ + 1], axis=0))
-        self.thresholds_ = all_thresholds(posteriors[self.best_level_])
+        self.unseen_proba_ = self._reconciled(mean_of(seen_probas[: self.best_level_ + 1]))
+        self.thresholds_ = all_thresholds(scored[self.best_level_])
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
         check_is_fitted(self, "levels_")
         levels = itertools.islice(super()._staged_proba(self._check_features(X, reset=False)), self.best_level_ + 1)
         calibrated = [calibrate(proba, by) for proba, by in zip(levels, self.calibrations_, strict=False)]
-        return self._reconciled(np.mean(calibrated, axis=0))
+        return self._reconciled(mean_of(calibrated))
 
     def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Posteriors after each level, mean of those up to it."""
-        total: np.ndarray | float = 0.0
+        posteriors = []
         for level, proba in enumerate(super()._staged_proba(X)):
             calibrated = calibrate(proba, self.calibrations_[level])
-            total = total + posterior(calibrated, self.label_frequencies_[level])
-            yield total / (level + 1)
+            posteriors.append(posterior(calibrated, self.label_frequencies_[level]))
+            yield mean_of(posteriors)
 
     def _grow_first_level(self, grow: Grower, X: Matrix, observed: np.ndarray) -> Level:
         binned = grow.binned(X)
@@ -174,32 +177,35 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         return PosteriorImputer(observed, is_strict=is_strict, threshold=self.threshold, hierarchy=self.hierarchy)
 
     def _grow_encoders(
-        self, grow: Grower, level: int, X: Matrix, labels: np.ndarray, new: list[np.ndarray]
+        self,
+        grow: Grower,
+        level: int,
+        X: Matrix,
+        labels: Matrix,
+        new: list[np.ndarray],
+        groups: np.ndarray | None,
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
         # The predictors of the level below would see the same features and, without imputation, the same labels.
         if self._imputes() or (level > 1 and self.crossing_over):
             inputs = self._encoder_inputs(X, new) if self.crossing_over else append_columns(X, *new)
             forests = grow.pair(inputs, labels, level, "encoder")
-        return [Encoder.of(forest, self.features, "text") for forest in forests]
+        return [Encoder.of(forest, self.features, "text", groups) for forest in forests]
 
     def _calibrate_level(
         self,
-        observed: np.ndarray,
+        observed: Matrix,
         predictors: list[MultilabelForest],
-        seen_below: np.ndarray,
+        seen_probas: list[Matrix],
         weights: np.ndarray | None,
-    ) -> np.ndarray:
-        """Probabilities that a label is observed, out of bag; keeps the calibration and the label frequency."""
-        proba = np.mean([forest.centred_oob_proba() for forest in predictors], axis=0)
+    ) -> None:
+        """Append probabilities that a label is observed, out of bag; keeps calibration and label frequency."""
+        proba = mean_of([forest.centred_oob_proba() for forest in predictors])
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
-        proba = calibrate(proba, self.calibrations_[-1])
+        seen_probas.append(calibrate(proba, self.calibrations_[-1]))
         # the more levels, the better the ranking that the frequency is read from
         how = self.label_frequencies, self.negatives
-        self.label_frequencies_.append(
-            np.asarray(estimated_label_frequency(observed, seen_below + proba, *how)).tolist()
-        )
-        return proba
+        self.label_frequencies_.append(np.asarray(estimated_label_frequency(observed, sum(seen_probas), *how)).tolist())
 
     def _best_level(self) -> int:
         sign = METRICS[self.metric].direction

@@ -19,8 +19,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from fairfold.arrays import Matrix
 from fairfold.forests.binning import BinnedMatrix
+from fairfold.forests.sketched import SketchedForest
+from fairfold.forests.sketches import sketch
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.seeds import seed_for
 
@@ -39,29 +43,35 @@ SHARE_ABOVE = 0.5
 def grow_mixture(
     kind: ForestKind,
     X: BinnedMatrix,
-    Y: np.ndarray,
+    Y: Matrix,
     shapes: Sequence[TreeShape],
     *,
     n_trees: int,
     random_state: int,
-    n_jobs: int | None = 1,
+    **settings: Any,
 ) -> MultilabelForest:
     """A forest whose trees have several shapes, each about equally many.
 
     Parameters
     ----------
-    kind, X, Y, random_state, n_jobs : as of :class:`~fairfold.forests.trees.MultilabelForest`.
+    kind, X, Y, random_state, **settings : as of :class:`~fairfold.forests.trees.MultilabelForest` or, of sparse labels,
+        :class:`~fairfold.forests.sketched.SketchedForest`.
     shapes : one or more; with fewer trees than shapes, the first ones.
     n_trees : in all, per label.
     """
     shares = [len(part) for part in np.array_split(np.arange(n_trees), len(shapes))]
-    return MultilabelForest.joined(
+    return forest_of(Y).joined(
         [
-            _grow(kind, X, Y, shape, n_trees=share, random_state=seed_for(random_state, number), n_jobs=n_jobs)
+            _grow(kind, X, Y, shape, n_trees=share, random_state=seed_for(random_state, number), **settings)
             for number, (shape, share) in enumerate(zip(shapes, shares, strict=True))
             if share
         ]
     )
+
+
+def forest_of(labels: Matrix) -> type[MultilabelForest]:
+    """Kind of forest for dense or sparse labels."""
+    return SketchedForest if sparse.issparse(labels) else MultilabelForest
 
 
 def above_first_level(shape: TreeShape) -> TreeShape:
@@ -80,13 +90,14 @@ def above_first_level(shape: TreeShape) -> TreeShape:
 def choose_shapes(
     kind: ForestKind,
     X: BinnedMatrix,
-    Y: np.ndarray,
+    Y: Matrix,
     *,
     n_trees: int,
     random_state: int,
     candidates: Sequence[TreeShape] = TOGETHER,
     n_kept: int = N_KEPT,
     n_jobs: int | None = 1,
+    n_sketched: int | None = None,
 ) -> tuple[TreeShape, ...]:
     """The shapes with the least out-of-bag error, best first.
 
@@ -100,17 +111,21 @@ def choose_shapes(
     candidates : of trees for all labels. The best is compared with labelwise trees of its shape, where labels are
         ``LABELWISE_AT_MOST`` at most.
     n_kept : how many shapes to return, if there are as many.
+    n_sketched : columns of a sketch, of sparse labels, which keeps squared errors in expectation; all shapes are of
+        trees for all labels then.
     """
-    if len(Y) > RACED_AT_MOST:
-        drawn = np.random.default_rng(random_state).permutation(len(Y))[:RACED_AT_MOST]
+    if Y.shape[0] > RACED_AT_MOST:
+        drawn = np.random.default_rng(random_state).permutation(Y.shape[0])[:RACED_AT_MOST]
         X, Y = X.samples(np.sort(drawn)), Y[np.sort(drawn)]
+    if is_sketched := sparse.issparse(Y):
+        Y = sketch(Y, n_sketched, random_state)
     race = _Race(kind, X, Y, n_trees, random_state, n_jobs)
     left, wanted = list(candidates), FIRST_TREES
     while len(left) > n_kept:
         errors = {shape: _mean_of_known(race.errors(shape, wanted)) for shape in left}
         left = sorted(left, key=errors.__getitem__)[: max(n_kept, len(left) // 2)]
         wanted *= 2
-    if 1 < Y.shape[1] <= LABELWISE_AT_MOST:
+    if 1 < Y.shape[1] <= LABELWISE_AT_MOST and not is_sketched:
         left[0] = race.labelwise_if_better(left[0])
     return tuple(left)
 
@@ -152,5 +167,5 @@ def _mean_of_known(errors: np.ndarray) -> float:
     return float(known.mean()) if len(known) else np.inf
 
 
-def _grow(kind: ForestKind, X: BinnedMatrix, Y: np.ndarray, shape: TreeShape, **settings: Any) -> MultilabelForest:
-    return MultilabelForest(kind, **shape._asdict(), **settings).fit(X, Y)
+def _grow(kind: ForestKind, X: BinnedMatrix, Y: Matrix, shape: TreeShape, **settings: Any) -> MultilabelForest:
+    return forest_of(Y)(kind, **shape._asdict(), **settings).fit(X, Y)

@@ -25,6 +25,8 @@ from fairfold.seeds import seed_sequence
 
 FLOOR = 0.001
 """Least probability that is kept; calibrations tell none below it apart."""
+MOST_KEPT = 100
+"""Most probabilities of a sample that are kept, the highest."""
 
 
 @dataclass(eq=False, repr=False)
@@ -45,8 +47,8 @@ class SketchedForest(MultilabelForest):
         :class:`~fairfold.forests.leaf_samples.LeafSamples`.
     label_starts_, labels_ : their labels, row by row, as of CSR.
     label_means_ : (n_labels,) mean of each label.
-    oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32 of at least ``FLOOR``; the latter is made when it is
-        asked for.
+    oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32 of at least ``FLOOR``, ``MOST_KEPT`` of a sample at most;
+        the latter is made when it is asked for.
     """
 
     _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
@@ -84,13 +86,13 @@ class SketchedForest(MultilabelForest):
         if not isinstance(X, BinnedMatrix):
             X = BinnedMatrix.from_matrix(X, max_bins=self.max_bins)
         if not sparse.issparse(Y) or Y.shape[0] != X.shape[0] or 0 in Y.shape:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), CSR, a row per sample.")
+            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels) and sparse.")
         self.n_features_in_ = X.shape[1]
         weights = np.ones(X.shape[0]) if X.weights is None else X.weights
         self.label_means_ = np.asarray(weights @ Y).ravel() / weights.sum()
         self.label_starts_, self.labels_ = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
-        pool = X.pool()
-        on = _GrownOn(X.exact if self.kind == "extra_trees" else X.binned, Y, self._rules(X, pool), pool, self.n_sketched)
+        table, pool = X.exact if self.kind == "extra_trees" else X.binned, X.pool()
+        on = _GrownOn(table, Y, self._rules(X, pool), pool, self.n_sketched)
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
         nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)
         self.label_of_tree_ = np.full(self.n_trees, ALL_LABELS, dtype=np.int32)
@@ -168,7 +170,9 @@ class SketchedForest(MultilabelForest):
             rows = slice(first, first + ROWS_AT_ONCE)
             taking_part = None if counted is None else counted[rows]
             labels = self.label_starts_, self.labels_, self.n_labels_
-            return sum_labels(leaves[rows], taking_part, self._kept, self.weight_, *labels, scale[rows], FLOOR)
+            return sum_labels(
+                leaves[rows], taking_part, self._kept, self.weight_, *labels, scale[rows], (FLOOR, MOST_KEPT)
+            )
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
@@ -192,7 +196,6 @@ class SketchedForest(MultilabelForest):
             and ((self.leaf_samples_ >= 0) & (self.leaf_samples_ < len(labels) - 1)).all()
             and ((self.labels_ >= 0) & (self.labels_ < self.n_labels_)).all()
         )
-
 
     def _knows_samples(self) -> bool:
         shape, starts = (len(self.label_starts_) - 1, self.n_trees), self.tree_starts_
@@ -220,9 +223,7 @@ class _GrownOn(NamedTuple):
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
         padded = _pad_whole_numbers(labels, most_draws)
-        nodes, weights, _, leaf_of, draws = grow_tree(
-            self.table, padded, labels.shape[1], self.rules, self.pool, seed
-        )
+        nodes, weights, _, leaf_of, draws = grow_tree(self.table, padded, labels.shape[1], self.rules, self.pool, seed)
         return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import DataConversionWarning
 
@@ -69,8 +70,9 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return P
 
 
-def on_measured(estimator: BaseEstimator, Y: np.ndarray) -> BaseEstimator:
+def on_measured(estimator: BaseEstimator, Y: Matrix) -> BaseEstimator:
     """The estimator as it is, or fitted to measured rows alone where some are not, and it does not know how."""
-    if getattr(estimator, "takes_unmeasured", False) or not (Y == UNMEASURED).any():
+    has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
+    if getattr(estimator, "takes_unmeasured", False) or not has_gaps:
         return estimator
     return MeasuredRows(estimator)

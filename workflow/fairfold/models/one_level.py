@@ -10,21 +10,24 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, with_short_indices
+from fairfold.arrays import Matrix, are_above, map_rows, with_short_indices
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
+from fairfold.forests.sketched import FLOOR
+from fairfold.forests.sketches import MANY_LABELS
 from fairfold.groups import fit_arguments, group_codes
 from fairfold.hierarchy import Hierarchy, check_hierarchy
 from fairfold.models.measured import on_measured
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
-from fairfold.validation import check_training_labels, check_weights
+from fairfold.validation import UNMEASURED, check_binary, check_training_labels, check_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -75,11 +78,11 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         ModelError
             When labels are not 0/1, or the classifier refuses the data, or weights, which it does not take.
         """
-        Y = check_training_labels(Y, "Y", ModelError).astype(np.int8)
+        Y = self._checked_labels(Y).astype(np.int8)
         check_hierarchy(self.hierarchy, Y.shape[1])
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
-        codes = None if groups is None else group_codes(groups, len(Y))
-        given = fit_arguments(estimator, codes, check_weights(sample_weight, len(Y), ModelError))
+        codes = None if groups is None else group_codes(groups, Y.shape[0])
+        given = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
         try:
             with parallel_config("threading"), one_thread_each():
                 self.estimator_ = estimator.fit(with_short_indices(X), Y, **given)
@@ -92,19 +95,27 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
 
+    def _checked_labels(self, Y: Matrix) -> Matrix:
+        """CSR where labels are many, have no gaps, and the estimator takes them so."""
+        Y = check_binary(Y, "Y", ModelError, unmeasured=True)
+        has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
+        if Y.ndim == 2 and Y.shape[1] > MANY_LABELS and not has_gaps and hasattr(self.estimator, "of_many"):
+            return sparse.csr_array(Y)
+        return check_training_labels(Y, "Y", ModelError)
+
     @property
-    def unseen_proba_(self) -> np.ndarray:
+    def unseen_proba_(self) -> Matrix:
         """The estimator's own probabilities of training samples that they were not fitted on, where it has them."""
         return self._reconciled(self.estimator_.unseen_proba_)
 
     @property
-    def predict_observed_proba(self) -> Callable[[Matrix], np.ndarray]:
+    def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:
         """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
         predict = self.estimator_.predict_observed_proba
         return lambda X: self._reconciled(predict(with_short_indices(X)))
 
-    def _reconciled(self, proba: np.ndarray) -> np.ndarray:
-        return proba if self.hierarchy is None else self.hierarchy.reconcile(proba)
+    def _reconciled(self, proba: Matrix) -> Matrix:
+        return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
 
     def _given(self) -> dict[str, int | np.random.RandomState | None]:
         """What the estimator is given of the parameters of this one, by the names that it has for them."""
@@ -119,7 +130,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """(n_labels,) numbers of the labels, as of the cascades."""
         return np.arange(self.n_labels_).astype(object)
 
-    def predict_proba(self, X: Matrix) -> np.ndarray:
+    def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is positive."""
         check_is_fitted(self, "estimator_")
         with parallel_config("threading"), one_thread_each():
@@ -142,8 +153,8 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
     def predict(
         self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] = "pooled"
-    ) -> np.ndarray:
+    ) -> Matrix:
         """(n_samples, n_labels) of 0/1; parameters and errors as of the deep forests' ``predict``."""
         threshold = self.threshold if objective is None else thresholds_of(self.estimator_, objective, by)
-        decided = (self.predict_proba(X) > threshold).astype(np.int8)
-        return decided if self.hierarchy is None else self.hierarchy.with_ancestors(decided)
+        decided = are_above(self.predict_proba(X), threshold).astype(np.int8)
+        return decided if self.hierarchy is None else map_rows(self.hierarchy.with_ancestors, decided, 1)

@@ -16,13 +16,15 @@ from typing import ClassVar, Self
 
 import numpy as np
 from joblib import Memory
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, stored_cells
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
+from fairfold.forests.sketched import FLOOR
 from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
@@ -49,6 +51,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     ----------
     estimators : names and unfitted classifiers of several labels, with ``predict_proba``, the most trusted first. Those
         that know ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
+    of_many : the same for sparse labels, which is how the models get more than ``MANY_LABELS`` of them; None: the same.
     n_splits : folds of a cross-fitting.
     weighted : whether members have the weights of :func:`pool_weights`; otherwise all have the same.
     calibrated : whether probabilities are calibrated, of each member and pooled.
@@ -75,6 +78,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 
     estimators: Sequence[tuple[str, BaseEstimator]]
     _: KW_ONLY
+    of_many: Sequence[tuple[str, BaseEstimator]] | None = None
     n_splits: int = 5
     weighted: bool = True
     calibrated: bool = True
@@ -86,9 +90,11 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     random_state: int | np.random.RandomState | None = None
 
     def fit(
-        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+        self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole.
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, CSR where labels are many.
+
+        Groups are left out whole.
 
         Weights of samples count in members, pool and calibrations, and not in the label frequency and thresholds.
 
@@ -97,13 +103,14 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         ModelError
             When there is no classifier to pool, or one refuses the data.
         """
-        if not self.estimators:
+        estimators = self.of_many if sparse.issparse(Y) and self.of_many is not None else self.estimators
+        if not estimators:
             raise ModelError("there is no classifier to pool; give one or more of estimators.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fit_member = check_memory(self.memory).cache(fit_with_unseen)
         self.estimators_, calibrations, unseen = [], [], []
-        weights = check_weights(sample_weight, len(Y), ModelError)
-        for _, estimator in self.estimators:
+        weights = check_weights(sample_weight, Y.shape[0], ModelError)
+        for _, estimator in estimators:
             given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
@@ -113,8 +120,8 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             calibrations.append(self._calibration_of(Y, P, weights))
             unseen.append(calibrate(P, calibrations[-1]))
         equal = np.full(len(unseen), 1 / len(unseen))
-        self.weights_ = pool_weights(Y, np.stack(unseen), weights) if self.weighted else equal
-        pooled = np.tensordot(self.weights_, np.stack(unseen), axes=1)
+        self.weights_ = pool_weights(Y, unseen, weights) if self.weighted else equal
+        pooled = _pool(self.weights_, unseen)
         self._calibrations = [*calibrations, self._calibration_of(Y, pooled, weights)]
         self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
         self.label_frequency_ = 1.0
@@ -125,26 +132,33 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
-    def predict_observed_proba(self, X: Matrix) -> np.ndarray:
+    def predict_observed_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is observed."""
         *calibrations, last = self._calibrations
         members = zip(self.estimators_, calibrations, strict=True)
         P = [calibrate(observed_probabilities(one, X, len(self.classes_)), by) for one, by in members]
-        return calibrate(np.tensordot(self.weights_, np.stack(P), axes=1), last)
+        return calibrate(_pool(self.weights_, P), last)
 
-    def predict_proba(self, X: Matrix) -> np.ndarray:
+    def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is positive."""
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
-    def _calibration_of(self, Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _calibration_of(self, Y: Matrix, P: Matrix, weights: np.ndarray | None) -> np.ndarray:
         """(n_labels, 2) coefficients; those that leave everything as it is where nothing is to be calibrated."""
         if not self.calibrated:
             return np.tile([1.0, 0.0], (Y.shape[1], 1))
         return fit_calibration(Y, P, sample_weight=weights)
 
 
+def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
+    """Weighted mean of (n_samples, n_labels) matrices."""
+    if sparse.issparse(probabilities[0]):
+        return sparse.csr_array(sum(weight * P for weight, P in zip(weights, probabilities, strict=True)))
+    return np.tensordot(weights, np.stack(probabilities), axes=1)
+
+
 def pool_weights(
-    observed: np.ndarray, probabilities: np.ndarray, sample_weight: np.ndarray | None = None
+    observed: Matrix, probabilities: Sequence[Matrix], sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
     """Weights of a mean of probabilities by what was observed, drawn towards the first member.
 
@@ -155,25 +169,39 @@ def pool_weights(
     Parameters
     ----------
     observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
-    probabilities : (n_members, n_samples, n_labels) of samples that the members did not see. Of more than a million
-        cells, evenly spaced samples count.
+    probabilities : of each member, (n_samples, n_labels) of samples that it did not see. Of more than a million cells,
+        evenly spaced samples count; of sparse ones cells that a member stores, or a positive. The others are 0 to all.
     sample_weight : (n_samples,) of mean 1, or None.
 
     Returns
     -------
     (n_members,) at least 0, summing to 1.
     """
-    step = -(-observed.size // _MOST_CELLS)
-    observed, probabilities = observed[::step], probabilities[:, ::step]
-    likelihood = np.maximum(np.where(observed == 1, probabilities, 1 - probabilities), 1e-12)
-    likelihood[:, observed == UNMEASURED] = 1.0
-    counts = np.ones(len(observed)) if sample_weight is None else sample_weight[::step]
-    likeliest = _likeliest_weights(likelihood.reshape(len(likelihood), -1), np.repeat(counts, observed.shape[1]))
-    pooled = np.tensordot(likeliest, likelihood, axes=1)
-    gains = counts * np.log(pooled / likelihood[0]).sum(axis=1)  # of each sample, whose labels are not independent
+    n_cells = max(P.nnz for P in probabilities) if sparse.issparse(observed) else observed.size
+    step = max(-(-n_cells // _MOST_CELLS), 1)
+    sample, likelihood = _likelihoods(observed[::step], [P[::step] for P in probabilities])
+    counts = np.ones(-(-observed.shape[0] // step)) if sample_weight is None else sample_weight[::step]
+    likeliest = _likeliest_weights(likelihood, counts[sample])
+    pooled = likeliest @ likelihood
+    # of each sample, whose labels are not independent
+    gains = counts * np.bincount(sample, np.log(pooled / likelihood[0]), minlength=len(counts))
     gain, standard_error = max(gains.sum(), 0.0), gains.std() * np.sqrt(len(gains))
     trust = min(gain / standard_error, 1.0) if standard_error > 0 else float(gain > 0)
     return trust * likeliest + (1 - trust) * np.eye(len(likeliest))[0]
+
+
+def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
+    """Sample of each cell, and (n_members, n_cells) how likely it is to be observed as it was."""
+    if sparse.issparse(observed):
+        sample, _, observed, *probabilities = stored_cells(observed, *probabilities)
+        least = FLOOR  # which stands for all below it
+    else:
+        sample, observed = np.repeat(np.arange(len(observed)), observed.shape[1]), observed.ravel()
+        least = 1e-12
+    P = np.stack([each.ravel() for each in probabilities]).astype(np.float64, copy=False)
+    likelihood = np.maximum(np.where(observed == 1, P, 1 - P), least)
+    likelihood[:, observed == UNMEASURED] = 1.0
+    return sample, likelihood
 
 
 def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray:

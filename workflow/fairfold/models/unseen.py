@@ -15,7 +15,7 @@ from fairfold.splitting import IterativeStratification
 def fit_with_unseen(
     estimator: BaseEstimator,
     X: Matrix,
-    Y: np.ndarray,
+    Y: Matrix,
     *,
     n_splits: int,
     random_state: int | None,
