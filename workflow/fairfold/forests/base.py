@@ -46,6 +46,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     threshold: float
     hierarchy: Hierarchy | None
     n_sketched: Literal["auto"] | int | None
+    imputation: str | None
 
     def fit(
         self,
@@ -205,8 +206,13 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         return N_SKETCHED if self.n_sketched == "auto" else self.n_sketched
 
     def _takes_sparse(self, Y: Matrix) -> bool:
-        """Whether labels are so many that forests grow on sketches; those with gaps are learned from exactly."""
+        """Whether labels are so many that forests grow on sketches.
+
+        Those with gaps, and those that are imputed, are learned from exactly.
+        """
         if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MANY_LABELS):
+            return False
+        if self.imputation is not None:
             return False
         return not ((Y.data if sparse.issparse(Y) else Y) < 0).any()
 

@@ -23,8 +23,8 @@ from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
-from fairfold.forests.label_groups import label_groups
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
+from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
 from fairfold.seeds import seed_for
@@ -154,8 +154,8 @@ class CascadeForest(BaseCascade):
         # Without crossing-over an encoder sees what a predictor of the level below sees; at level 1 it always does.
         if level > 1 and self.crossing_over:
             forests = grow.pair(self._encoder_inputs(X, new), labels, level, "encoder")
-        groups = label_groups(labels, 0) if sparse.issparse(labels) else None
-        return [Encoder.of(forest, self.features, self.node_weights, groups) for forest in forests]
+        signs = random_signs(labels.shape[1], N_NEW, 0) if sparse.issparse(labels) else None
+        return [Encoder.of(forest, self.features, self.node_weights, signs) for forest in forests]
 
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""

@@ -33,7 +33,8 @@ class Encoder:
     forest : fitted.
     embedding : fitted on the forest, or None for no tree embedding.
     with_output : whether the forest's probabilities are new features, too.
-    groups : of many labels, (n_labels, n_groups) of what they add to a new feature; None where each is one.
+    signs : of many labels, (n_labels, n_new), with which their probabilities add up to new features; None where each is
+        one.
     """
 
     def __init__(
@@ -42,9 +43,9 @@ class Encoder:
         embedding: TreeEmbedding | None,
         *,
         with_output: bool,
-        groups: np.ndarray | None = None,
+        signs: np.ndarray | None = None,
     ) -> None:
-        self.forest, self.embedding, self.with_output, self.groups = forest, embedding, with_output, groups
+        self.forest, self.embedding, self.with_output, self.signs = forest, embedding, with_output, signs
 
     @classmethod
     def of(
@@ -52,13 +53,13 @@ class Encoder:
         forest: MultilabelForest,
         features: Collection[FeatureKind],
         node_weights: Literal["text", "authors-code"],
-        groups: np.ndarray | None = None,
+        signs: np.ndarray | None = None,
     ) -> Encoder:
         """Encoder for these kinds of features; ``node_weights`` is the embedding's ``weighting``."""
         embedding = None
         if "embedding" in features:
             embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=node_weights).fit(forest)
-        return cls(forest, embedding, with_output="output" in features, groups=groups)
+        return cls(forest, embedding, with_output="output" in features, signs=signs)
 
     def training_features(self, *, out_of_bag: bool) -> np.ndarray:
         """(n_samples, n_new) new features of the training samples, from all trees or those that did not draw them."""
@@ -81,8 +82,8 @@ class Encoder:
         return np.hstack(parts)
 
     def _few_columns(self, proba: Matrix) -> np.ndarray:
-        """Probabilities of many labels as sums over groups of them."""
-        return proba if self.groups is None else np.asarray(proba @ self.groups)
+        """Probabilities of many labels as a few sums of them."""
+        return proba if self.signs is None else np.asarray(proba @ self.signs)
 
 
 class Level(NamedTuple):

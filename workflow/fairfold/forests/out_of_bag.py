@@ -24,8 +24,8 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
-from fairfold.forests.label_groups import label_groups
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
+from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
 from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
@@ -63,8 +63,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         :func:`~fairfold.weak_labels.label_frequencies`.
     hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
     n_sketched : columns of the sketches on which trees grow, see :mod:`~fairfold.forests.sketched`; None for none,
-        ``"auto"`` for some where labels are more than ``MANY_LABELS`` and have no gaps. All that has a column per label
-        is CSR then, and a new feature of a level is of a group of labels.
+        ``"auto"`` for some where labels are more than ``MANY_LABELS``, have no gaps and are not imputed. All that has a
+        column per label is CSR then, and a level sees sums of the probabilities below it.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
 
@@ -118,14 +118,14 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
         seen_probas, posteriors, scored = [], [], []  # of each level; the last are means of those up to it
-        groups = label_groups(observed, seed) if sparse.issparse(observed) else None
+        signs = random_signs(observed.shape[1], N_NEW, seed) if sparse.issparse(observed) else None
         labels, new = observed, []
         for level in range(self.max_levels + 1):
             encoders = []
             if level > 0:
                 if imputer is not None:
                     labels = imputer.impute(level, mean_of(seen_probas), self.label_frequencies_[-1])
-                encoders = self._grow_encoders(grow, level, X, labels, new, groups)
+                encoders = self._grow_encoders(grow, level, X, labels, new, signs)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
             if level == 0:
                 predictors = first_level.predictors
@@ -183,14 +183,14 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         X: Matrix,
         labels: Matrix,
         new: list[np.ndarray],
-        groups: np.ndarray | None,
+        signs: np.ndarray | None,
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
         # The predictors of the level below would see the same features and, without imputation, the same labels.
         if self._imputes() or (level > 1 and self.crossing_over):
             inputs = self._encoder_inputs(X, new) if self.crossing_over else append_columns(X, *new)
             forests = grow.pair(inputs, labels, level, "encoder")
-        return [Encoder.of(forest, self.features, "text", groups) for forest in forests]
+        return [Encoder.of(forest, self.features, "text", signs) for forest in forests]
 
     def _calibrate_level(
         self,

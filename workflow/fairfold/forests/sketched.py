@@ -20,12 +20,12 @@ from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_labels
 from fairfold.forests.sketches import N_SKETCHED, sketch
-from fairfold.forests.trees import ALL_LABELS, EXACT_IN_SINGLE, ROWS_AT_ONCE, MultilabelForest, pad
+from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
 from fairfold.seeds import seed_sequence
 
 FLOOR = 0.001
 """Least probability that is kept; calibrations tell none below it apart."""
-MOST_KEPT = 100
+MOST_KEPT = 200
 """Most probabilities of a sample that are kept, the highest."""
 
 
@@ -47,8 +47,8 @@ class SketchedForest(MultilabelForest):
         :class:`~fairfold.forests.leaf_samples.LeafSamples`.
     label_starts_, labels_ : their labels, row by row, as of CSR.
     label_means_ : (n_labels,) mean of each label.
-    oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32 of at least ``FLOOR``, ``MOST_KEPT`` of a sample at most;
-        the latter is made when it is asked for.
+    oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32, the ``MOST_KEPT`` highest of a sample, of at least
+        ``FLOOR``; the latter is made when it is asked for.
     """
 
     _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
@@ -222,12 +222,6 @@ class _GrownOn(NamedTuple):
         """Nodes, their weights, what leaves keep, leaves of the samples, and which were drawn."""
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
-        padded = _pad_whole_numbers(labels, most_draws)
+        padded, _ = pad_labels(labels, most_draws)
         nodes, weights, _, leaf_of, draws = grow_tree(self.table, padded, labels.shape[1], self.rules, self.pool, seed)
         return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0
-
-
-def _pad_whole_numbers(sums: np.ndarray, n_draws: int) -> np.ndarray:
-    """In whole blocks of lanes, in single precision where that adds up so many draws exactly."""
-    is_exact = n_draws * np.abs(sums).max(initial=0) < EXACT_IN_SINGLE
-    return pad(sums, np.float32 if is_exact else np.float64)

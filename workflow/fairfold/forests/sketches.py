@@ -14,7 +14,8 @@ from scipy import sparse
 
 MANY_LABELS = 100
 """Forests of more labels than this grow on sketches, and give probabilities as CSR."""
-N_SKETCHED = 32  # columns; see benchmarks/many_labels.py
+N_SKETCHED = 32  # columns, on which splits are searched; see benchmarks/many_labels.py
+N_NEW = 64  # columns of probabilities that the next level sees
 
 
 def sketch(Y: sparse.csr_array, n_columns: int, seed: int) -> np.ndarray:

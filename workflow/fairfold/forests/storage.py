@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from fairfold.errors import DataError, ModelError
 from fairfold.files import read_arrays, write_arrays
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
+from fairfold.forests.sketched import SketchedForest
 from fairfold.forests.trees import MultilabelForest
 from fairfold.gaps import GapFiller
 from fairfold.hierarchy import Hierarchy, check_hierarchy
@@ -63,7 +65,7 @@ def save_model(model: Cascade, path: str | Path) -> None:
         "output": getattr(model, "_sklearn_output_config", {}),
         "n_levels": len(model.levels_),
     }
-    arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if hasattr(model, name)}
+    arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if _is_stacked(model, name)}
     arrays |= {f"gaps/{name}": getattr(model.gaps_, name) for name in _GAPS}
     below: list[MultilabelForest] = []
     for number, level in enumerate(model.levels_):
@@ -100,7 +102,7 @@ def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
         forest = model.levels_[0].predictors[0]
         model.gaps_ = _read_gaps(_under(arrays, "gaps"), model.n_features_in_)
         n_inputs = model.n_features_in_ + len(model.gaps_.gapped_)
-        if (forest.n_features_in_, forest.value_.shape[1]) != (n_inputs, model.n_labels_):
+        if (forest.n_features_in_, forest.n_labels_) != (n_inputs, model.n_labels_):
             raise ValueError("its forests are of other numbers of features or labels")
         check_hierarchy(model.hierarchy, model.n_labels_)
         _read_names(model, description["names"])
@@ -139,11 +141,20 @@ def load_first_level(path: str | Path, fold: int) -> Level | None:
         arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
         if not arrays:
             return None
-        return Level([], [MultilabelForest.from_arrays(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
+        return Level([], [_read_forest(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
     except DataError as error:
         raise ModelError(str(error)) from None
     except Exception as error:  # as above
         raise ModelError(f"{path} is not a file of first levels ({error}); delete it and make it anew.") from None
+
+
+def _is_stacked(model: Cascade, name: str) -> bool:
+    """Whether a model has this list; labels that are sparse are not taken along."""
+    return hasattr(model, name) and not any(map(sparse.issparse, getattr(model, name)))
+
+
+def _read_forest(arrays: dict[str, np.ndarray]) -> MultilabelForest:
+    return (SketchedForest if "leaf_samples" in arrays else MultilabelForest).from_arrays(arrays)
 
 
 def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> dict[str, np.ndarray]:
@@ -155,6 +166,8 @@ def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> d
             arrays |= _prefixed(encoder.forest.to_arrays(), f"{prefix}/encoder/{kind}")
         if encoder.embedding is not None:
             arrays |= _prefixed(encoder.embedding.to_arrays(), f"{prefix}/embedding/{kind}")
+        if encoder.signs is not None:
+            arrays[f"{prefix}/signs/{kind}"] = encoder.signs
     return arrays
 
 
@@ -164,11 +177,12 @@ def _read_levels(model: Cascade, arrays: Mapping[str, np.ndarray], n_levels: int
         prefix, encoders = f"level{number}", []
         for position, kind in enumerate(FORESTS if number else ()):
             stored = _under(arrays, f"{prefix}/encoder/{kind}")
-            forest = MultilabelForest.from_arrays(stored) if stored else levels[-1].predictors[position]
+            forest = _read_forest(stored) if stored else levels[-1].predictors[position]
             embedding = _under(arrays, f"{prefix}/embedding/{kind}")
             embedding = TreeEmbedding.from_arrays(embedding, forest) if embedding else None
-            encoders.append(Encoder(forest, embedding, with_output="output" in model.features))
-        predictors = [MultilabelForest.from_arrays(_under(arrays, f"{prefix}/predictor/{kind}")) for kind in FORESTS]
+            signs = arrays.get(f"{prefix}/signs/{kind}")
+            encoders.append(Encoder(forest, embedding, with_output="output" in model.features, signs=signs))
+        predictors = [_read_forest(_under(arrays, f"{prefix}/predictor/{kind}")) for kind in FORESTS]
         levels.append(Level(encoders, predictors))
     return levels
 

@@ -195,7 +195,7 @@ class MultilabelForest(ForgetsSamples):
         rules = self._rules(X, pool)
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
-        padded, centre = _pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
+        padded, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
         return _Target(padded, centre, Y.shape[1], rules, pool, gapped)
 
@@ -449,7 +449,7 @@ class MultilabelForest(ForgetsSamples):
         return counted.astype(np.float32) @ sees.astype(np.float32)  # whole numbers, exact
 
     def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False) -> np.ndarray:
-        values = pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
+        values = _pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
         total = np.empty((len(leaves), values.shape[1]))
         add_leaf_values(leaves, counted, values.ravel(), values.shape[1], total.reshape(-1))
         return total[:, : self.value_.shape[1]]
@@ -547,18 +547,18 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
     )
 
 
-def _pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
+def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels in whole blocks of lanes, and what was taken off them: (n_samples, width) and (n_labels,) float32.
 
-    Sums of 0/1 labels are exact in single precision. Others lose less to rounding around their mean.
+    Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
     """
-    if n_draws < EXACT_IN_SINGLE and ((Y == 0) | (Y == 1)).all():
-        return pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
+    if n_draws * float(np.abs(Y).max()) < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
+        return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
-    return pad(Y - centre, np.float64), centre
+    return _pad(Y - centre, np.float64), centre
 
 
-def pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
+def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
     """Zeros on the right to whole blocks of lanes, and below."""
     padded = np.zeros((len(rows) + extra_rows, -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
     padded[: len(rows), : rows.shape[1]] = rows

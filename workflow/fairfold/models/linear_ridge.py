@@ -210,12 +210,12 @@ def _inverse_deviations(X: Matrix) -> np.ndarray:
 
 
 def _in_parts(predict, n: int, n_labels: int) -> sparse.csr_array:  # noqa: ANN001
-    """What is predicted for slices of n samples, at most 1, without what is below ``LEAST`` or not among the highest."""
+    """The highest of what is predicted for slices of n samples, at most 1, from ``LEAST`` on."""
     parts = []
     for first in range(0, n, _AT_ONCE):
         P = np.minimum(predict(slice(first, min(first + _AT_ONCE, n))), 1)
         if n_labels > MOST_KEPT:
-            lowest_kept = np.partition(P, n_labels - MOST_KEPT, axis=1)[:, n_labels - MOST_KEPT, np.newaxis]
-            P = np.where(P >= lowest_kept, P, 0)
+            least = np.partition(P, n_labels - MOST_KEPT, axis=1)[:, n_labels - MOST_KEPT, np.newaxis]
+            P = np.where(least > P, 0, P)
         parts.append(sparse.csr_array(np.where(P >= LEAST, P, 0).astype(np.float32)))
     return sparse.vstack(parts, format="csr") if parts else sparse.csr_array((0, n_labels), dtype=np.float32)

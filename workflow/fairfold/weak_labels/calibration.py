@@ -7,8 +7,9 @@ A percentile of the positives' probabilities says little about c where no sample
 :func:`shared_label_frequency` therefore looks for the label and the samples in which the share of observed positives
 is highest, and takes one c for all labels; :func:`label_frequencies` lets the c of labels differ.
 
-Sparse probabilities are 0 where nothing is stored, and what is found of them is what the dense array would give, in
-time and memory that grow with what is stored. Only calibrated ones differ: a 0 stays 0, see :func:`calibrate`.
+Sparse probabilities are 0 where nothing is stored, and label frequencies and posteriors of them are what the dense
+array would give, in time and memory that grow with what is stored. Calibration looks at what is stored alone: a 0 takes
+no part, and stays 0.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def fit_calibration(
     P(observed) = expit(a_j · logit(p) + b_j) maximises the likelihood (Platt 1999), less ``shrinkage`` times the
     squared distance of (a_j, b_j) from the values for all labels pooled, which are shrunk towards (1, 0). So a label
     with few positives follows the others. Slopes are at least 0. Time grows with n_samples · n_labels, of sparse
-    probabilities with what is stored: all other cells of a label have the same logit, and are one term of that weight.
+    probabilities with what is stored. A cell that is not takes no part: :func:`calibrate` leaves it at 0, and where
+    only the highest are stored, it says little of how likely a small probability is right.
 
     Parameters
     ----------
@@ -70,8 +72,7 @@ def fit_calibration(
 def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
     """(n_samples, n_labels) probabilities that a label is observed, with coefficients of :func:`fit_calibration`.
 
-    Of sparse ones, those that are 0 stay 0, in place of ``calibrate(np.zeros((1, n_labels)), coefficients)``: what a
-    label has left where no model sees a sign of it. All other cells are as in the dense array.
+    Of sparse ones, those that are 0 stay 0. All other cells are as in the dense array.
     """
     if sparse.issparse(probabilities):
         stored = canonical(probabilities)
@@ -182,6 +183,12 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
     return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
 
 
+def _stored(observed: Matrix, probabilities: sparse.csr_array) -> tuple[np.ndarray, ...]:
+    """Rows, labels, observed labels and probabilities of the cells in which these are above 0."""
+    cells = stored_cells(observed, probabilities)
+    return tuple(part[cells[-1] > 0] for part in cells)
+
+
 class _Terms(NamedTuple):
     """Terms of the likelihood, each of so many cells.
 
@@ -207,19 +214,11 @@ class _Terms(NamedTuple):
 
     @classmethod
     def of_stored(cls, observed: Matrix, probabilities: sparse.csr_array, sample_weight: np.ndarray | None) -> _Terms:
-        """A term of each cell that is stored, and one of all others of a label together, which are 0 in both."""
+        """A term of each probability that is stored."""
         check_shapes(observed, probabilities)
-        n_samples, n_labels = probabilities.shape
-        rows, labels, seen, p = stored_cells(observed, probabilities)
-        weights = np.ones(n_samples) if sample_weight is None else sample_weight
-        of_cells = weights[rows]
-        rest = weights.sum() - np.bincount(labels, of_cells, minlength=n_labels)
-        return cls(
-            _logits(np.append(p, np.zeros(n_labels, dtype=p.dtype))),
-            np.append(seen, np.zeros(n_labels)),
-            np.append(np.where(seen >= 0, of_cells, 0), np.maximum(rest, 0)),  # a difference of 0 but for rounding
-            np.append(labels, np.arange(n_labels)),
-        )
+        rows, labels, seen, p = _stored(observed, probabilities)
+        weights = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+        return cls(_logits(p), seen.astype(np.float64), np.where(seen >= 0, weights, 0), labels)
 
     def pooled(self) -> _Terms:
         """Those of a single label that is all of them together."""

@@ -1,0 +1,181 @@
+"""Forests on sketches are the exact ones where a sketch has a column per label; leaves that keep samples tell the same."""
+
+import io
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairfold.errors import ModelError
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.forests import load_model, make_model
+from fairfold.forests.shapes import choose_shapes, grow_mixture
+from fairfold.forests.sketched import FLOOR, SketchedForest
+from fairfold.forests.sketches import MANY_LABELS, random_signs, sketch
+from fairfold.forests.trees import MultilabelForest, TreeShape
+
+KINDS = ("random_forest", "extra_trees")
+N_LABELS = 120
+# of float32, in which the exact forest keeps the mean of a leaf and ours a sum over leaves
+ROUNDING = 5e-7
+
+
+def make_data(n=240, n_labels=N_LABELS, seed=0):
+    """Labels by which of many prototypes a sample is near; the last one nobody has, the first everybody."""
+    random = np.random.default_rng(seed)
+    prototypes = random.normal(size=(n_labels, 8))
+    X = random.normal(size=(n, 8))
+    nearest = np.argsort(((X[:, np.newaxis] - prototypes) ** 2).sum(axis=2), axis=1)[:, :4]
+    Y = np.zeros((n, n_labels), dtype=np.int8)
+    np.put_along_axis(Y, nearest, 1, axis=1)
+    Y[:, 0], Y[:, -1] = 1, 0
+    return X, Y
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_data()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sketch_with_a_column_per_label_gives_the_exact_forest(kind, weighted, data):
+    X, Y = data
+    settings = {"n_trees": 9, "min_samples_leaf": 2, "max_samples": 1.0, "random_state": 4}
+    if weighted:
+        from fairfold.forests.binning import BinnedMatrix
+
+        X = BinnedMatrix.from_matrix(X, weights=np.linspace(0.5, 1.5, len(Y)))
+    exact = MultilabelForest(kind, **settings).fit(X, Y)
+    found = SketchedForest(kind, n_sketched=N_LABELS, **settings).fit(X, sparse.csr_array(Y))
+    for name in ("feature_", "threshold_", "left_", "right_", "weight_", "leaf_of_", "in_bag_", "shapes_"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(exact, name))
+    np.testing.assert_allclose(found.label_means_, exact.label_means_, rtol=1e-12)
+    for ours, theirs in (
+        (found.oob_proba_, exact.oob_proba_),
+        (found.training_proba_, exact.training_proba_),
+        (found.mean_value(found.leaf_of_[:50]), exact.mean_value(exact.leaf_of_[:50])),
+    ):
+        np.testing.assert_allclose(ours.toarray(), np.where(theirs >= FLOOR, theirs, 0), atol=ROUNDING)
+    stored = found.oob_proba_.toarray() > 0
+    centred = found.centred_oob_proba().toarray()
+    np.testing.assert_allclose(centred[stored], np.maximum(exact.centred_oob_proba(), FLOOR)[stored], atol=ROUNDING)
+    assert (centred[~stored] == 0).all()
+
+
+def test_samples_that_every_tree_drew_have_the_mean_labels(data):
+    X, Y = data
+    forest = SketchedForest("random_forest", n_trees=1, random_state=0, max_samples=1.0).fit(X, sparse.csr_array(Y))
+    drawn = forest.in_bag_[:, 0]
+    assert drawn.any() and not drawn.all()
+    means = np.where(Y.mean(axis=0) >= FLOOR, Y.mean(axis=0), 0)
+    np.testing.assert_allclose(forest.oob_proba_.toarray()[drawn], np.tile(means, (drawn.sum(), 1)), atol=ROUNDING)
+    np.testing.assert_allclose(forest.centred_oob_proba().toarray()[drawn][:, 0], 1, atol=ROUNDING)
+
+
+def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch):
+    X, Y = data
+    settings = {"n_trees": 5, "random_state": 1}
+    whole = SketchedForest("extra_trees", **settings).fit(X, sparse.csr_array(Y))
+    expected = whole.predict_proba(X).toarray()
+    order = np.argsort(-expected, axis=1, kind="stable")
+    np.put_along_axis(expected, order[:, 7:], 0, axis=1)
+    monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", 7)
+    found = whole.predict_proba(X)
+    assert found.has_canonical_format and (np.diff(found.indptr) <= 7).all()
+    np.testing.assert_array_equal(found.toarray(), expected)
+
+
+def test_sketches_keep_squared_distances():
+    """Of each of 200 pairs with k columns the mean over seeds is right within four standard errors, sqrt(2 / k) each."""
+    _, Y = make_data(n=400)
+    first, second = Y[:200].astype(float), Y[200:].astype(float)
+    exact = ((first - second) ** 2).sum(axis=1)
+    n_seeds, k = 50, 32
+    found = np.zeros(200)
+    for seed in range(n_seeds):
+        S = sketch(sparse.csr_array(Y), k, seed)
+        assert S.dtype == np.float32 and (np.rint(S) == S).all()
+        found += ((S[:200] - S[200:]) ** 2).sum(axis=1) / k / n_seeds
+    apart = exact > 0
+    assert (np.abs(found / exact - 1)[apart] < 4 * np.sqrt(2 / k / n_seeds)).all()
+    np.testing.assert_array_equal(np.unique(random_signs(50, 4, 0)), [-1, 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_threads_and_a_file_give_the_same_bytes(kind, data):
+    X, Y = data
+    Y = sparse.csr_array(Y)
+    one, four = (SketchedForest(kind, n_trees=6, random_state=2, n_jobs=n).fit(X, Y) for n in (1, 4))
+    file = io.BytesIO()
+    np.savez(file, **one.to_arrays(with_samples=True))
+    file.seek(0)
+    read = SketchedForest.from_arrays(dict(np.load(file)))
+    for forest in (four, read):
+        for ours, theirs in ((forest.predict_proba(X), one.predict_proba(X)), (forest.oob_proba_, one.oob_proba_)):
+            assert ours.data.tobytes() == theirs.data.tobytes() and ours.indices.tobytes() == theirs.indices.tobytes()
+
+
+@pytest.mark.parametrize("name", ["leaf_samples", "labels", "leaf_starts", "label_starts", "leaf_times"])
+def test_arrays_that_do_not_fit_are_refused(name, data):
+    X, Y = data
+    arrays = SketchedForest("extra_trees", n_trees=2, random_state=0).fit(X, sparse.csr_array(Y)).to_arrays()
+    arrays[name] = arrays[name][:-1] if name == "leaf_times" else arrays[name] + 10**4
+    with pytest.raises(ModelError, match="save it again"):
+        SketchedForest.from_arrays(arrays)
+
+
+def test_mixtures_of_shapes_are_chosen_on_a_sketch(data):
+    X, Y = data
+    from fairfold.forests.binning import BinnedMatrix
+
+    X, Y = BinnedMatrix.from_matrix(X), sparse.csr_array(Y)
+    shapes = choose_shapes("extra_trees", X, Y, n_trees=20, random_state=0, n_sketched=16)
+    assert len(shapes) == 3 and not any(shape.labelwise for shape in shapes)
+    forest = grow_mixture("extra_trees", X, Y, shapes, n_trees=10, random_state=0)
+    assert isinstance(forest, SketchedForest) and forest.shapes_.shape == (3, 4) and len(forest.label_of_tree_) == 10
+    parts = [
+        SketchedForest("extra_trees", n_trees=2, random_state=s, **TreeShape()._asdict()).fit(X, Y) for s in (0, 1)
+    ]
+    joined = SketchedForest.joined(parts)
+    mean = (parts[0].training_proba_ + parts[1].training_proba_) / 2
+    kept = joined.training_proba_.toarray()
+    np.testing.assert_allclose(kept[kept > 2 * FLOOR], mean.toarray()[kept > 2 * FLOOR], atol=FLOOR / 2)
+
+
+def test_labels_must_be_sparse(data):
+    X, Y = data
+    with pytest.raises(ModelError, match="sparse"):
+        SketchedForest("extra_trees", random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["RF+ET", "gcForest", "gcForest+", "CaFE+"])
+def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_path):
+    """Average precision differs by less than .05, about twice what it differs by between seeds, from the exact one's."""
+    X, Y = make_data(n=400)
+    assert MANY_LABELS < N_LABELS
+    settings = {"n_trees": 20, "max_levels": 1, "random_state": 0}
+    model = make_model(name, **settings).fit(X[:300], Y[:300])
+    P = model.predict_proba(X[300:])
+    assert sparse.issparse(P) and P.shape == (100, N_LABELS)
+    exact = make_model(name, n_sketched=None, **settings).fit(X[:300], Y[:300]).predict_proba(X[300:])
+    ours, theirs = (multilabel_scores(Y[300:], each)["average_precision"] for each in (P, exact))
+    assert isinstance(exact, np.ndarray) and abs(ours - theirs) < 0.05
+    model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz").predict_proba(X[300:])
+    assert again.data.tobytes() == P.data.tobytes() and again.indices.tobytes() == P.indices.tobytes()
+    decided = model.predict(X[300:])
+    np.testing.assert_array_equal(decided.toarray(), P.toarray() > 0.5)
+
+
+def test_labels_with_gaps_or_to_be_imputed_are_learned_from_exactly():
+    X, Y = make_data(n=120)
+    settings = {"n_trees": 4, "max_levels": 1, "random_state": 0}
+    assert isinstance(make_model("FLAForest+", **settings).fit(X, Y).predict_proba(X), np.ndarray)
+    Y[0, 3] = -1
+    assert isinstance(make_model("gcForest+", **settings).fit(X, Y).predict_proba(X), np.ndarray)
+
+
+def test_number_of_columns_is_checked(data):
+    with pytest.raises(ModelError, match=r"n_sketched is 0; it must be 'auto', None or a whole number of at least 1"):
+        make_model("gcForest+", n_sketched=0).fit(*data)

@@ -1,0 +1,122 @@
+"""Linear ridge regression equals scikit-learn's, and leave-one-out predictions those of models fitted anew."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import normalize
+
+from fairfold.errors import ModelError
+from fairfold.models import make_model
+from fairfold.models.linear_ridge import LEAST, LinearRidge
+
+
+def words(n=70, n_words=30, n_labels=6, seed=0):
+    random = np.random.default_rng(seed)
+    X = (random.random((n, n_words)) < 0.2) * random.integers(1, 4, (n, n_words)).astype(float)
+    noisy = X[:, :n_labels] + 0.3 * random.random((n, n_labels))
+    return X, (noisy > 0.8).astype(np.int8)
+
+
+def kept(P):
+    return np.where(np.minimum(P, 1) >= LEAST, np.minimum(P, 1), 0)
+
+
+def strength(model, Z, s):
+    centred = s[:, np.newaxis] * (Z - s**2 @ Z / (s @ s))
+    w = np.linalg.eigvalsh(centred.T @ centred)
+    return model.penalty_ * w[w > w[-1] * 1e-10].mean()
+
+
+@pytest.mark.parametrize("n", [20, 60])  # fewer samples than features, and more
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equals_scikit_learns_on_weighted_words(n, weighted):
+    X, Y = words()
+    weights = np.linspace(0.5, 1.5, n) if weighted else None
+    s = np.sqrt(weights / weights.mean()) if weighted else np.ones(n)
+    model = LinearRidge().fit(sparse.csr_array(X[:n]), Y[:n], sample_weight=weights)
+    idf = TfidfTransformer(norm="l2", smooth_idf=True).fit(X[:n])
+    Z, new = (idf.transform(part).toarray() for part in (X[:n], X[n:]))
+    ridge = Ridge(alpha=strength(model, Z, s), solver="svd").fit(Z, Y[:n], sample_weight=s**2)
+    np.testing.assert_allclose(
+        model.predict_proba(sparse.csr_array(X[n:])).toarray(), kept(ridge.predict(new)), atol=1e-6
+    )
+
+
+def test_dense_features_are_standardised():
+    X, Y = words()
+    X = X - 1.5
+    model = LinearRidge().fit(X[:60], Y[:60])
+    Z = (X - X[:60].mean(axis=0)) / X[:60].std(axis=0)
+    ridge = Ridge(alpha=strength(model, Z[:60], np.ones(60)), solver="svd").fit(Z[:60], Y[:60])
+    np.testing.assert_allclose(model.predict_proba(X[60:]).toarray(), kept(ridge.predict(Z[60:])), atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [20, 60])
+def test_unseen_predictions_are_those_of_models_without_the_sample(n):
+    X, Y = words(n)
+    model = LinearRidge().fit(sparse.csr_array(X), Y)
+    Z = TfidfTransformer(norm="l2").fit_transform(X).toarray()
+    alpha, expected = strength(model, Z, np.ones(n)), np.empty(Y.shape)
+    for left in range(n):
+        rows = np.delete(np.arange(n), left)
+        ridge = Ridge(alpha=alpha, solver="svd").fit(Z[rows], Y[rows])
+        expected[left] = ridge.predict(Z[[left]])[0] - Y[rows].mean(axis=0) + Y.mean(axis=0)
+    np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=1e-6)
+
+
+def test_on_labels_by_chance_unseen_predictions_tell_nothing():
+    """Their mean over samples with and without a label differs by less than four standard errors."""
+    random = np.random.default_rng(0)
+    X = normalize(random.normal(size=(400, 30)))
+    Y = (random.random((400, 40)) < 0.3).astype(np.int8)
+    P = LinearRidge().fit(X, Y).unseen_proba_.toarray()
+    n = Y.sum()
+    error = P.std() * np.sqrt(1 / n + 1 / (Y.size - n))
+    assert abs(P[Y == 1].mean() - P[Y == 0].mean()) < 4 * error
+
+
+def test_only_the_highest_are_kept(monkeypatch):
+    X, Y = words()
+    model = LinearRidge().fit(sparse.csr_array(X), Y)
+    whole = model.predict_proba(sparse.csr_array(X)).toarray()
+    monkeypatch.setattr("fairfold.models.linear_ridge.MOST_KEPT", 2)
+    few = model.predict_proba(sparse.csr_array(X)).toarray()
+    order = np.argsort(-whole, axis=1, kind="stable")
+    np.put_along_axis(whole, order[:, 2:], 0, axis=1)
+    np.testing.assert_array_equal(few, whole)
+
+
+def test_labels_that_nobody_has_are_never_expected_and_others_are_checked():
+    X, Y = words()
+    Y[:, 0] = 0
+    assert LinearRidge().fit(X, Y).predict_proba(X)[:, [0]].nnz == 0
+    with pytest.raises(ModelError, match="one row per sample"):
+        LinearRidge().fit(X, Y[:-1])
+
+
+def test_the_default_model_pools_it_with_forests_where_labels_are_many(tmp_path):
+    from fairfold.evaluation.scores import multilabel_scores
+    from fairfold.models import load_model
+
+    random = np.random.default_rng(1)
+    prototypes = random.normal(size=(130, 10))
+    X = random.normal(size=(300, 10))
+    Y = np.zeros((300, 130), dtype=np.int8)
+    np.put_along_axis(Y, np.argsort(-X @ prototypes.T, axis=1)[:, :4], 1, axis=1)
+    model = make_model("Stack+", n_trees=20, random_state=0).fit(X[:200], sparse.csr_array(Y[:200]))
+    P = model.predict_proba(X[200:])
+    stack = model.estimator_
+    assert sparse.issparse(P) and len(stack.estimators_) == len(stack.weights_) == 2
+    assert stack.weights_.sum() == pytest.approx(1)
+    ours = multilabel_scores(Y[200:], P)["average_precision"]
+    chance = Y[200:].mean()
+    assert ours > 5 * chance
+    # dense labels are the same ones
+    again = make_model("Stack+", n_trees=20, random_state=0).fit(X[:200], Y[:200]).predict_proba(X[200:])
+    assert again.data.tobytes() == P.data.tobytes()
+    model.save(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").predict_proba(X[200:]).data.tobytes() == P.data.tobytes()
+    decided = model.predict(X[200:], objective="f1")
+    assert sparse.issparse(decided) and set(np.unique(decided.data)) <= {1}
