@@ -1,4 +1,4 @@
-"""Forests on sketches are the exact ones where a sketch has a column per label; leaves that keep samples tell the same."""
+"""Forests on sketches that have a column per label are the exact ones, and leaves that keep samples tell the same."""
 
 import io
 
@@ -87,7 +87,7 @@ def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch
 
 
 def test_sketches_keep_squared_distances():
-    """Of each of 200 pairs with k columns the mean over seeds is right within four standard errors, sqrt(2 / k) each."""
+    """With k columns, the mean over seeds is right within four standard errors of each pair, sqrt(2 / k) of one."""
     _, Y = make_data(n=400)
     first, second = Y[:200].astype(float), Y[200:].astype(float)
     exact = ((first - second) ** 2).sum(axis=1)
@@ -149,9 +149,9 @@ def test_labels_must_be_sparse(data):
         SketchedForest("extra_trees", random_state=0).fit(X, Y)
 
 
-@pytest.mark.parametrize("name", ["RF+ET", "gcForest", "gcForest+", "CaFE+"])
+@pytest.mark.parametrize("name", ["RF+ET", "gcForest", "gcForest+", "CaFE"])
 def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_path):
-    """Average precision differs by less than .05, about twice what it differs by between seeds, from the exact one's."""
+    """Average precision differs from the exact one's by less than .05, about twice what seeds differ by."""
     X, Y = make_data(n=400)
     assert MANY_LABELS < N_LABELS
     settings = {"n_trees": 20, "max_levels": 1, "random_state": 0}
