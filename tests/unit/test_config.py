@@ -31,7 +31,7 @@ def test_defaults_are_filled_in():
     assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5, "repeats": 1}
     assert config["weak_labels"]["forest"]["n_trees"] == 150
     # of keys that the configuration does not have, too
-    assert config["data"] == {"mirrors": [], "cache": None, "offline": False, "own": {}}
+    assert config["data"] == {"mirrors": [], "cache": None, "offline": False, "own": {}, "variants": {}}
 
 
 def test_own_columns_are_named():
@@ -68,7 +68,7 @@ def test_every_key_of_the_schema_is_documented(root):
             yield prefix + name
             yield from keys(inner, f"{prefix}{name}.")
 
-    own = [key for key in keys(schema["$defs"]["own_dataset"]) if not key.startswith("label_filter.")]
+    own = [*keys(schema["$defs"]["own_dataset"]), *keys(schema["$defs"]["variant"])]
     assert [key for key in [*keys(schema), *own] if f"`{key}`" not in text] == []
 
 

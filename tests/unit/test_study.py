@@ -75,6 +75,19 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
             "config.folds.repeats: found 3, but mine is evaluated by time",
         ),
         (
+            {
+                "folds": {"repeats": 3},
+                "data": {"variants": {"split": {"of": "bibtex", "folds": "published"}}},
+                "weak_labels": {"datasets": ["split"]},
+            },
+            "config.folds.repeats: found 3, but split is tested on its published test part",
+        ),
+        (
+            {"data": {"variants": {"x": {"of": "bibtex", "folds": "publishd"}}}},
+            "config.data.variants.x.folds: unknown value 'publishd': did you mean 'published'",
+        ),
+        ({"data": {"variants": {"x": {"of": "bibtex"}}}}, "config.data.variants.x: found .*, but at least 2 is needed"),
+        (
             {"cross_testing": {"test_share": {"datasets": ["breast-cancer"], "n_permutations": 18}}},
             "config.cross_testing.test_share.n_permutations: found 18, .* give 19 or more",
         ),

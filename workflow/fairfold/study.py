@@ -53,7 +53,7 @@ def check_study(config: dict[str, Any]) -> Catalog:
     for name, entry in config["models"]["own"].items():
         check_entry(name, entry)
     register_own(config["models"])
-    catalog = load_catalog().with_own(config["data"]["own"])
+    catalog = load_catalog().with_own(config["data"]["own"]).with_variants(config["data"]["variants"])
     for dataset, task in used_datasets(config):
         catalog[dataset].require(task)
     for dataset in config["ecoc"]["comparison"]["datasets"]:
@@ -70,6 +70,11 @@ def check_study(config: dict[str, Any]) -> Catalog:
                 raise ConfigError(
                     f"config.folds.repeats: found {repeats}, but the folds of {dataset} are those of its column "
                     f"{column!r}, of which there is one split; set repeats to 1, or leave data.own.{dataset}.folds out."
+                )
+            if catalog[dataset].tests_split:
+                raise ConfigError(
+                    f"config.folds.repeats: found {repeats}, but {dataset} is tested on its published test part, of "
+                    f"which there is one; set repeats to 1, or leave data.variants.{dataset}.folds out."
                 )
             if catalog[dataset].hold_out:
                 raise ConfigError(

@@ -9,7 +9,7 @@ with logged(snakemake.log):
     settings = snakemake.config["data"]
     data = prepare(
         snakemake.params.dataset,
-        catalog=load_catalog().with_own(settings["own"]),
+        catalog=load_catalog().with_own(settings["own"]).with_variants(settings["variants"]),
         mirrors=[*settings["mirrors"], *environment_mirrors()],
         cache=settings["cache"],
         offline=settings["offline"],

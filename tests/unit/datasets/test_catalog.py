@@ -202,3 +202,82 @@ def test_what_lacks_values_is_not_for_learners_that_take_none():
     ):
         load_catalog()["arrhythmia"].require_complete()
     load_catalog()["iris"].require_complete()
+
+
+MANY_LABELS = {  # samples, features, labels of the file and its cardinality, as published (see published.source)
+    "corel5k": (5000, 499, 374),
+    "corel16k001": (None, 500, 153),  # of which the file has a part
+    "tmc2007_500": (28_596, 500, 22),
+    "foodtruck": (407, 21, 12),
+    "CAL500": (502, 68, 174),
+    "bibtex": (7395, 1836, 159),
+    "delicious": (16_105, 500, 983),
+}
+
+
+def test_published_numbers_of_data_with_many_labels():
+    catalog = load_catalog()
+    assert {name for name, entry in catalog.items() if entry.published} == set(MANY_LABELS)
+    for name, shape in MANY_LABELS.items():
+        published = catalog[name].published
+        assert tuple(map(published.get, ("n_samples", "n_features", "n_labels"))) == shape
+
+
+def test_published_splits():
+    splits = {name: entry.split["n_train"] for name, entry in load_catalog().items() if entry.split}
+    assert splits == {"bibtex": 4880, "delicious": 12_920, "corel5k": 4500, "tmc2007_500": 21_519, "scene": 1211}
+
+
+def test_variants_join_the_catalog():
+    catalog = load_catalog()
+    varied = catalog.with_variants(
+        {
+            "more": {"of": "gene-ontology-large", "parameters": {"n_samples": 70_000}},
+            "most": {"of": "go-like-small", "parameters": {"n_samples": 30_000}},
+            "whole": {"of": "CAL500", "label_filter": {}, "title": "All of CAL500"},
+            "split": {"of": "bibtex", "folds": "published"},
+        }
+    )
+    assert not {"more", "most", "whole", "split"} & set(catalog)
+    assert varied["more"].generator == {"function": "gene_ontology_large", "parameters": {"n_samples": 70_000}}
+    assert varied["most"].generator["parameters"] == {
+        **catalog["go-like-small"].generator["parameters"],
+        "n_samples": 30_000,
+    }
+    assert varied["more"].expected == varied["most"].expected == {}
+    assert varied["whole"].label_filter == {} and varied["whole"].expected == {"n_samples": 502, "n_features": 68}
+    assert (varied["whole"].title, varied["whole"].folder) == ("All of CAL500", "CAL500")
+    assert varied["split"].tests_split and varied["split"].expected == catalog["bibtex"].expected
+    for name, entry in varied.items():
+        if name not in catalog:
+            assert entry.id == name and entry.labels_are == "complete"
+    fingerprints = [varied[name].fingerprint for name in ("more", "most", "whole", "split", "gene-ontology-large")]
+    fingerprints += [varied[name].fingerprint for name in ("go-like-small", "CAL500", "bibtex")]
+    assert len(set(fingerprints)) == len(fingerprints)
+
+
+@pytest.mark.parametrize(
+    ("stanza", "sentence"),
+    [
+        ({"of": "bibtexx", "folds": "published"}, r"x\.of: unknown dataset 'bibtexx': did you mean 'bibtex'"),
+        ({"of": "CAL500", "folds": "published"}, r"x\.folds: no published split of CAL500 is known"),
+        ({"of": "CAL500", "parameters": {}}, r"x\.parameters: CAL500 is not generated, but read from files"),
+        (
+            {"of": "gene-ontology-large", "parameters": {"n_label": 5}},
+            r"x\.parameters: unknown parameter 'n_label': did you mean 'n_labels'",
+        ),
+        (
+            {"of": "go-like-small", "parameters": {"return_parents": True}},
+            r"x\.parameters: unknown parameter 'return_parents'",
+        ),
+        ({"of": "iris", "label_filter": {}}, r"x\.label_filter: iris is a multiclass task"),
+        ({"of": "mine", "label_filter": {}}, r"x\.of: found mine, which is your own \(data\.own\)"),
+    ],
+)
+def test_variants_that_cannot_be(own_file, stanza, sentence):
+    own = {"path": str(own_file), "format": "csv", "labels": {"last": 1}}
+    catalog = load_catalog().with_own({"mine": own})
+    with pytest.raises(ConfigError, match=rf"^config\.data\.variants\.{sentence}"):
+        catalog.with_variants({"x": stanza})
+    with pytest.raises(ConfigError, match=r"^config\.data\.variants\.mine: there is a dataset of that name"):
+        catalog.with_variants({"mine": stanza})

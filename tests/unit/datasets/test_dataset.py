@@ -8,7 +8,9 @@ from scipy import sparse
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.fetch import DataFile
+from fairfold.datasets.formats import read_arff
 from fairfold.errors import ConfigError, DataError
+from fairfold.folds import parts_of
 
 CSV = """\
 height,label_a,width,label_b
@@ -174,3 +176,76 @@ def test_real_files_have_the_expected_shape(name, mirror, tmp_path):
     data = prepare(name, mirrors=[mirror], cache=tmp_path, offline=True)  # checks against `expected`
     assert data.id == name
     assert entry.expected or name == "wiki10_31k"
+
+
+FOUR = CSV + "4.5,0,5,1\n"
+
+
+def test_the_published_split_is_kept_and_used_as_folds_where_asked_for(entry, tmp_path):
+    data = prepare(entry(FOUR, split={"n_train": 3, "source": "somewhere"}))
+    assert data.fold_of is None and data.published_split.tolist() == [-1, -1, -1, 0]
+    assert [part.tolist() for part in parts_of(data.published_split, 4)[0]] == [[0, 1, 2], [3]]
+    data.save(tmp_path / "toy.npz")
+    assert Dataset.load(tmp_path / "toy.npz").published_split.tolist() == [-1, -1, -1, 0]
+    tested = prepare(entry(FOUR, split={"n_train": 3, "source": "somewhere"}, tests_split=True))
+    assert tested.fold_of.tolist() == [-1, -1, -1, 0] and prepare(entry(FOUR)).published_split is None
+
+
+def test_a_split_without_a_test_part(entry):
+    with pytest.raises(DataError, match=r"dataset toy: split\.n_train is 4, but there are 4 samples"):
+        prepare(entry(FOUR, split={"n_train": 4, "source": "somewhere"}))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "sentence"),
+    [
+        ({"n_samples": 4, "n_features": 2, "n_labels": 2, "label_cardinality": 1.0}, None),
+        ({"n_samples": 5}, "n_samples of the file is 4, but 5 is published"),
+        ({"n_features": 3}, "n_features of the file is 2, but 3 is published"),
+        ({"n_labels": 1}, "n_labels of the file is 2, but 1 is published"),  # of which the filter leaves one out
+        ({"label_cardinality": 1.01}, r"label_cardinality of the file is 1\.0, but 1\.01 is published \(a paper\)"),
+    ],
+)
+def test_what_was_read_has_the_published_numbers(entry, numbers, sentence):
+    kept = entry(
+        FOUR.replace("2.5,0,3,0", "2.5,0,3,1").replace("1.5,1", "1.5,0"),
+        label_filter={"min_positives": 2},
+        published=numbers and {**numbers, "source": "a paper"},
+    )
+    if sentence is None:
+        assert prepare(kept).label_names == ("label_b",)
+        return
+    with pytest.raises(DataError, match=sentence):
+        prepare(kept)
+
+
+def test_columns_of_text_are_published_as_columns(entry):
+    text = "colour,label_a\nred,1\nblue,0\ngreen,1\n"
+    data = prepare(entry(text, categorical="one-hot", published={"n_features": 1, "source": "a paper"}))
+    assert data.shape == (3, 3, 1)
+
+
+@pytest.mark.parametrize("name", ["corel16k001", "foodtruck", "CAL500"])
+def test_labels_that_the_filter_leaves_out_can_be_had(name, mirror, tmp_path):
+    catalog = load_catalog().with_variants({"whole": {"of": name, "label_filter": {"min_positives": 1}}})
+    data = prepare("whole", catalog=catalog, mirrors=[mirror], cache=tmp_path, offline=True)
+    assert data.id == "whole" and data.shape[2] == catalog[name].published["n_labels"]
+
+
+@pytest.mark.parametrize("name", [name for name, entry in load_catalog().items() if entry.split])
+def test_published_splits_of_real_files(name, mirror, tmp_path):
+    catalog = load_catalog().with_variants({"split": {"of": name, "folds": "published"}})
+    data = prepare("split", catalog=catalog, mirrors=[mirror], cache=tmp_path, offline=True)
+    train, test = parts_of(data.fold_of, data.shape[0])[0]
+    assert len(train) == catalog[name].split["n_train"] and train.max() < test.min()
+    parts = [file.name for file in catalog[name].files if file.name.endswith("-train.arff")]
+    if parts:  # where the files themselves are the parts
+        assert len(train) == len(read_arff(mirror / name / parts[0]).values)
+
+
+def test_sizes_of_generated_data_are_parameters_of_the_configuration():
+    parameters = {"n_samples": 300, "n_labels": 40, "n_features": 7, "random_state": 3}
+    catalog = load_catalog().with_variants({"x": {"of": "gene-ontology-large", "parameters": parameters}})
+    data = prepare("x", catalog=catalog)
+    assert data.shape == (300, 7, 40) and data.X.dtype == np.float64 and data.hierarchy.n_labels == 40
+    assert data.hierarchy.first_violation(data.Y) is None

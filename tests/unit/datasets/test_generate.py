@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from fairfold.datasets import generate
 from fairfold.errors import ConfigError
 
 SMALL_GO = {"n_samples": 5000, "n_labels": 300, "density": 0.1, "class_sizes": (4, 41, 123, 493, 4990)}
+LARGE = {"n_samples": generate.BLOCK_SIZE + 100, "n_labels": 300, "n_features": 30}
 # Standard deviation of a uniform variable on an interval of length one.
 UNIFORM_SD = 1 / np.sqrt(12)
 
@@ -39,12 +42,19 @@ def ontology(**changes):
     return *made, hierarchy.edges
 
 
+def large_ontology(**changes):
+    """What gene_ontology_large makes in two blocks, with the edges of the hierarchy in its place."""
+    *made, hierarchy = generate.gene_ontology_large(**(LARGE | changes))
+    return *made, hierarchy.edges
+
+
 RANDOM = {
     "simulated_multilabel": generate.simulated_multilabel,
     "cross_testing_simulated": generate.cross_testing_simulated,
     "cross_testing_random": generate.cross_testing_random,
     "go_like": lambda random_state: go_like(random_state=random_state, return_parents=True),
     "gene_ontology_like": lambda random_state: ontology(random_state=random_state),
+    "gene_ontology_large": lambda random_state: large_ontology(random_state=random_state),
 }
 
 
@@ -357,6 +367,177 @@ class TestGeneOntologyLike:
         with pytest.raises(ConfigError) as error:
             generate.gene_ontology_like(**changes)
         assert str(error.value) == f"gene_ontology_like: {message}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "digest", "value"),
+    [
+        ({}, "fad91ac7a025dd2c", 1.4581261534347427),
+        (
+            {"n_samples": 90, "n_labels": 17, "n_features": 3, "noise": 0.5, "random_state": 5},
+            "49d801513d6b5f2e",
+            2.095591088697568,
+        ),
+    ],
+)
+def test_gene_ontology_like_is_what_it_was_before_there_was_one_for_any_size(changes, digest, value):
+    X, Y, _, _, edges = ontology(**changes)
+    assert hashlib.sha256(as_bytes((Y, edges))).hexdigest()[:16] == digest
+    assert X[-1, -1] == pytest.approx(value, rel=1e-12)  # drawn last; sums are not rounded alike by all processors
+
+
+class TestGeneOntologyLarge:
+    @pytest.mark.parametrize("shape", [(8292, 300, 30), (8192, 3, 1), (20_000, 40, 7), (50, 50, 4)])
+    def test_shapes_and_form(self, shape):
+        X, Y, features, labels, hierarchy = generate.gene_ontology_large(*shape)
+        assert X.shape == (shape[0], shape[2]) and X.dtype == np.float32 and np.isfinite(X).all()
+        assert Y.shape == shape[:2] and Y.dtype == np.int8 and Y.has_canonical_format and set(Y.data) == {1}
+        assert Y.indices.dtype == np.int32
+        assert features == [f"feature_{j}" for j in range(shape[2])] and hierarchy.n_labels == shape[1]
+        assert labels == [f"term_{j}" for j in range(shape[1])]
+
+    def test_blocks_are_those_of_the_whole_each_by_itself(self):
+        X, Y, *_ = generate.gene_ontology_large(**LARGE)
+        source = generate.GeneOntologyBlocks(**LARGE)
+        assert source.n_blocks == 2
+        for number in (1, 0, 1):  # in any order, and again
+            rows = slice(number * generate.BLOCK_SIZE, (number + 1) * generate.BLOCK_SIZE)
+            X_block, Y_block = source.block(number)
+            assert as_bytes((X_block, Y_block)) == as_bytes((X[rows], Y[rows]))
+        assert as_bytes(generate.GeneOntologyBlocks(**LARGE).block(1)) == as_bytes(source.block(1))
+        assert not np.isin(X[:100], X[generate.BLOCK_SIZE :]).all(axis=1).any()
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_labels_keep_the_true_path_rule(self, seed):
+        _, Y, _, _, hierarchy = generate.gene_ontology_large(500, 60, 2, random_state=seed)
+        parents = {label: set() for label in range(60)}
+        for child, parent in hierarchy.edges.tolist():
+            parents[child].add(parent)
+        for has in (set(np.flatnonzero(row)) for row in Y.toarray()):  # the plain way
+            assert 0 in has and len(has) > 1
+            assert all(parents[label] <= has for label in has)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_labels_are_the_terms_drawn_and_all_above_them(self, seed):
+        source = generate.GeneOntologyBlocks(3000, 80, 2, random_state=seed)
+        terms = source._draw_terms(3000, np.random.default_rng(seed), source._sure_terms(0, 3000))
+        parents = [source.hierarchy.edges[source.hierarchy.edges[:, 0] == label, 1] for label in range(80)]
+        expected = np.zeros((3000, 80), dtype=np.int8)
+        for row, drawn in enumerate(terms.toarray()):
+            waiting = list(np.flatnonzero(drawn))
+            while waiting:
+                label = waiting.pop()
+                expected[row, label] = 1
+                waiting += parents[label].tolist()
+        np.testing.assert_array_equal(source._with_ancestors(terms).toarray(), expected)
+
+    def test_second_parents_are_siblings_of_the_first_that_come_before_the_term(self):
+        n_second = []
+        for seed in range(20):
+            edges = generate._draw_near_parents(500, np.random.default_rng(seed))
+            first, second = edges[:499], edges[499:]
+            parent = dict(first.tolist())
+            assert list(parent) == list(range(1, 500)) and all(above < term for term, above in parent.items())
+            for term, other in second.tolist():  # the plain way
+                siblings = {each for each in range(1, term) if parent[each] == parent[parent[term]]}
+                assert other in siblings - {parent[term]}
+            assert len(np.unique(second[:, 0])) == len(second)
+            assert len(generate.Hierarchy(edges, 500).edges) == len(edges)  # none follows from others
+            n_second.append(len(second))
+        assert 0.2 * 499 < np.mean(n_second) < generate._SECOND_PARENT * 499
+
+    def test_second_parents_are_all_as_likely(self):
+        class Draws:
+            """Terms 1 to 4 under the root, 5 under 3 with a second parent: 1, 2 or 4."""
+
+            def __init__(self, seed):
+                self.fixed = [np.array([0, 0, 0, 0, 3.5]) / np.arange(1, 6), np.zeros(5)]
+                self.rng = np.random.default_rng(seed)
+
+            def random(self, size):
+                return self.fixed.pop(0) if self.fixed else self.rng.random(size)
+
+        n = 600
+        found = [generate._draw_near_parents(6, Draws(seed))[5:].tolist() for seed in range(n)]
+        counts = [sum(each == [[5, other]] for each in found) for other in (1, 2, 4)]
+        assert sum(counts) == n and (abs(np.array(counts) - n / 3) < 5 * np.sqrt(n * 2 / 9)).all()
+
+    @pytest.mark.parametrize(("n", "q"), [(60, 60), (150, 51), (8400, 1700), (3000, 400)])
+    def test_no_label_is_without_positives(self, n, q):
+        Y = generate.gene_ontology_large(n, q, 1, terms_per_sample=1)[1]
+        least = min(5, n // (q - 1))
+        assert Y.sum(axis=0).min() >= least
+        source = generate.GeneOntologyBlocks(n, q, 1)
+        rows, terms = source._sure_terms(0, n)
+        assert len(np.unique(rows)) == len(rows) and rows.max() < n
+        assert set(np.bincount(terms, minlength=q)[1:]) == {least}
+        cuts = [0, 7, n // 3, n]  # blocks of any size share them
+        parts = [source._sure_terms(*ends) for ends in itertools.pairwise(cuts)]
+        assert np.concatenate([part[0] + cut for part, cut in zip(parts, cuts, strict=False)]).tolist() == rows.tolist()
+        assert np.concatenate([part[1] for part in parts]).tolist() == terms.tolist()
+
+    def test_terms_are_drawn_in_proportion_to_one_over_their_rank(self):
+        n, q = 20_000, 20
+        source = generate.GeneOntologyBlocks(n, q, 1, terms_per_sample=2)
+        counts = source._draw_terms(n, np.random.default_rng(0)).sum(axis=0)
+        shares = 1 / np.arange(1, q) / (1 / np.arange(1, q)).sum()
+        assert counts[0] == 0 and abs(counts.sum() - 2 * n) < 5 * np.sqrt(n)  # n, and a Poisson number of mean n
+        drawn = counts[source._ranks]
+        assert (abs(drawn - counts.sum() * shares) < 5 * np.sqrt(counts.sum() * shares * (1 - shares))).all()
+
+    def test_frequencies_have_the_long_tail_of_the_gene_ontology(self):
+        n = 200_000
+        Y = generate.gene_ontology_large(n, 10_000, 1)[1]
+        assert 5 < Y.nnz / n < 20
+        found = np.quantile(Y.sum(axis=0, dtype=np.int64), [0.25, 0.5, 0.75]) / n
+        shape = generate.GO_SHAPES["BP"]
+        ratio = found / (np.array(shape["class_sizes"][1:4]) / shape["n_samples"])
+        assert (ratio > 1 / 2).all() and (ratio < 2).all()  # of frequencies over five orders of magnitude
+
+    def test_features_are_those_of_terms_and_noise(self):
+        X, Y, *_ = generate.gene_ontology_large(**LARGE, noise=0)
+        dense = np.column_stack([np.ones(len(X)), Y.toarray()]).astype(float)
+        # some 20 numbers of a few units are added in single precision, with a rounding of 1e-7 each
+        np.testing.assert_allclose(dense @ np.linalg.lstsq(dense, X, rcond=None)[0], X, atol=1e-4)
+        # scaled and centred by as many other samples, so that a block's worth of sampling error is left
+        assert X.var(axis=0).mean() == pytest.approx(1, rel=0.1) and abs(X.mean(axis=0)).max() < 0.1
+        noisy = generate.gene_ontology_large(**LARGE, noise=3)[0]
+        assert (noisy - X).std() == pytest.approx(3, abs=5 * 3 / np.sqrt(2 * X.size))  # five standard errors
+
+    def test_a_linear_model_beats_chance_on_rare_and_frequent_labels(self):
+        X, Y, *_ = generate.gene_ontology_large(12_000, 300, 60)
+        train, test = slice(9000), slice(9000, None)
+        A = np.column_stack([X, np.ones(len(X))]).astype(float)
+        W = np.linalg.solve(A[train].T @ A[train] + np.eye(61), A[train].T @ Y[train])
+        scores, truth = A[test] @ W, Y[test].toarray()
+        positives = truth.sum(axis=0)
+        for few, many in [(5, 20), (20, 200), (200, 2000)]:
+            labels = np.flatnonzero((positives >= few) & (positives < many))[:20]
+            areas = np.array([roc_auc_score(truth[:, label], scores[:, label]) for label in labels])
+            # Standard deviation of the area under the curve of random scores (Mann-Whitney).
+            chance = np.sqrt(3001 / (12 * positives[labels] * (3000 - positives[labels])))
+            assert len(labels) > 5 and np.median((areas - 0.5) / chance) > 3 and areas.mean() > 0.8
+
+    @pytest.mark.parametrize("number", [-1, 2, 0.0, True, "0"])
+    def test_blocks_that_are_not_there(self, number):
+        with pytest.raises(ConfigError, match=r"^gene_ontology_large: there are blocks 0 to 1, not "):
+            generate.GeneOntologyBlocks(**LARGE).block(number)
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"n_labels": 2}, "n_labels must be an integer of at least 3, not 2."),
+            ({"n_samples": 299}, "n_samples must be an integer of at least 300, not 299."),
+            ({"n_features": 0}, "n_features must be an integer of at least 1, not 0."),
+            ({"features_per_term": 0}, "features_per_term must be an integer of at least 1, not 0."),
+            ({"terms_per_sample": 0.9}, "terms_per_sample must be a finite number of at least 1, not 0.9."),
+            ({"noise": np.nan}, "noise must be a finite number of at least 0, not nan."),
+        ],
+    )
+    def test_bad_arguments(self, changes, message):
+        with pytest.raises(ConfigError) as error:
+            large_ontology(**changes)
+        assert str(error.value) == f"gene_ontology_large: {message}"
 
 
 class TestGoLike:

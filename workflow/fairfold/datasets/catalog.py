@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import inspect
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,7 +31,8 @@ class Entry:
     The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``hierarchy``, ``path``, ``ignore``, ``groups``,
     ``folds``, ``weights``, ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``, are set for
     a user's own file only, and only there positives may be missing that samples have (``labels_are``; where
-    ``negatives`` are confirmed, none is): published labels are taken as complete.
+    ``negatives`` are confirmed, none is): published labels are taken as complete. ``tests_split`` is set for a dataset
+    of the configuration (``data.variants``) that is tested on the published test part.
     """
 
     id: str
@@ -43,6 +45,9 @@ class Entry:
     hierarchical: bool = False
     label_filter: Mapping[str, int] = dataclasses.field(default_factory=dict)
     expected: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    published: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    split: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    tests_split: bool = False
     header: bool = True
     missing_value: str | None = None
     missing_values: str | None = None
@@ -86,6 +91,43 @@ class Entry:
             fields["labels_are"] = "complete"
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 
+    def variant(self, dataset: str, stanza: Mapping[str, Any]) -> Entry:
+        """This entry taken otherwise, by a checked ``data.variants`` stanza of the configuration.
+
+        Raises
+        ------
+        ConfigError
+            When it has no parameters, no labels to filter or no published split, and the stanza asks for them.
+        """
+        where = f"config.data.variants.{dataset}"
+        changes: dict[str, Any] = {"id": dataset, "title": stanza.get("title", self.title)}
+        if "parameters" in stanza:
+            changes |= {"generator": self._generator_with(stanza["parameters"], where), "expected": {}}
+        if "label_filter" in stanza:
+            if self.task != "multilabel":
+                raise ConfigError(f"{where}.label_filter: {self.id} is a {self.task} task; leave it out.")
+            expected = changes.get("expected", self.expected)
+            kept = {key: value for key, value in expected.items() if key in ("n_samples", "n_features")}
+            changes |= {"label_filter": stanza["label_filter"], "expected": kept}
+        if "folds" in stanza:
+            if not self.split:
+                raise ConfigError(f"{where}.folds: no published split of {self.id} is known; leave it out.")
+            changes["tests_split"] = True
+        return dataclasses.replace(self, folder=self.folder or self.id, **changes)
+
+    def _generator_with(self, parameters: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The generator with other parameters, whose names are checked here, and their values when it runs."""
+        if self.format != "generated":
+            raise ConfigError(f"{where}.parameters: {self.id} is not generated, but read from files; leave it out.")
+        from fairfold.datasets import generate
+
+        function = getattr(generate, self.generator["function"])
+        known = [name for name in inspect.signature(function).parameters if not name.startswith("return_")]
+        for name in parameters:
+            if name not in known:
+                raise ConfigError(f"{where}.parameters: {unknown_name('parameter', name, known)}")
+        return {**self.generator, "parameters": {**self.generator.get("parameters", {}), **parameters}}
+
     @property
     def text_columns(self) -> list[str]:
         """Columns that tell something of a sample that is neither a feature nor a label, read as text."""
@@ -121,6 +163,7 @@ class Entry:
         reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
         reading += (self.negatives, self.weights, *([dict(self.hierarchy)] if self.hierarchy else []))
         reading += (self.dates, dict(self.hold_out)) if self.hold_out else ()
+        reading += (self.split["n_train"], self.tests_split) if self.split else ()
         return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
 
 
@@ -179,6 +222,31 @@ class Catalog(Mapping[str, Entry]):
                         continue
                 raise ConfigError(f"config.data.own.{dataset}: there is no file {path} (seen from {Path.cwd()}).")
         return Catalog({**self._entries, **entries})
+
+    def with_variants(self, variants: Mapping[str, Mapping[str, Any]]) -> Catalog:
+        """The catalog with datasets of it that the configuration takes otherwise (``data.variants``).
+
+        Raises
+        ------
+        ConfigError
+            When an id is taken already, there is no dataset to vary, or it cannot be taken so.
+        """
+        entries = dict(self._entries)
+        for dataset, stanza in variants.items():
+            if dataset in entries:
+                raise ConfigError(f"config.data.variants.{dataset}: there is a dataset of that name; choose another.")
+            if stanza["of"] not in self:
+                raise ConfigError(
+                    f"config.data.variants.{dataset}.of: {unknown_name('dataset', stanza['of'], self._entries)}"
+                )
+            original = self._entries[stanza["of"]]
+            if original.path is not None:
+                raise ConfigError(
+                    f"config.data.variants.{dataset}.of: found {original.id}, which is your own (data.own): say there "
+                    "how it is to be read."
+                )
+            entries[dataset] = original.variant(dataset, stanza)
+        return Catalog(entries)
 
 
 def _check_labels(entry: Entry) -> None:

@@ -31,7 +31,7 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
-_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "weights")  # one of each sample, or None
+_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one of each sample, or None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +53,9 @@ class Dataset:
     groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
     fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
         that is never tested. Or the period that tests it, by ``left_out["dates"]``; ``BEFORE`` for the first samples,
-        see :mod:`fairfold.folds`. None without either column.
+        see :mod:`fairfold.folds`. Or ``published_split``, where that is to be tested. None without any of these.
+    published_split : (n_samples,) int64, 0 for samples of the published test part, -1 for those of the training part:
+        folds that test nothing else. None where no split is published, or known.
     weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
     negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
     hierarchy : which labels are above which, or None; Y keeps its true-path rule.
@@ -70,6 +72,7 @@ class Dataset:
     categories: Categories | None = None
     groups: np.ndarray | None = None
     fold_of: np.ndarray | None = None
+    published_split: np.ndarray | None = None
     weights: np.ndarray | None = None
     negatives: Negatives = "unlabelled"
     hierarchy: Hierarchy | None = None
@@ -225,7 +228,7 @@ def _check_parts(data: Dataset) -> None:
         raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
     if data.sample_ids is not None and (data.sample_ids.dtype.kind != "U" or data.sample_ids.shape != (n_samples,)):
         raise ValueError(f"sample ids are {data.sample_ids.dtype} of {data.sample_ids.shape}, for {n_samples} samples")
-    for name, least in (("groups", 0), ("fold_of", BEFORE)):
+    for name, least in (("groups", 0), ("fold_of", BEFORE), ("published_split", -1)):
         values = getattr(data, name)
         if values is not None and (values.dtype != np.int64 or values.shape != (n_samples,) or values.min() < least):
             raise ValueError(f"{name} are {values.dtype} of {values.shape}, for {n_samples} samples")

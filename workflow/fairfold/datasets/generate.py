@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import bisect
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, eye_array
 
 from fairfold.compiled import njit
 from fairfold.errors import ConfigError, unknown_name
@@ -48,6 +48,11 @@ _PARENT_RATIO = 3.0
 
 # Terms of gene_ontology_like have 1 parent, or 2 with this probability: 1.4 on average.
 _SECOND_PARENT = 0.4
+
+# Samples that GeneOntologyBlocks draws together, and positives that each of its labels has where there are enough
+# samples: one in each of five folds.
+BLOCK_SIZE = 8192
+_LEAST_POSITIVES = 5
 
 
 def digits_segments() -> Labelled:
@@ -381,9 +386,8 @@ def gene_ontology_like(
     _check_count("gene_ontology_like: n_labels", n_labels, 2)
     _check_count("gene_ontology_like: n_samples", n_samples, n_labels)
     _check_count("gene_ontology_like: n_features", n_features, 1)
-    for name, value, least in (("terms_per_sample", terms_per_sample, 1), ("noise", noise, 0)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= value < np.inf:
-            raise ConfigError(f"gene_ontology_like: {name} must be a finite number of at least {least}, not {value!r}.")
+    _check_number("gene_ontology_like: terms_per_sample", terms_per_sample, 1)
+    _check_number("gene_ontology_like: noise", noise, 0)
     rng = _generator(random_state)
     hierarchy = _draw_ontology(n_labels, rng)
     direct = _draw_annotations(n_samples, n_labels, terms_per_sample, rng)
@@ -417,6 +421,223 @@ def _draw_annotations(n_samples: int, n_labels: int, per_sample: float, rng: np.
     cells.sum_duplicates()
     cells.data[:] = 1
     return cells
+
+
+class GeneOntologyBlocks:
+    """Samples annotated with terms of an ontology like the Gene Ontology, of any number, in independent blocks.
+
+    A block of ``BLOCK_SIZE`` samples is drawn from the seed and its own number, so that each can be had alone, in any
+    order and by any process, and the memory is that of a block. :func:`gene_ontology_large` has them all together.
+
+    *Ontology.* Term 0 is the root. Every other term has a parent among the terms before it, each as likely, so that it
+    is about ln(n_labels) below the root. Two in five draw a second parent among its parent's siblings, where there are
+    other ones before it: terms with two parents have these near each other, and little more above them.
+
+    *Labels.* A sample is annotated with one term and a Poisson number of others, drawn in proportion to 1 / rank in a
+    random order, and, by the true-path rule, with all that is above them. Each term is drawn for five samples at least,
+    where there are as many. With the defaults, of 500,000 samples and 10,000 labels, a sample has 17 labels on average,
+    and the quartiles of the labels' frequencies are .00004, .00011 and .00038, where those of ``GO_SHAPES["BP"]`` are
+    .00006, .00018 and .00074.
+
+    *Features.* A term moves some features, ten by default, by normal amounts of its own, and all above it do as well;
+    features are sums of these, of variance 1 on average and mean 0, and of normal noise. So a label is told by the
+    direction in which it moves samples, however rare it is, and less by single features. With the defaults, ridge
+    regression learned from 40,000 of 50,000 samples has average precisions of .29, .47, .71 and .91 on the rest, for
+    labels with 6 to 20 positives there, 21 to 100, 101 to 1,000, and more (means over 60 labels each, but 33 of the
+    last); by chance these are .001, .004, .026 and .24.
+
+    Parameters
+    ----------
+    n_samples, n_labels, n_features : int
+        The shape; at least as many samples as labels, and 3 labels.
+    terms_per_sample : float
+        Mean number of terms that a sample is annotated with, besides those above them; at least 1.
+    features_per_term : int
+        Features that a term moves, at most: of those that are drawn for it, some may be the same.
+    noise : float
+        Standard deviation of the noise.
+    random_state : int, SeedSequence, Generator or None
+        Seed.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+    n_blocks : int
+
+    Raises
+    ------
+    ConfigError
+        When a size is out of range.
+    """
+
+    def __init__(
+        self,
+        n_samples: int = 50_000,
+        n_labels: int = 5_000,
+        n_features: int = 100,
+        *,
+        terms_per_sample: float = 1.5,
+        features_per_term: int = 10,
+        noise: float = 2.0,
+        random_state: Seed = 0,
+    ) -> None:
+        name = "gene_ontology_large"
+        _check_count(f"{name}: n_labels", n_labels, 3)
+        _check_count(f"{name}: n_samples", n_samples, n_labels)
+        _check_count(f"{name}: n_features", n_features, 1)
+        _check_count(f"{name}: features_per_term", features_per_term, 1)
+        _check_number(f"{name}: terms_per_sample", terms_per_sample, 1)
+        _check_number(f"{name}: noise", noise, 0)
+        self.n_samples, self.n_labels, self.n_features = n_samples, n_labels, n_features
+        self.terms_per_sample, self.noise = terms_per_sample, noise
+        self.n_blocks = -(-n_samples // BLOCK_SIZE)
+        rng = _generator(random_state)
+        self._entropy = rng.integers(2**32, size=8).tolist()
+        self.hierarchy = Hierarchy(_draw_near_parents(n_labels, rng), n_labels)
+        self._closure = csr_array(self.hierarchy.ancestors + eye_array(n_labels, dtype=np.int32, format="csr"))
+        # Of the terms below the root, ranks[i] is the one that is drawn in proportion to 1 / (1 + i).
+        self._ranks = 1 + rng.permutation(n_labels - 1)
+        self._up_to = np.cumsum(1 / np.arange(1, n_labels))
+        self._sure = rng.permutation(np.arange(1, n_labels))
+        self._set_directions(min(features_per_term, n_features), rng)
+
+    def _set_directions(self, per_term: int, rng: np.random.Generator) -> None:
+        """How terms move features, scaled and centred by what a block of samples that nobody sees has."""
+        shape = self.n_labels, self.n_features
+        terms, features = np.repeat(np.arange(shape[0]), per_term), rng.integers(shape[1], size=shape[0] * per_term)
+        directions = csr_array((rng.standard_normal(len(terms)), (terms, features)), shape=shape).toarray()
+        signal = self._with_ancestors(self._draw_terms(BLOCK_SIZE, rng)) @ directions
+        scale = np.sqrt(signal.var(axis=0).mean()) or 1.0
+        self._directions = (directions / scale).astype(np.float32)
+        self._centre = (signal.mean(axis=0) / scale).astype(np.float32)
+
+    def block(self, number: int) -> tuple[np.ndarray, csr_array]:
+        """Features and labels of the samples from ``number * BLOCK_SIZE`` on.
+
+        Returns
+        -------
+        X : ndarray of shape (n_rows, n_features), float32
+        Y : csr_array of shape (n_rows, n_labels), int8, with sorted indices
+
+        Raises
+        ------
+        ConfigError
+            When there is no such block.
+        """
+        if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= number < self.n_blocks:
+            raise ConfigError(f"gene_ontology_large: there are blocks 0 to {self.n_blocks - 1}, not {number!r}.")
+        begin, end = number * BLOCK_SIZE, min((number + 1) * BLOCK_SIZE, self.n_samples)
+        rng = np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(int(number),)))
+        Y = self._with_ancestors(self._draw_terms(end - begin, rng, self._sure_terms(begin, end)))
+        X = rng.standard_normal((end - begin, self.n_features), dtype=np.float32)
+        X *= np.float32(self.noise)
+        X += Y @ self._directions
+        X -= self._centre
+        return X, Y
+
+    def _sure_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Samples of a block, counted from its first, and the terms that they have whatever is drawn.
+
+        Each term has as many among all samples, which are evenly spaced; that needs no other block.
+        """
+        n_terms = self.n_labels - 1
+        n_sure = n_terms * min(_LEAST_POSITIVES, self.n_samples // n_terms)
+        places = np.arange(-(-begin * n_sure // self.n_samples), -(-end * n_sure // self.n_samples))
+        return places * self.n_samples // n_sure - begin, self._sure[places % n_terms]
+
+    def _draw_terms(
+        self, n_rows: int, rng: np.random.Generator, sure: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> csr_array:
+        """(n_rows, n_labels) number of times that each term is drawn; sure ones take the place of the first drawn."""
+        others = rng.poisson(self.terms_per_sample - 1, n_rows)
+        rows = np.append(np.arange(n_rows), np.repeat(np.arange(n_rows), others))
+        places = np.searchsorted(self._up_to, rng.random(len(rows)) * self._up_to[-1], side="right")
+        terms = self._ranks[np.minimum(places, self.n_labels - 2)]
+        if sure is not None:
+            terms[sure[0]] = sure[1]
+        return csr_array((np.ones(len(rows), dtype=np.int32), (rows, terms)), shape=(n_rows, self.n_labels))
+
+    def _with_ancestors(self, terms: csr_array) -> csr_array:
+        """0/1 of terms and all above them."""
+        Y = csr_array(terms @ self._closure)
+        Y.sort_indices()
+        places = Y.indices.astype(np.int32, copy=False), Y.indptr.astype(np.int32, copy=False)
+        return csr_array((np.ones(Y.nnz, dtype=np.int8), *places), shape=Y.shape)
+
+
+def gene_ontology_large(
+    n_samples: int = 50_000,
+    n_labels: int = 5_000,
+    n_features: int = 100,
+    *,
+    terms_per_sample: float = 1.5,
+    features_per_term: int = 10,
+    noise: float = 2.0,
+    random_state: Seed = 0,
+) -> tuple[*Labelled, Hierarchy]:
+    """The blocks of :class:`GeneOntologyBlocks` together.
+
+    Time and memory grow with the annotations and with ``n_samples * n_features``, and memory is that of the result and
+    of a block: 50,000 samples, 5,000 labels and 100 features took 0.4 s and 175 MB on one core, 500,000 samples and
+    10,000 labels 4 s and 425 MB, the interpreter and its libraries included.
+
+    Parameters
+    ----------
+    n_samples, n_labels, n_features, terms_per_sample, features_per_term, noise, random_state
+        See :class:`GeneOntologyBlocks`.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features), float32
+    Y : csr_array of shape (n_samples, n_labels), int8, with sorted indices
+    feature_names, label_names : list of str
+        ``feature_<i>`` and ``term_<i>``; term_0 is the root.
+    hierarchy : Hierarchy
+
+    Raises
+    ------
+    ConfigError
+        When a size is out of range.
+    """
+    options = {"terms_per_sample": terms_per_sample, "features_per_term": features_per_term, "noise": noise}
+    source = GeneOntologyBlocks(n_samples, n_labels, n_features, **options, random_state=random_state)
+    X = np.empty((n_samples, n_features), dtype=np.float32)
+    indices, sizes = [], []
+    for number in range(source.n_blocks):
+        X_block, Y_block = source.block(number)
+        X[number * BLOCK_SIZE : number * BLOCK_SIZE + len(X_block)] = X_block
+        indices.append(Y_block.indices)
+        sizes.append(np.diff(Y_block.indptr))
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    index = _index_type(max(n_labels, int(starts[-1])))
+    ones, columns = np.ones(starts[-1], dtype=np.int8), np.concatenate(indices).astype(index, copy=False)
+    Y = csr_array((ones, columns, starts.astype(index)), shape=(n_samples, n_labels))
+    return X, Y, _numbered("feature", n_features), _numbered("term", n_labels), source.hierarchy
+
+
+def _draw_near_parents(n_labels: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_edges, 2) terms and their parents, as :class:`GeneOntologyBlocks` says.
+
+    A second parent is as far below the root as the first, by first parents: no edge follows from others.
+    """
+    children = np.arange(1, n_labels)
+    parent = np.zeros(n_labels, dtype=np.int64)
+    parent[1:] = rng.random(n_labels - 1) * children
+    # Siblings stand together, ascending; those of a term's parent are the children of the parent's parent.
+    by_parent = 1 + np.argsort(parent[1:], kind="stable")
+    place = np.empty(n_labels, dtype=np.int64)
+    place[by_parent] = np.arange(n_labels - 1)
+    begins = np.searchsorted(parent[by_parent], np.arange(n_labels))
+    asks = children[(parent[1:] > 0) & (rng.random(n_labels - 1) < _SECOND_PARENT)]
+    first = begins[parent[parent[asks]]]
+    # Its parent's siblings that come before the term: those up to its parent, and some after it.
+    key = parent[by_parent] * n_labels + by_parent
+    n_before = np.searchsorted(key, parent[parent[asks]] * n_labels + asks) - first
+    drawn = first + np.floor(rng.random(len(asks)) * (n_before - 1)).astype(np.int64)
+    drawn += drawn >= place[parent[asks]]  # the parent itself is passed over
+    has_second = n_before > 1
+    second = np.column_stack([asks[has_second], by_parent[drawn[has_second]]])
+    return np.concatenate([np.column_stack([children, parent[1:]]), second])
 
 
 def _solve_class_sizes(
@@ -532,6 +753,11 @@ def _generator(random_state: Seed) -> np.random.Generator:
 def _check_count(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ConfigError(f"{name} must be an integer of at least {least}, not {value!r}.")
+
+
+def _check_number(name: str, value: float, least: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= value < np.inf:
+        raise ConfigError(f"{name} must be a finite number of at least {least}, not {value!r}.")
 
 
 def _check_class_sizes(class_sizes: tuple[int, int, int, int, int], n_samples: int) -> None:

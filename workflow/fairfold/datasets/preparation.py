@@ -76,7 +76,8 @@ def prepare(
         folder = entry.folder or entry.id
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
         read = _READERS[entry.format](entry, paths)
-    read = _with_hierarchy(read, entry)
+    _check_published(read, entry)
+    read = _with_split(_with_hierarchy(read, entry), entry)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
     _check_expectations(result, entry)
     if result.task == "binary" or (result.task == "multiclass" and entry.path is not None):
@@ -364,6 +365,17 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
     return dataclasses.replace(data, Y=whole, hierarchy=hierarchy)
 
 
+def _with_split(data: Dataset, entry: Entry) -> Dataset:
+    """The dataset with its published split, whose training part the first samples are; as folds if these are wanted."""
+    if not entry.split:
+        return data
+    n_samples, n_train = data.shape[0], entry.split["n_train"]
+    if n_train >= n_samples:
+        raise DataError(f"dataset {entry.id}: split.n_train is {n_train}, but there are {n_samples} samples.")
+    split = np.where(np.arange(n_samples) < n_train, -1, 0).astype(np.int64)
+    return dataclasses.replace(data, published_split=split, fold_of=split if entry.tests_split else data.fold_of)
+
+
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
     """Drop labels with too few positives or negatives; where time counts, among the samples up to the first cut-off."""
     Y = data.Y[data.fold_of == BEFORE] if data.is_by_time else data.Y
@@ -392,6 +404,21 @@ def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
     hierarchy = None if data.hierarchy is None else data.hierarchy.of(kept)
     of_kept = {"Y": data.Y[:, kept], "label_names": tuple(map(str, names[kept])), "hierarchy": hierarchy}
     return dataclasses.replace(data, **of_kept, left_out=left_out)
+
+
+def _check_published(data: Dataset, entry: Entry) -> None:
+    """Raise :class:`DataError` unless what was read, before labels are left out, has the numbers that are published."""
+    n_samples, n_features, n_labels = data.shape
+    if data.categories is not None:  # are columns there, and not one for each value
+        n_features += len(data.categories.values) - len(data.categories.features)
+    found = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels}
+    found["label_cardinality"] = round(data.label_cardinality, 2)
+    for key, number in found.items():
+        if number != entry.published.get(key, number):
+            raise DataError(
+                f"dataset {entry.id}: {key} of the file is {number}, but {entry.published[key]} is published "
+                f"({entry.published['source']})."
+            )
 
 
 def _check_expectations(data: Dataset, entry: Entry) -> None:
