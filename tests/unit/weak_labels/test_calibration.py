@@ -193,7 +193,7 @@ WAYS = pytest.mark.parametrize(("seed", "unmeasured"), [(0, 0.0), (1, 0.0), (2, 
 @WAYS
 @pytest.mark.parametrize("weighted", [False, True])
 def test_calibration_of_sparse_probabilities_is_that_of_what_is_stored(seed, unmeasured, weighted):
-    """As if all else were unmeasured. Sums of a thousand terms are added in another order, which moves their optimum by a few of the last bits."""
+    """As if all else were unmeasured. Sums in another order move their optimum by a few of the last bits."""
     observed, P = sparsely(seed, unmeasured)
     weights = np.random.default_rng(seed).uniform(0.5, 1.5, len(P)) if weighted else None
     dense = fit_calibration(np.where(P > 0, observed, -1), P, sample_weight=weights)
