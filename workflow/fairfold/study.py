@@ -9,7 +9,7 @@ from fairfold.config import check
 from fairfold.cross_testing.permutation import fewest_permutations
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError, ModelError, unknown_name
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.splitting.methods import METHOD_NAMES
@@ -19,7 +19,7 @@ Config = Mapping[str, Any]
 
 def check_config(config: dict[str, Any]) -> None:
     """Fill in the defaults of a configuration, then check each key by itself; see :func:`fairfold.config.check`."""
-    names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(METRICS)}
+    names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(BASIC_METRICS)}
     check(config, "config.schema.yaml", "config", names)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix, append_columns
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
@@ -79,7 +79,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     _choices: ClassVar = {
         "imputation": (None, "slc", "fla"),
         "shape": ("auto", "paper"),
-        "metric": tuple(METRICS),
+        "metric": tuple(BASIC_METRICS),
         "negatives": get_args(Negatives),
         "label_frequencies": get_args(LabelFrequencies),
     }
@@ -139,7 +139,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
-        self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
+        self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
         self.unseen_proba_ = self._reconciled(np.mean(seen_probas[: self.best_level_ + 1], axis=0))
         self.thresholds_ = all_thresholds(posteriors[self.best_level_])
 
@@ -202,6 +202,6 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         return proba
 
     def _best_level(self) -> int:
-        sign = METRICS[self.metric].direction
+        sign = BASIC_METRICS[self.metric].direction
         scores = np.array([sign * score[self.metric] for score in self.oob_scores_])
         return int(first_best(np.nan_to_num(scores, nan=-1.0)))

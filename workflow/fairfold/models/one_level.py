@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix, with_short_indices
 from fairfold.errors import ModelError, first_sentence
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.groups import fit_arguments, group_codes
@@ -88,7 +88,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         except ValueError as error:
             raise ModelError(f"{type(self.estimator).__name__} cannot be fitted: {first_sentence(error)}.") from error
         self.n_labels_ = Y.shape[1]
-        self.best_level_, self.best_levels_ = 0, dict.fromkeys(METRICS, 0)
+        self.best_level_, self.best_levels_ = 0, dict.fromkeys(BASIC_METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
 
