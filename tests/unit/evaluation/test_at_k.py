@@ -189,7 +189,7 @@ def test_nothing_sparse_is_made_dense():
     assert coverage_at_k(P > 0, P, 1).tolist() == [1]
     assert (label_average_precisions(P > 0, P) == 1).all()
     table = scores_by_frequency_band(P > 0, P, np.arange(n) % 30)
-    assert table.loc[table["metric"] == "recall", "value"].tolist() == [1] * 4
+    assert table.loc[table["metric"] == "recall", "value"].dropna().tolist() == [1] * 4
 
 
 def test_weights_count_as_repetitions():
@@ -266,7 +266,8 @@ def test_what_no_label_or_sample_has_is_nan():
     assert np.isnan(propensity_scored_precision_at_k(Y, P, np.ones(3), 2)).all()
     assert np.isnan(coverage_at_k(Y, P, 2)).all()
     table = scores_by_frequency_band(Y, P, [0, 2, 200])
-    assert table["band"].unique().tolist() == ["0", "1-5", ">100"]
+    n_labels = table.groupby("band", sort=False)["n_labels"].first()
+    assert n_labels.to_dict() == {"0": 1, "1-5": 1, "6-20": 0, "21-100": 0, ">100": 1}
     assert table["value"].isna().all() and (table["n_scored"] == 0).all()
 
 

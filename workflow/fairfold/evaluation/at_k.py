@@ -314,7 +314,7 @@ def scores_by_frequency_band(
     Returns
     -------
     DataFrame with the columns ``band, least, most, n_labels, n_scored, metric, k, value``
-        In the order of bands, those without a label left out; ``most`` is infinite in the last. ``average_precision``
+        In the order of bands; ``most`` is infinite in the last. ``average_precision``
         (``k`` is 0), ``precision``, ``recall`` and ``f1``, of the samples that have the label among their first k, are
         means over the ``n_scored`` of its ``n_labels`` labels that have a positive here, others having no recall; NaN
         where none has. Precision is 0 for a label that is never among the first. ``coverage`` is the share of these
@@ -342,8 +342,7 @@ def scores_by_frequency_band(
             at = 0 if metric == "average_precision" else k
             rows.append((name, least, most, of_band.sum(), chosen.sum(), metric, at, mean))
     columns = ["band", "least", "most", "n_labels", "n_scored", "metric", "k", "value"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table[table["n_labels"] > 0].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]:
