@@ -132,7 +132,7 @@ def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) ->
     """How much a positive label counts for those that are missing: more, the fewer positives training has.
 
     1 + (ln N - 1) (B + 1)^A (N_j + B)^(-A) for label j with N_j positives of N training samples; its inverse is the
-    probability, or propensity, that a positive is observed (Jain et al. 2016, Equation 6).
+    probability, or propensity, that a positive is observed (Jain et al. 2016).
 
     Parameters
     ----------

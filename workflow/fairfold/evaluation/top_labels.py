@@ -17,7 +17,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 
 BLOCK = 2**22
-"""Cells, or stored probabilities, that are looked at together: some 100 MB of memory."""
+"""Cells, or stored probabilities, that are looked at together: with sorting, up to 340 MB of memory."""
 
 
 class TopLabels(NamedTuple):
