@@ -22,7 +22,7 @@ from fairfold.ecoc import ECOCClassifier, PartitionedECOC
 from fairfold.errors import StudyError
 from fairfold.evaluation.corrected import corrected_scores
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import fold_of_parts
@@ -138,7 +138,7 @@ def fold_of(splitter):
 class Neighbours(ClassifierMixin, BaseEstimator):
     """Share of each label among the nearest neighbours; one level; knows what it was trained on."""
 
-    best_levels_ = dict.fromkeys(METRICS, 0)
+    best_levels_ = dict.fromkeys(BASIC_METRICS, 0)
 
     def __init__(self, n_neighbors=5):
         self.n_neighbors = n_neighbors

@@ -133,6 +133,8 @@ PUBLIC = {  # package or module -> names that users import from there
     "forests": "make_model",
     "evaluation": "METRICS",
     "evaluation.scores": "multilabel_scores",
+    "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
+    "recall_at_k scores_by_frequency_band",
     "evaluation.ranking": "compare_methods percentile_ranks",
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
     "win_percentage": "GAUSSIAN_CLASSIFIERS draws_needed evaluate_feature_sets null_interval "

@@ -43,6 +43,16 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
     assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "text"]
 
 
+def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_are_chosen():
+    datasets = ["flags", "bibtex", "CAL500", "simulated-multilabel"]  # the last of no number that is said
+    config = checked(weak_labels={"datasets": datasets})
+    assert study.with_many_labels(config, study.check_study(config)) == ["bibtex", "CAL500"]
+    config = checked(weak_labels={"datasets": datasets, "many_labels": {"datasets": ["flags"]}})
+    assert study.with_many_labels(config, study.check_study(config)) == ["flags"]
+    config = checked(weak_labels={"datasets": datasets, "many_labels": {"datasets": []}})
+    assert study.with_many_labels(config, study.check_study(config)) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -54,6 +64,14 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
         (
             {"win_percentage": {"models": {"n_sets": 5, "n_permuted_sets": 6}}},
             "n_permuted_sets: found 6, but the value must be at most n_sets, 5",
+        ),
+        (
+            {"weak_labels": {"many_labels": {"datasets": ["bibtex"]}}},
+            "config.weak_labels.many_labels.datasets: found bibtex, which weak_labels.datasets lacks",
+        ),
+        (
+            {"weak_labels": {"many_labels": {"bands": [20, 5]}}},
+            r"config.weak_labels.many_labels.bands: found \[20, 5\]; let the numbers ascend",
         ),
         ({"final": {"model": "gcForrest"}}, "config.final.model: unknown model 'gcForrest': did you mean 'gcForest'"),
         ({"final": {"datasets": ["flags"]}}, "config.final.datasets: found flags, which weak_labels.datasets lacks"),

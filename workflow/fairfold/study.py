@@ -9,7 +9,7 @@ from fairfold.config import check
 from fairfold.cross_testing.permutation import fewest_permutations
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError, ModelError, unknown_name
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, MANY_LABELS
 from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.splitting.methods import METHOD_NAMES
@@ -19,7 +19,7 @@ Config = Mapping[str, Any]
 
 def check_config(config: dict[str, Any]) -> None:
     """Fill in the defaults of a configuration, then check each key by itself; see :func:`fairfold.config.check`."""
-    names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(METRICS)}
+    names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(BASIC_METRICS)}
     check(config, "config.schema.yaml", "config", names)
 
 
@@ -87,6 +87,14 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.cross_testing.test_share.n_permutations: found {shares['n_permutations']}, with which no test is "
             f"significant at alpha, {alpha:g}; give {least} or more."
         )
+    many = config["weak_labels"]["many_labels"]
+    if unscored := sorted({*(many["datasets"] or ())} - {*config["weak_labels"]["datasets"]}):
+        raise ConfigError(
+            f"config.weak_labels.many_labels.datasets: found {unscored[0]}, which weak_labels.datasets lacks; add it "
+            "there."
+        )
+    if many["bands"] != sorted(many["bands"]):
+        raise ConfigError(f"config.weak_labels.many_labels.bands: found {many['bands']}; let the numbers ascend.")
     sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(
@@ -140,6 +148,17 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multiclass", config["ecoc"]["comparison"]["datasets"]),
     ]
     return [(dataset, task) for task, datasets in parts for dataset in datasets]
+
+
+def with_many_labels(config: Config, catalog: Catalog) -> list[str]:
+    """Datasets of the weak-label study that are scored at k: the chosen ones, or those known to have many labels.
+
+    How many labels own data have is known only when they are read, so that they are to be chosen.
+    """
+    labels = config["weak_labels"]
+    if (chosen := labels["many_labels"]["datasets"]) is not None:
+        return list(chosen)
+    return [name for name in labels["datasets"] if catalog[name].expected.get("n_labels", 0) > MANY_LABELS]
 
 
 REFERENCE = "joint-GB"

@@ -25,6 +25,7 @@ TARGETS = {
             *ALL_RESULTS_OF["rank_stability"],
             *ALL_RESULTS_OF["ablation"],
             *ALL_RESULTS_OF["hierarchies"],
+            *ALL_RESULTS_OF["many_labels"],
             *ALL_RESULTS_OF["sample_curves"],
             *ALL_RESULTS_OF["mechanisms"],
         ],

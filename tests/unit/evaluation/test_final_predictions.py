@@ -3,10 +3,10 @@ import pytest
 
 from fairfold.errors import DataError
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 
 FOLD_OF = np.array([0, 1, 0, 1, -1])
-LEVELS = {0: dict.fromkeys(METRICS, 2) | {"mcc": 0}, 1: dict.fromkeys(METRICS, 1)}
+LEVELS = {0: dict.fromkeys(BASIC_METRICS, 2) | {"mcc": 0}, 1: dict.fromkeys(BASIC_METRICS, 1)}
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_each_metric_has_its_level_of_each_fold(stages, tmp_path):
     found = FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3)
     found.save(tmp_path / "predictions.npz")
     for predictions in (found, FinalPredictions.load(tmp_path / "predictions.npz")):
-        for metric in METRICS:
+        for metric in BASIC_METRICS:
             expected = np.full((5, 3), np.nan)
             expected[[0, 2]] = stages[0][LEVELS[0][metric]]
             expected[[1, 3]] = stages[1][1]
@@ -42,10 +42,10 @@ def test_unknown_metrics_are_refused(stages):
 def test_folds_of_several_splits_follow_each_other(stages, tmp_path):
     splits = np.array([[0, 1, 0, 1], [1, 1, 0, 0]])
     stages |= {2: {0: np.full((2, 3), 0.25)}}  # fold 3, the second one's last, failed
-    levels = {**LEVELS, 2: dict.fromkeys(METRICS, 0)}
+    levels = {**LEVELS, 2: dict.fromkeys(BASIC_METRICS, 0)}
     FinalPredictions.of_folds(stages, levels, splits, 3).save(tmp_path / "predictions.npz")
     found = FinalPredictions.load(tmp_path / "predictions.npz")
-    for metric in METRICS:
+    for metric in BASIC_METRICS:
         for fold in range(3):
             np.testing.assert_array_equal(found.in_fold(metric, fold), stages[fold][levels[fold][metric]])
         assert np.isnan(found.in_fold(metric, 3)).all()

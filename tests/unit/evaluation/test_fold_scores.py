@@ -4,14 +4,14 @@ import pytest
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 
 
 class Oracle:
     """Two levels; remembers what it was trained on; predicts the feature itself."""
 
-    best_levels_ = dict.fromkeys(METRICS, 1) | {"roc_auc": 0}
+    best_levels_ = dict.fromkeys(BASIC_METRICS, 1) | {"roc_auc": 0}
 
     def __init__(self, fold, seen, broken):
         self.fold, self.seen, self.broken = fold, seen, broken
@@ -51,7 +51,7 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
         np.testing.assert_array_equal(seen[fold][1], observed[fold][fold_of != fold])
     assert (scores.loc[scores["is_final"] & (scores["metric"] == "mcc"), "value"] == 1).all()
     assert (scores.loc[(scores["level"] == 0) & (scores["metric"] == "mcc"), "value"] == -1).all()
-    assert len(scores) == 3 * 2 * len(METRICS)
+    assert len(scores) == 3 * 2 * len(BASIC_METRICS)
 
 
 def test_folds_that_are_asked_for_have_the_rows_that_they_have_among_all():
@@ -92,7 +92,7 @@ def test_a_failure_is_a_row_with_its_reason():
     assert failed["value"].isna().all()
     assert failed["is_final"].all()
     assert set(failed["reason"]) == {"too few samples."}
-    assert set(failed["metric"]) == set(METRICS)
+    assert set(failed["metric"]) == set(BASIC_METRICS)
     assert scores.loc[scores["fold"] != 1, "value"].notna().all()
 
 
@@ -106,7 +106,7 @@ def test_a_nan_from_a_model_is_a_failure_too():
 def test_the_final_level_is_that_of_the_metric():
     (scores, *_), *_ = run()
     final = scores[scores["is_final"]]
-    assert len(final) == 3 * len(METRICS)
+    assert len(final) == 3 * len(BASIC_METRICS)
     assert (final["level"] == (final["metric"] != "roc_auc")).all()
 
 

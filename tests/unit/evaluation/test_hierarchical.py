@@ -16,7 +16,7 @@ from fairfold.evaluation.hierarchical import (
     score_hierarchy,
     summarise_hierarchies,
 )
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.hierarchy import Hierarchy
 
 CAFA = Path(__file__).parent / "cafa"
@@ -64,7 +64,7 @@ def test_scores_are_those_of_cafas_evaluator_where_it_is_installed(files):
 def final_predictions(P, fold_of):
     """Those of one level, by every metric."""
     n_folds = (fold_of.max() + 1) * (len(fold_of) if fold_of.ndim == 2 else 1)
-    return FinalPredictions(P[np.newaxis], np.zeros((len(METRICS), n_folds), dtype=int), fold_of)
+    return FinalPredictions(P[np.newaxis], np.zeros((len(BASIC_METRICS), n_folds), dtype=int), fold_of)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,8 @@ import pytest
 from scipy import sparse
 
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.at_k import inverse_propensities, ndcg_at_k, propensity_scored_precision_at_k, recall_at_k
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 
 
@@ -31,7 +32,7 @@ def test_against_the_definitions(example):
         pairs = [(a <= b) for a in p[y == 1] for b in p[y == 0]]
         losses.append(np.mean(pairs) if pairs else 0)
     assert scores["ranking_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
-    assert set(scores) == set(METRICS)
+    assert set(scores) == set(BASIC_METRICS)
 
 
 def test_sparse_labels_and_threshold(example):
@@ -100,3 +101,27 @@ def test_single_metrics():
     assert multilabel_scores(Y, P, metrics=["mcc", "roc_auc"]) == {name: every[name] for name in ("mcc", "roc_auc")}
     with pytest.raises(DataError, match="unknown metric 'roc_auk': did you mean 'roc_auc'"):
         multilabel_scores(Y, P, metrics=["roc_auk"])
+
+
+def test_scores_at_k_are_those_of_their_functions(example):
+    Y, P = example
+    Y, weights = Y.copy(), 1 + np.arange(len(Y)) % 2
+    Y[::3, 1] = -1
+    inverse = inverse_propensities(Y)
+    names = metrics_of("top")
+    scores = multilabel_scores(Y, P, metrics=names, sample_weight=weights, inverse_propensity=inverse)
+    assert tuple(scores) == names and {*names} == {*METRICS} - {*BASIC_METRICS}
+    expected = {}
+    for k in PLACES:
+        expected[f"recall_at_{k}"] = recall_at_k(Y, P, k, sample_weight=weights)[-1]
+        expected[f"ndcg_at_{k}"] = ndcg_at_k(Y, P, k, sample_weight=weights)[-1]
+        propensity_scored = propensity_scored_precision_at_k(Y, P, inverse, k, sample_weight=weights)
+        expected[f"propensity_scored_precision_at_{k}"] = propensity_scored[-1]
+    # weights are brought to a mean of 1 twice, which may differ in the last bit
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, rel=1e-14)
+    with pytest.raises(DataError, match="propensity_scored_precision_at_3 needs inverse_propensity"):
+        multilabel_scores(Y, P, metrics=["recall_at_3", "propensity_scored_precision_at_3"])
+
+
+def test_scores_that_every_study_has_are_no_others():
+    assert list(BASIC_METRICS) == ["roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"]

@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from fairfold.evaluation.metrics import HIGHER_IS_BETTER, METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, HIGHER_IS_BETTER
 from fairfold.forests import make_model
 from fairfold.forests.cascade import CascadeForest
 from fairfold.forests.embedding import TreeEmbedding
@@ -179,7 +179,7 @@ def scored(length_control, values, metric="average_precision"):
     """A cascade as if it had these scores at levels 0, 1, 2, ..."""
     model = CascadeForest(length_control=length_control)
     model.levels_ = [None] * len(values)
-    others = dict.fromkeys(METRICS, 0.5)
+    others = dict.fromkeys(BASIC_METRICS, 0.5)
     good = [{**others, metric: value} for value in values]
     bad = [dict(others) for _ in values]
     training = length_control == "best-training"

@@ -11,7 +11,7 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import load_model, make_model
 from fairfold.forests.shapes import choose_shapes, grow_mixture
 from fairfold.forests.sketched import FLOOR, SketchedForest
-from fairfold.forests.sketches import MANY_LABELS, random_signs, sketch
+from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
 from fairfold.forests.trees import MultilabelForest, TreeShape
 
 KINDS = ("random_forest", "extra_trees")
@@ -153,7 +153,7 @@ def test_labels_must_be_sparse(data):
 def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_path):
     """Average precision differs from the exact one's by less than .05, about twice what seeds differ by."""
     X, Y = make_data(n=400)
-    assert MANY_LABELS < N_LABELS
+    assert MOST_EXACT < N_LABELS
     settings = {"n_trees": 20, "max_levels": 1, "random_state": 0}
     model = make_model(name, **settings).fit(X[:300], Y[:300])
     P = model.predict_proba(X[300:])

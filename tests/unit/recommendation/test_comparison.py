@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
 
 # Scores of two methods, and what baycomp's two_on_single finds: probabilities that x is better, that neither is, and y
@@ -24,7 +24,7 @@ def as_table(values, models="abcdefghijklmn"):
 
 def study(datasets=("one",), rates=(0, 50), models=("a", "b", "c"), n_folds=4):
     """Scores of the folds of a whole study, and their means with intervals, at random."""
-    keys, random = itertools.product(datasets, rates, models, range(n_folds), METRICS), np.random.default_rng(0)
+    keys, random = itertools.product(datasets, rates, models, range(n_folds), BASIC_METRICS), np.random.default_rng(0)
     folds = pd.DataFrame(keys, columns=["dataset", "missing_rate", "model", "fold", "metric"])
     folds = folds.assign(observed=random.random(len(folds)), corrected=random.random(len(folds)))
     scores = folds.groupby(["dataset", "missing_rate", "model", "metric"], sort=False)["observed"].mean().reset_index()
@@ -200,7 +200,7 @@ def test_each_dataset_is_judged_where_fewest_are_hidden():
         key = (row.dataset, row.missing_rate, row.metric, row.model)
         assert (row.mean, row.observed) == pytest.approx(tuple(means.loc[key]))
         assert (row.low, row.high, row.share_best) == tuple(given.loc[key, ["low", "high", "share_best"]])
-    assert {metric for metrics in USES.values() for metric in metrics} == set(METRICS)
+    assert {metric for metrics in USES.values() for metric in metrics} == set(BASIC_METRICS)
 
 
 def test_what_could_not_be_corrected_is_compared_as_it_is_observed():

@@ -6,7 +6,7 @@ from scipy import sparse
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import BEFORE
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores, correction_quality, share_left
@@ -24,7 +24,7 @@ def data():
     random = np.random.default_rng(0)
     P = random.random((N, N_LABELS))
     Y = (random.random(P.shape) < P**2).astype(np.int8)
-    levels = {fold: dict.fromkeys(METRICS, 0) | {"mcc": 1} for fold in (0, 1)}
+    levels = {fold: dict.fromkeys(BASIC_METRICS, 0) | {"mcc": 1} for fold in (0, 1)}
     predictions = {}
     for name, probabilities in (("good", P), ("noise", random.random(P.shape))):
         stages = {fold: {0: probabilities[fold == FOLD_OF], 1: probabilities[fold == FOLD_OF] ** 2} for fold in (0, 1)}
@@ -40,7 +40,7 @@ def tables(data):
 def test_folds_are_scored_by_all_that_is_known(data, tables):
     Y, observed, predictions = data
     assert list(tables["folds"].columns[:3]) == ["model", "fold", "metric"]
-    assert len(tables["folds"]) == 2 * 2 * len(METRICS)
+    assert len(tables["folds"]) == 2 * 2 * len(BASIC_METRICS)
     for row in tables["folds"].itertuples():
         test = row.fold == FOLD_OF
         P = predictions[row.model].by(row.metric)[test]
@@ -84,7 +84,7 @@ def test_periods_tell_what_share_of_their_samples_is_tested():
     P = random.random((120, N_LABELS))
     Y = (random.random(P.shape) < P).astype(np.int8)
     P[:40] = np.nan
-    predictions = {"m": FinalPredictions(P[np.newaxis], np.zeros((len(METRICS), 2), dtype=int), fold_of)}
+    predictions = {"m": FinalPredictions(P[np.newaxis], np.zeros((len(BASIC_METRICS), 2), dtype=int), fold_of)}
     tables = complete_scores(Y, Y, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=5)
     found = tables["folds"].drop_duplicates("fold").set_index("fold")["share_tested"]
     assert found.to_dict() == {0: 60 / 100, 1: 20 / 120}
@@ -144,8 +144,9 @@ def test_without_a_frequency_nothing_is_corrected(data):
 
 
 def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
-    recall = METRICS["hamming_loss"]._replace(function=lambda of: float(of.predicted[of.truth == 1].mean()))
-    monkeypatch.setitem(METRICS, "recall", recall)
+    recall = BASIC_METRICS["hamming_loss"]._replace(function=lambda of: float(of.predicted[of.truth == 1].mean()))
+    for metrics in (METRICS, BASIC_METRICS):
+        monkeypatch.setitem(metrics, "recall", recall)
     Y, observed, predictions = data
     given = {
         name: each._replace(kept=np.vstack([each.kept, np.zeros((1, 2), dtype=np.int8)]))
@@ -234,7 +235,7 @@ def test_all_splits_meet_the_same_draws_of_samples(data, grouped):
     groups = np.arange(N) // 4 if grouped else None
     fold_of = [np.arange(N) // 4 % 2, np.arange(N) * 4 // N % 2]
     P = predictions["good"].probabilities[:1]
-    kept = np.zeros((len(METRICS), 2), dtype=np.int8)
+    kept = np.zeros((len(BASIC_METRICS), 2), dtype=np.int8)
     both = repeated(*(FinalPredictions(P**power, kept, folds) for power, folds in zip((1, 1.5), fold_of, strict=True)))
     given = {"groups": groups, "n_draws": N_DRAWS, "random_state": 7}
     scores = complete_scores(data[0], observed, {"good": both}, FREQUENCY, 0.5, **given)["scores"].set_index("metric")

@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.mechanisms import (
     COLUMNS,
@@ -25,7 +25,7 @@ def problem():
     z = random.normal(scale=3, size=(300, 4))
     Y, fold_of = (random.random(z.shape) < expit(z)).astype(np.int8), np.arange(300) % 2
     stages = {fold: {0: expit(z[fold_of == fold])} for fold in (0, 1)}
-    best = {fold: dict.fromkeys(METRICS, 0) for fold in (0, 1)}
+    best = {fold: dict.fromkeys(BASIC_METRICS, 0) for fold in (0, 1)}
     return Y, FinalPredictions.of_folds(stages, best, fold_of, 4)
 
 
@@ -33,7 +33,7 @@ def test_truth_is_of_all_labels_and_wrong_positives_are_none_that_were_left(prob
     Y, predicted = problem
     observed = mask_positives(Y, 0.5, wrong_positives=0.2, random_state=0)
     table = scores_under_mechanism(Y, observed, {"m": predicted}, predicted)
-    assert list(table.columns) == COLUMNS and set(table["metric"]) == set(METRICS)
+    assert list(table.columns) == COLUMNS and set(table["metric"]) == set(BASIC_METRICS)
     left = ((Y == 1) & (observed == 1)).sum() / Y.sum()
     np.testing.assert_allclose(table["hidden_share"], 100 * (1 - left))
     for column, labels in (("complete", Y), ("observed", observed)):
@@ -41,7 +41,7 @@ def test_truth_is_of_all_labels_and_wrong_positives_are_none_that_were_left(prob
             multilabel_scores(labels[part], predicted.by("mcc")[part])
             for part in (np.arange(0, 300, 2), np.arange(1, 300, 2))
         ]
-        expected = {metric: np.mean([scores[metric] for scores in by_fold]) for metric in METRICS}
+        expected = {metric: np.mean([scores[metric] for scores in by_fold]) for metric in BASIC_METRICS}
         np.testing.assert_allclose(table[column], table["metric"].map(expected))
     assert (table["rate_low"] <= table["estimated_rate"]).all() and (
         table["estimated_rate"] <= table["rate_high"]

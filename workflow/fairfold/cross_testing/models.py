@@ -20,13 +20,13 @@ from fairfold.cross_testing.permutation import P_VALUE_FORMS
 from fairfold.cross_testing.problems import Splitter
 from fairfold.cross_testing.procedures import Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.groups import Exchange, OfSamples
 from fairfold.seeds import seed_for
 from fairfold.usage import cpu_seconds
 
 _COLUMNS = [
-    *("repetition", "procedure", "score", "observed_score", *METRICS),
+    *("repetition", "procedure", "score", "observed_score", *BASIC_METRICS),
     *("chosen", "n_samples", "n_tested", "n_fits", *(f"p_{form}" for form in P_VALUE_FORMS), "n_permutations"),
     "reason",
 ]

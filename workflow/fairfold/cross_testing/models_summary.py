@@ -10,7 +10,7 @@ from scipy import stats
 
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 
 _UNIT = ["dataset", "missing_rate", "scoring"]
 _COLUMNS = [*_UNIT, "procedure", "metric", "candidate", "value", "low", "high", "n_repetitions"]
@@ -70,7 +70,7 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form
         "score": runs["score"],
         "observed_score": runs["observed_score"],
         "bias": runs["observed_score"] - runs["score"],
-        **{f"pooled_{metric}": runs[metric] for metric in METRICS},
+        **{f"pooled_{metric}": runs[metric] for metric in BASIC_METRICS},
     }
     for metric, values in means.items():
         yield {"metric": metric, **_mean(values), **n}

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from fairfold.arrays import Matrix
 from fairfold.cross_testing.estimator_engine import EstimatorEngine
 from fairfold.errors import ModelError, unknown_name
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.validation import UNMEASURED
@@ -40,11 +40,11 @@ class LabelScore:
     """
 
     def __init__(self, scoring: LabelScoring) -> None:
-        names = ("accuracy", *METRICS)
+        names = ("accuracy", *BASIC_METRICS)
         if not callable(scoring) and scoring not in names:
             raise ModelError(unknown_name("score of several labels", scoring, names))
         self.scoring = scoring
-        self.sign = METRICS[scoring].direction if scoring in METRICS else 1
+        self.sign = BASIC_METRICS[scoring].direction if scoring in BASIC_METRICS else 1
 
     def __call__(self, Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
         """The score of one fold; NaN where its labels leave it undefined."""

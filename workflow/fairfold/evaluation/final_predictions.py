@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.files import write_arrays
 
 
@@ -21,7 +21,7 @@ class FinalPredictions(NamedTuple):
     Attributes
     ----------
     probabilities : (n_kept, n_samples, n_labels); NaN where there is none.
-    kept : (n_metrics, n_folds) which of them counts, in the order of ``METRICS``.
+    kept : (n_metrics, n_folds) which of them counts, in the order of ``BASIC_METRICS``.
     fold_of : (n_samples,) fold in which a sample was left out, -1 for none.
 
     Where cross-validation was repeated, ``fold_of`` is (n_repeats, n_samples), of each split by itself, probabilities
@@ -43,12 +43,12 @@ class FinalPredictions(NamedTuple):
         """From fold -> level -> probabilities of the fold's samples, and fold -> metric -> level that counts."""
         fold_of = fold_of[0] if fold_of.ndim == 2 and len(fold_of) == 1 else fold_of
         numbers = _numbers_of(fold_of)
-        kept = np.zeros((len(METRICS), int(numbers.max(initial=-1)) + 1), dtype=np.int8)
-        levels = {fold: sorted({best[metric] for metric in METRICS}) for fold, best in best_levels.items()}
+        kept = np.zeros((len(BASIC_METRICS), int(numbers.max(initial=-1)) + 1), dtype=np.int8)
+        levels = {fold: sorted({best[metric] for metric in BASIC_METRICS}) for fold, best in best_levels.items()}
         n_kept = max(map(len, levels.values()), default=1)
         probabilities = np.full((n_kept, *fold_of.shape, n_labels), np.nan)
         for fold, of_fold in levels.items():
-            kept[:, fold] = [of_fold.index(best_levels[fold][metric]) for metric in METRICS]
+            kept[:, fold] = [of_fold.index(best_levels[fold][metric]) for metric in BASIC_METRICS]
             probabilities[: len(of_fold), numbers == fold] = [stages[fold][level] for level in of_fold]
         return cls(probabilities, kept, fold_of)
 
@@ -81,9 +81,9 @@ class FinalPredictions(NamedTuple):
         return self.probabilities[self._kept_by(metric)[fold], _numbers_of(self.fold_of) == fold]
 
     def _kept_by(self, metric: str) -> np.ndarray:
-        if metric not in METRICS:
-            raise DataError(unknown_name("metric", metric, METRICS))
-        return self.kept[list(METRICS).index(metric)]
+        if metric not in BASIC_METRICS:
+            raise DataError(unknown_name("metric", metric, BASIC_METRICS))
+        return self.kept[list(BASIC_METRICS).index(metric)]
 
     def save(self, path: str | PathLike) -> None:
         """Write to an ``.npz`` file."""

@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import parts_of, share_tested
 from fairfold.groups import OfSamples
@@ -110,7 +110,7 @@ def score_on_folds(
             best_levels[fold] = dict(estimator.best_levels_)
             counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
         except StudyError as error:
-            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in METRICS]
+            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in BASIC_METRICS]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row, share_tested(train, test)) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
@@ -138,7 +138,7 @@ def _score_levels(
     for level, P in enumerate(stages):
         if not np.isfinite(P).all():
             raise ModelError(f"level {level} predicts probabilities that are not finite.")
-        final = [metric for metric in METRICS if best_levels[metric] == level and seen is not None]
+        final = [metric for metric in BASIC_METRICS if best_levels[metric] == level and seen is not None]
         counted = {"threshold": threshold, "sample_weight": weights}
         observed = multilabel_scores(seen, P, metrics=final, **counted) if final else {}
         for metric, value in multilabel_scores(Y, P, **counted).items():

@@ -1,6 +1,8 @@
 """The metrics of the study: what each is called, whether more of it is better, what it is for, and how it is computed.
 
-A new one is an entry of ``METRICS``; scores, choices of levels, ranks, tables and figures take it from there.
+A new one is an entry of ``METRICS``; scores, choices of levels, ranks, tables and figures take it from there. Those of
+the use ``"top"`` look at the first labels of each sample: they are computed where labels are many, for tables of their
+own, and take no part in choices of levels and ranks.
 """
 
 from __future__ import annotations
@@ -12,7 +14,14 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix
-from fairfold.evaluation import plain_scores, sparse_scores
+from fairfold.evaluation import at_k, plain_scores, sparse_scores
+from fairfold.evaluation.top_labels import TopLabels
+
+MANY_LABELS = 50
+"""More labels than these are many: metrics of the first ones are computed, too."""
+
+PLACES = (1, 3, 5)
+"""At which those look."""
 
 
 class Predictions(NamedTuple):
@@ -23,6 +32,9 @@ class Predictions(NamedTuple):
         are 0 in both are one, which has their weight.
     predicted : whether each pair's probability is above the threshold, 0/1.
     weights : None, or weights of the pairs; ``of_samples`` are those of the samples.
+    top : the labels that come first in each sample, as many as the last of ``PLACES``; None where no metric looks.
+    sparse_Y : the labels once more, for metrics that look at these; None where none does.
+    inverse_propensity : (n_labels,) or None, where no metric needs it.
     """
 
     Y: Matrix
@@ -32,6 +44,9 @@ class Predictions(NamedTuple):
     predicted: np.ndarray
     weights: np.ndarray | None = None
     of_samples: np.ndarray | None = None
+    top: TopLabels | None = None
+    sparse_Y: sparse.csr_array | None = None
+    inverse_propensity: np.ndarray | None = None
 
 
 class Metric(NamedTuple):
@@ -40,17 +55,20 @@ class Metric(NamedTuple):
     direction : 1 where more is better, -1 for a loss.
     label : what axes and panels of figures call it.
     name : what sentences call it.
-    use : what predictions that it scores are good for: labels in the right order, or on the right side of a threshold.
+    use : what predictions that it scores are good for: labels in the right order, or on the right side of a threshold,
+        or first in their sample.
     function : of :class:`Predictions`; NaN where labels leave it undefined.
     leads : whether it stands first among those of its use.
+    needs_propensity : whether it needs ``inverse_propensity``.
     """
 
     direction: Literal[1, -1]
     label: str
     name: str
-    use: Literal["ranking", "threshold"]
+    use: Literal["ranking", "threshold", "top"]
     function: Callable[[Predictions], float]
     leads: bool = False
+    needs_propensity: bool = False
 
 
 def _roc_auc(of: Predictions) -> float:
@@ -109,6 +127,39 @@ def _of_weights(name: str) -> Callable[..., float]:
     return getattr(metrics, name)
 
 
+def _metrics_at(k: int) -> dict[str, Metric]:
+    """Those of the first k labels."""
+
+    def of_samples(score: Callable[..., np.ndarray]) -> Callable[[Predictions], float]:
+        return lambda of: score(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1]
+
+    def propensity_scored(of: Predictions) -> float:
+        return at_k.propensity_scored_precision_at_k(
+            of.sparse_Y, of.top, of.inverse_propensity, k, sample_weight=of.of_samples
+        )[-1]
+
+    functions = {
+        "precision": of_samples(at_k.precision_at_k),
+        "recall": of_samples(at_k.recall_at_k),
+        "ndcg": of_samples(at_k.ndcg_at_k),
+        "propensity_scored_precision": propensity_scored,
+        "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1],
+    }
+    names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
+    return {
+        f"{key}_at_{k}": Metric(
+            1,
+            label=(label := f"{names.get(key, key)} at {k}"),
+            name=label,
+            use="top",
+            function=function,
+            leads=key == "ndcg" and k == PLACES[-1],
+            needs_propensity=function is propensity_scored,
+        )
+        for key, function in functions.items()
+    }
+
+
 METRICS = {
     "roc_auc": Metric(1, "micro AUROC", "AUROC", "ranking", _roc_auc),
     "average_precision": Metric(
@@ -117,7 +168,11 @@ METRICS = {
     "hamming_loss": Metric(-1, "Hamming loss", "Hamming loss", "threshold", _hamming_loss),
     "ranking_loss": Metric(-1, "ranking loss", "ranking loss", "ranking", _ranking_loss),
     "mcc": Metric(1, "micro MCC", "Matthews correlation", "threshold", _mcc, leads=True),
+    **{name: metric for k in PLACES for name, metric in _metrics_at(k).items()},
 }
+BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top"}
+"""Those that are computed however many labels there are."""
+
 HIGHER_IS_BETTER = {name: metric.direction > 0 for name, metric in METRICS.items()}
 
 

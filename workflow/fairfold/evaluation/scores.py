@@ -9,7 +9,8 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix, canonical, stored_cells
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.metrics import METRICS, Predictions
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, Predictions
+from fairfold.evaluation.top_labels import top_labels
 from fairfold.validation import UNMEASURED, check_binary, check_dense_binary, check_weights
 
 
@@ -18,8 +19,9 @@ def multilabel_scores(
     P: Matrix,
     threshold: float = 0.5,
     *,
-    metrics: Iterable[str] = tuple(METRICS),
+    metrics: Iterable[str] = tuple(BASIC_METRICS),
     sample_weight: np.ndarray | None = None,
+    inverse_propensity: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Scores of predicted label probabilities, those of ``METRICS``.
 
@@ -27,14 +29,17 @@ def multilabel_scores(
     are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs, ``ranking_loss`` the share of
     wrongly ordered (positive, negative) label pairs within a sample, averaged over samples; for both less is better.
     ``hamming_loss`` and ``mcc`` score ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
+    Those at k, such as ``recall_at_5``, are of :mod:`fairfold.evaluation.at_k`, which takes sparse matrices, too.
 
     Parameters
     ----------
     Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, finite; of a CSR matrix those that are not stored are 0.
     threshold : probability above which a label counts as predicted.
-    metrics : those to compute, of ``METRICS``.
+    metrics : those to compute, of ``METRICS``; by default all but those at k.
     sample_weight : (n_samples,) above 0, how much a sample counts in means, and its labels in pools; None for 1.
+    inverse_propensity : (n_labels,), what propensity-scored precision needs; see
+        :func:`~fairfold.evaluation.at_k.inverse_propensities`.
 
     Returns
     -------
@@ -45,15 +50,18 @@ def multilabel_scores(
     Raises
     ------
     DataError
-        When the shapes differ, labels are not 0/1, weights not above 0, probabilities are not finite, or there is no
-        such metric.
+        When the shapes differ, labels are not 0/1, weights not above 0, probabilities are not finite, there is no
+        such metric, or it needs propensities that are not given.
     """
+    metrics = tuple(metrics)
+    _check_metrics(metrics, inverse_propensity)
     predictions = (_pool_stored if sparse.issparse(P) else _pool)(Y_true, P, threshold, sample_weight)
-    for metric in metrics:
-        if metric not in METRICS:
-            raise DataError(unknown_name("metric", metric, METRICS))
     if not predictions.truth.size:
         return dict.fromkeys(metrics, np.nan)
+    if any(METRICS[metric].use == "top" for metric in metrics):
+        Y = predictions.Y
+        top = top_labels(predictions.P, max(PLACES), unmeasured=Y == UNMEASURED)
+        predictions = predictions._replace(top=top, sparse_Y=sparse.csr_array(Y), inverse_propensity=inverse_propensity)
     return {metric: float(METRICS[metric].function(predictions)) for metric in metrics}
 
 
@@ -101,3 +109,14 @@ def _check_probabilities(shape: tuple[int, ...], values: np.ndarray, of_labels: 
         raise DataError(
             f"{np.count_nonzero(~np.isfinite(values))} of {values.size} predicted probabilities are not finite."
         )
+
+
+def _check_metrics(metrics: Iterable[str], inverse_propensity: np.ndarray | None) -> None:
+    for metric in metrics:
+        if metric not in METRICS:
+            raise DataError(unknown_name("metric", metric, METRICS))
+        if METRICS[metric].needs_propensity and inverse_propensity is None:
+            raise DataError(
+                f"{metric} needs inverse_propensity; give what fairfold.evaluation.at_k.inverse_propensities makes of "
+                "the training labels."
+            )

@@ -22,7 +22,7 @@ from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR
-from fairfold.forests.sketches import MANY_LABELS, N_SKETCHED
+from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
 from fairfold.groups import OfSamples, group_codes
@@ -210,7 +210,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
         Those with gaps, and those that are imputed, are learned from exactly.
         """
-        if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MANY_LABELS):
+        if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MOST_EXACT):
             return False
         if self.imputation is not None:
             return False

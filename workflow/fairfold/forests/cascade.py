@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix, append_columns, mean_of
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
@@ -210,21 +210,21 @@ class CascadeForest(BaseCascade):
             return imputer is not None and imputer.is_complete
         if self.length_control != "first-drop":
             return False
-        return all(_drops(self._scores(metric)).any() for metric in METRICS)
+        return all(_drops(self._scores(metric)).any() for metric in BASIC_METRICS)
 
     def _scores(self, metric: str) -> np.ndarray:
         """Scores that length control looks at, level by level from level 1 on; more is better."""
         scores = self.training_scores_ if self.length_control == "best-training" else self.oob_scores_
-        sign = METRICS[metric].direction
+        sign = BASIC_METRICS[metric].direction
         # a score that is undefined (one class only) is never the best
         return np.nan_to_num(sign * np.array([score[metric] for score in scores[1:]]), nan=-1.0)
 
     def _choose_levels(self) -> dict[str, int]:
         last = len(self.levels_) - 1
         if last == 0 or self.length_control == "imputation-limit":
-            return dict.fromkeys(METRICS, last)
+            return dict.fromkeys(BASIC_METRICS, last)
         choose = _before_first_drop if self.length_control == "first-drop" else first_best
-        return {metric: 1 + int(choose(self._scores(metric))) for metric in METRICS}
+        return {metric: 1 + int(choose(self._scores(metric))) for metric in BASIC_METRICS}
 
 
 def _before_first_drop(scores: np.ndarray) -> int:

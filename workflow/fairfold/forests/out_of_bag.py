@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix, append_columns, mean_of
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
@@ -63,7 +63,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         :func:`~fairfold.weak_labels.label_frequencies`.
     hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
     n_sketched : columns of the sketches on which trees grow, see :mod:`~fairfold.forests.sketched`; None for none,
-        ``"auto"`` for some where labels are more than ``MANY_LABELS``, have no gaps and are not imputed. All that has a
+        ``"auto"`` for some where labels are more than ``MOST_EXACT``, have no gaps and are not imputed. All that has a
         column per label is CSR then, and a level sees sums of the probabilities below it.
     n_jobs : threads; any number gives the same result.
     random_state : int, RandomState or None.
@@ -84,7 +84,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     _choices: ClassVar = {
         "imputation": (None, "slc", "fla"),
         "shape": ("auto", "paper"),
-        "metric": tuple(METRICS),
+        "metric": tuple(BASIC_METRICS),
         "negatives": get_args(Negatives),
         "label_frequencies": get_args(LabelFrequencies),
     }
@@ -142,7 +142,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
-        self.best_levels_ = dict.fromkeys(METRICS, self.best_level_)
+        self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
         self.unseen_proba_ = self._reconciled(mean_of(seen_probas[: self.best_level_ + 1]))
         self.thresholds_ = all_thresholds(scored[self.best_level_])
 
@@ -208,6 +208,6 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self.label_frequencies_.append(np.asarray(estimated_label_frequency(observed, sum(seen_probas), *how)).tolist())
 
     def _best_level(self) -> int:
-        sign = METRICS[self.metric].direction
+        sign = BASIC_METRICS[self.metric].direction
         scores = np.array([sign * score[self.metric] for score in self.oob_scores_])
         return int(first_best(np.nan_to_num(scores, nan=-1.0)))

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix, are_above, map_rows, with_short_indices
 from fairfold.errors import ModelError, first_sentence
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.forests.sketched import FLOOR
-from fairfold.forests.sketches import MANY_LABELS
+from fairfold.forests.sketches import MOST_EXACT
 from fairfold.groups import fit_arguments, group_codes
 from fairfold.hierarchy import Hierarchy, check_hierarchy
 from fairfold.models.measured import on_measured
@@ -91,7 +91,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         except ValueError as error:
             raise ModelError(f"{type(self.estimator).__name__} cannot be fitted: {first_sentence(error)}.") from error
         self.n_labels_ = Y.shape[1]
-        self.best_level_, self.best_levels_ = 0, dict.fromkeys(METRICS, 0)
+        self.best_level_, self.best_levels_ = 0, dict.fromkeys(BASIC_METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
 
@@ -99,7 +99,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """CSR where labels are many, have no gaps, and the estimator takes them so."""
         Y = check_binary(Y, "Y", ModelError, unmeasured=True)
         has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
-        if Y.ndim == 2 and Y.shape[1] > MANY_LABELS and not has_gaps and hasattr(self.estimator, "of_many"):
+        if Y.ndim == 2 and Y.shape[1] > MOST_EXACT and not has_gaps and hasattr(self.estimator, "of_many"):
             return sparse.csr_array(Y)
         return check_training_labels(Y, "Y", ModelError)
 

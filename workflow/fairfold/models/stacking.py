@@ -51,7 +51,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     ----------
     estimators : names and unfitted classifiers of several labels, with ``predict_proba``, the most trusted first. Those
         that know ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
-    of_many : the same for sparse labels, which is how the models get more than ``MANY_LABELS`` of them; None: the same.
+    of_many : the same for sparse labels, which is how the models get more than ``MOST_EXACT`` of them; None: the same.
     n_splits : folds of a cross-fitting.
     weighted : whether members have the weights of :func:`pool_weights`; otherwise all have the same.
     calibrated : whether probabilities are calibrated, of each member and pooled.

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
 from fairfold.arrays import Matrix
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
@@ -60,4 +60,4 @@ class Score:
 
     def __call__(self, estimator: BaseEstimator, X: Matrix, Y: Matrix) -> float:
         P = label_probabilities(estimator, X, Y.shape[1])
-        return METRICS[self.metric].direction * multilabel_scores(Y, P)[self.metric]
+        return BASIC_METRICS[self.metric].direction * multilabel_scores(Y, P)[self.metric]

@@ -18,7 +18,7 @@ from fairfold.arrays import Matrix
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores, draw_samples
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import Part, parts_of, share_tested
 from fairfold.groups import OfSamples
@@ -81,7 +81,7 @@ def complete_scores(
     of_samples = OfSamples(groups, sample_weight)
     rows, draws = [], {}
     for model, predicted in predictions.items():
-        drawn = {metric: np.zeros(n_draws) for metric in METRICS}
+        drawn = {metric: np.zeros(n_draws) for metric in BASIC_METRICS}
         parts = parts_of(predicted.fold_of, Y.shape[0])
         n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
         counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
@@ -134,7 +134,7 @@ def _drawn_within_folds(
 def _alike(predicted: FinalPredictions, fold: int) -> Iterator[tuple[list[str], np.ndarray]]:
     """Metrics that score the same level of a fold, and its probabilities."""
     by_level: dict[int, list[str]] = {}
-    for number, metric in enumerate(METRICS):
+    for number, metric in enumerate(BASIC_METRICS):
         by_level.setdefault(int(predicted.kept[number, fold]), []).append(metric)
     for metrics in by_level.values():
         yield metrics, predicted.in_fold(metrics[0], fold)
@@ -185,7 +185,7 @@ def _draws_of_fold(
 def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
     means = folds.groupby(["model", "metric"], sort=False)[_FOLDS[3:]].agg(lambda values: values.mean(skipna=False))
     tables = []
-    for metric, of_metric in METRICS.items():
+    for metric, of_metric in BASIC_METRICS.items():
         table = means.xs(metric, level="metric").assign(metric=metric, low=np.nan, high=np.nan, share_best=np.nan)
         drawn = pd.DataFrame({model: draws[model][metric] for model in table.index})
         drawn = drawn.loc[:, table["corrected"].notna()].dropna()  # draws without an observed label in a fold

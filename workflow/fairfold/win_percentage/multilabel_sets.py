@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
-from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import check_folds
 from fairfold.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
@@ -61,7 +61,7 @@ def evaluate_multilabel_sets(
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
     seeds : (n_sets,) one for each set; all models that take a ``random_state`` get the same one for a set and fold.
-    metrics : of :data:`~fairfold.evaluation.metrics.METRICS`, those of which more is better.
+    metrics : of :data:`~fairfold.evaluation.metrics.BASIC_METRICS`, those of which more is better.
     threshold : probability above which a label counts as predicted.
     fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
         arguments of its ``fit``, by which a model can be given what another has already computed.
@@ -245,7 +245,7 @@ def _dense(matrix: Matrix) -> np.ndarray:
 def _check_models(models: Mapping[str, BaseEstimator], metrics: Sequence[str]) -> None:
     if len(models) < 2:
         raise ModelError(f"models has {len(models)} of them: give two or more, as one alone always wins.")
-    allowed = [name for name, metric in METRICS.items() if metric.direction > 0]
+    allowed = [name for name, metric in BASIC_METRICS.items() if metric.direction > 0]
     for metric in metrics:
         if metric not in allowed:
             raise ModelError(unknown_name("metric", metric, allowed))

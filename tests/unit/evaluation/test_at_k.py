@@ -1,0 +1,315 @@
+"""Scores at k, against napkinXC's, and against loops that do what the definitions say."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import average_precision_score
+
+from fairfold.errors import DataError
+from fairfold.evaluation import top_labels as blocks
+from fairfold.evaluation.at_k import (
+    count_positives,
+    coverage_at_k,
+    inverse_propensities,
+    label_average_precisions,
+    label_scores,
+    ndcg_at_k,
+    precision_at_k,
+    propensity_scored_precision_at_k,
+    recall_at_k,
+    scores_by_frequency_band,
+)
+from fairfold.evaluation.top_labels import TopLabels, top_labels
+
+# What napkinXC 0.7.2 gives for the cases of `cases`, made by `napkinxc_scores` below, in an environment of its own.
+RECORDED = Path(__file__).parent / "napkinxc.json"
+K = 5
+
+
+def cases():
+    """Name -> training labels, labels, and probabilities without ties; of whole numbers, the same everywhere."""
+    rows, labels = np.arange(60)[:, None], np.arange(23)[None, :]
+    rank = (rows * 17 + labels * 5 + rows * labels * 3) % 101 * 23 + labels  # all different within a row
+    Y = ((rows * 31 + labels * labels * 7 + rows * labels) % 41 < 1 + 9 / (1 + labels % 7)).astype(np.int8)
+    Y[[3, 40]] = 0
+    P = (rank + 1200.0 * Y) / 4096  # which any format holds exactly
+    Y_train = ((rows * 13 + labels * 3 + rows * rows * labels) % 37 < 12 / (1 + labels)).astype(np.int8)
+    sparse_P = np.where(-np.sort(-P, axis=1)[:, 8:9] <= P, P, 0)
+    short_P = np.where((rows + labels * 2) % 11 < 2, P, 0) * (rows % 9 > 0)  # some rows store nothing
+    return {
+        "dense": (Y_train, Y, P),
+        "sparse": (Y_train, Y, sparse.csr_matrix(sparse_P)),
+        "short rows": (Y_train, Y, sparse.csr_matrix(short_P)),
+    }
+
+
+def napkinxc_scores(metrics, Y_train, Y, P):
+    """By the module that has been `napkinxc.metrics` since 0.7, and was `napkinxc.measures` before."""
+    inverse = metrics.Jain_et_al_inverse_propensity(Y_train)
+    scores = {name: getattr(metrics, f"{name}_at_k")(Y, P, k=K) for name in ("precision", "recall", "ndcg", "coverage")}
+    scores |= {f"macro_{name}": getattr(metrics, f"macro_{name}_at_k")(Y, P, k=K) for name in ("precision", "recall")}
+    scores["psprecision"] = metrics.psprecision_at_k(Y, P, inverse, k=K)
+    scores["unnormalised_psprecision"] = metrics.psprecision_at_k(Y, P, inverse, k=K, normalize=False)
+    scores["inverse_propensity"] = inverse
+    scores["inverse_propensity_of_Amazon"] = metrics.Jain_et_al_inverse_propensity(Y_train, A=0.6, B=2.6)
+    return {name: values.tolist() for name, values in scores.items()}
+
+
+def our_scores(Y_train, Y, P):
+    top, inverse = top_labels(P, K, zeros=not sparse.issparse(P)), inverse_propensities(Y_train)
+    return {
+        "precision": precision_at_k(Y, top, K).tolist(),
+        "recall": recall_at_k(Y, top, K).tolist(),
+        "ndcg": ndcg_at_k(Y, top, K).tolist(),
+        "coverage": coverage_at_k(Y, top, K).tolist(),
+        "psprecision": propensity_scored_precision_at_k(Y, top, inverse, K).tolist(),
+        "unnormalised_psprecision": propensity_scored_precision_at_k(Y, top, inverse, K, normalize=False).tolist(),
+        "inverse_propensity": inverse.tolist(),
+        "inverse_propensity_of_Amazon": inverse_propensities(Y_train, A=0.6, B=2.6).tolist(),
+    }
+
+
+@pytest.mark.parametrize("case", cases())
+def test_scores_are_those_that_napkinxc_gave(case):
+    recorded = json.loads(RECORDED.read_text())["cases"][case]
+    for name, values in our_scores(*cases()[case]).items():
+        # Logarithms and powers differ by a bit or two between processors, and sums of 60 samples keep that.
+        np.testing.assert_allclose(values, recorded[name], rtol=1e-14, atol=0, err_msg=name)
+
+
+@pytest.mark.parametrize("case", ["dense", "sparse"])  # where rows are short, labels of probability 0 fill places here
+def test_macro_scores_are_those_that_napkinxc_gave(case):
+    recorded = json.loads(RECORDED.read_text())["cases"][case]
+    _, Y, P = cases()[case]
+    for place in range(1, K + 1):
+        scores = label_scores(Y, P, place)
+        for name in ("precision", "recall"):  # sums in another order
+            assert np.mean(scores[name]) == pytest.approx(recorded[f"macro_{name}"][place - 1], rel=1e-14)
+
+
+def random_case(seed, n_samples=400, n_labels=60, share_of_labels=0.05, share_of_probabilities=0.4):
+    random = np.random.default_rng(seed)
+    Y = (random.random((n_samples, n_labels)) < share_of_labels).astype(np.int8)
+    P = random.random(Y.shape) * (random.random(Y.shape) < share_of_probabilities)
+    return (random.random(Y.shape) < share_of_labels).astype(np.int8), Y, P
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_are_those_of_the_installed_napkinxc_to_the_last_bit(seed):
+    metrics = pytest.importorskip("napkinxc.metrics")
+    Y_train, Y, P = random_case(seed, share_of_probabilities=1 if seed % 2 else 0.05)
+    for labels, probabilities in ((Y, P), (sparse.csr_matrix(Y), sparse.csr_matrix(P))):
+        if seed % 2 or sparse.issparse(probabilities):  # it breaks ties of dense rows by chance
+            found = our_scores(Y_train, labels, probabilities)
+            theirs = napkinxc_scores(metrics, Y_train, labels, probabilities)
+            assert found == {name: theirs[name] for name in found}
+
+
+def plain_top(P, k, unmeasured=None):
+    """Places that are sorted for, sample by sample."""
+    top = []
+    for i, row in enumerate(P):
+        allowed = [j for j in range(len(row)) if unmeasured is None or not unmeasured[i, j]]
+        first = sorted(allowed, key=lambda j: (-row[j], j))[:k]
+        top.append(first + [-1] * (k - len(first)))
+    return np.array(top)
+
+
+def plain_scores(Y, P, inverse, k, unmeasured=None):
+    """What the definitions say, sample by sample and place by place."""
+    names = ("precision", "recall", "ndcg", "found", "possible")
+    sums, covered = {name: [0.0] * k for name in names}, [set() for _ in range(k)]
+    for truth, first in zip(Y == 1, plain_top(P, k, unmeasured), strict=True):
+        own = sorted(inverse[truth], reverse=True)
+        n_hits, gain, best_gain, worth, best_worth = 0, 0.0, 0.0, 0.0, 0.0
+        for i, label in enumerate(first):
+            is_hit = label >= 0 and truth[label]
+            n_hits += is_hit
+            gain += is_hit * (1 / math.log2(i + 2))
+            best_gain += (1 / math.log2(i + 2)) if i < len(own) else 0
+            worth += inverse[label] if is_hit else 0
+            best_worth += own[i] if i < len(own) else 0
+            sums["precision"][i] += n_hits / (i + 1)
+            if len(own):
+                sums["recall"][i] += n_hits / len(own)
+                sums["ndcg"][i] += gain / best_gain
+            sums["found"][i] += worth / (i + 1)
+            sums["possible"][i] += best_worth / (i + 1)
+            for place in range(i, k):
+                covered[place] |= {label} if is_hit else set()
+    scores = {name: [value / len(Y) for value in sums[name]] for name in ("precision", "recall", "ndcg")}
+    scores["coverage"] = [len(labels) / np.count_nonzero((Y == 1).any(axis=0)) for labels in covered]
+    scores["psprecision"] = [a / b for a, b in zip(sums["found"], sums["possible"], strict=True)]
+    return scores
+
+
+def all_scores(Y, P, inverse, k, **options):
+    return {
+        "precision": precision_at_k(Y, P, k, **options).tolist(),
+        "recall": recall_at_k(Y, P, k, **options).tolist(),
+        "ndcg": ndcg_at_k(Y, P, k, **options).tolist(),
+        "psprecision": propensity_scored_precision_at_k(Y, P, inverse, k, **options).tolist(),
+        **({} if options else {"coverage": coverage_at_k(Y, P, k).tolist()}),
+    }
+
+
+@pytest.mark.parametrize("k", [1, 5, 63])
+@pytest.mark.parametrize("decimals", [1, 12])  # with ties, and without
+@pytest.mark.parametrize("unmeasured", [0, 0.3])
+@pytest.mark.parametrize("block", [blocks.BLOCK, 250])
+def test_dense_and_sparse_are_as_the_definitions_say(monkeypatch, k, decimals, unmeasured, block):
+    monkeypatch.setattr(blocks, "BLOCK", block)
+    Y_train, Y, P = random_case(k, n_samples=30)
+    P = P.round(decimals)
+    P[5], Y[7] = 0, 0
+    left_out = np.random.default_rng(99).random(Y.shape) < unmeasured
+    left_out[9] = unmeasured > 0
+    Y[left_out] = -1
+    inverse = inverse_propensities(Y_train)
+    plain = plain_scores(Y, P, inverse, k, left_out)
+    top = plain_top(P, k, left_out)
+    stored = sparse.csr_array(P)
+    for labels, probabilities in ((Y, P), (sparse.csc_matrix(Y), stored), (sparse.csr_array(Y), sparse.coo_matrix(P))):
+        assert all_scores(labels, probabilities, inverse, k) == plain
+    if decimals == 1:  # which single precision ranks as double precision does
+        assert all_scores(Y, P.astype(np.float32), inverse, k) == plain
+    np.testing.assert_array_equal(top_labels(P, k, unmeasured=left_out).labels, top)
+    np.testing.assert_array_equal(top_labels(stored, k, unmeasured=sparse.csr_array(left_out)).labels, top)
+    assert all_scores(Y, TopLabels(np.pad(top, ((0, 0), (0, 2)), constant_values=-1)), inverse, k) == plain
+
+
+def test_nothing_sparse_is_made_dense():
+    n = 100_000  # a dense matrix of which would take 80 GB
+    P = sparse.csr_array((np.full(n, 0.5), np.arange(n), np.arange(n + 1)), shape=(n, n))
+    assert precision_at_k(P > 0, P, 2).tolist() == [1, 0.5]
+    assert coverage_at_k(P > 0, P, 1).tolist() == [1]
+    assert (label_average_precisions(P > 0, P) == 1).all()
+    table = scores_by_frequency_band(P > 0, P, np.arange(n) % 30)
+    assert table.loc[table["metric"] == "recall", "value"].dropna().tolist() == [1] * 4
+
+
+def test_weights_count_as_repetitions():
+    Y_train, Y, P = random_case(1)
+    times = 1 + np.arange(len(Y)) % 3
+    inverse = inverse_propensities(Y_train)
+    weighted = all_scores(Y, P, inverse, K, sample_weight=times)
+    repeated = all_scores(Y.repeat(times, axis=0), P.repeat(times, axis=0), inverse, K)
+    for name, values in weighted.items():  # sums of a thousand terms below 1 err by less
+        np.testing.assert_allclose(values, repeated[name], rtol=1e-12)
+
+
+def test_propensities_by_hand():
+    Y = np.zeros((100, 3))
+    Y[:7, 1], Y[:50, 2] = 1, 1
+    expected = [1 + (math.log(100) - 1) * 2.5**0.55 * (count + 1.5) ** -0.55 for count in (0, 7, 50)]
+    np.testing.assert_allclose(inverse_propensities(Y), expected, rtol=1e-14)
+    unmeasured = Y.copy()
+    unmeasured[60:, 0] = -1
+    assert (inverse_propensities(sparse.csr_array(unmeasured)) == inverse_propensities(Y)).all()
+    assert count_positives(sparse.csr_array(unmeasured)).tolist() == count_positives(unmeasured).tolist() == [0, 7, 50]
+
+
+@pytest.mark.parametrize("decimals", [1, 12])
+@pytest.mark.parametrize("block", [blocks.BLOCK, 250])
+def test_average_precision_of_each_label_is_scikit_learns(monkeypatch, decimals, block):
+    monkeypatch.setattr(blocks, "BLOCK", block)
+    _, Y, P = random_case(3, n_samples=150)
+    P, unmeasured = P.round(decimals), np.random.default_rng(2).random(Y.shape) < 0.2
+    Y[:, 4], unmeasured[:, 6], P[:, 8] = 0, True, 0
+    for labels in (Y, np.where(unmeasured, -1, Y)):
+        expected = [
+            average_precision_score(y[y >= 0], p[y >= 0]) if (y == 1).any() else np.nan
+            for y, p in zip(labels.T, P.T, strict=True)
+        ]
+        for probabilities in (P, sparse.csr_array(P)):
+            for given in (labels, sparse.csr_array(labels)):  # sums of 150 terms below 1
+                np.testing.assert_allclose(label_average_precisions(given, probabilities), expected, rtol=1e-12)
+    assert np.isnan(expected).tolist()[4] and np.isnan(expected).tolist()[6]
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_bands_are_means_over_their_labels(is_sparse):
+    Y_train, Y, P = random_case(5, n_samples=120)
+    Y[:, :3], Y_train[:, 10:13] = 0, 0
+    counts = count_positives(Y_train)
+    given = sparse.csr_array(P) if is_sparse else P
+    table = scores_by_frequency_band(Y, given, counts, bands=(3, 4, 9), k=4)
+    assert table["band"].unique().tolist() == ["0", "1-3", "4", "5-9", ">9"]
+    per_label = label_scores(Y, given, 4)
+    is_positive, top = Y.any(axis=0), plain_top(P, 4)
+    for (band, least, most), part in table.groupby(["band", "least", "most"]):
+        labels = np.flatnonzero((counts >= least) & (counts <= most))
+        scored = [label for label in labels if is_positive[label]]
+        assert (part[["n_labels", "n_scored"]] == [len(labels), len(scored)]).all(axis=None), band
+        values = part.set_index("metric")["value"]
+        hits = {j: np.count_nonzero((top == j).any(axis=1) & (Y[:, j] == 1)) for j in scored}
+        shown = {j: np.count_nonzero(top == j) for j in scored}
+        recall = [hits[j] / Y[:, j].sum() for j in scored]
+        precision = [hits[j] / shown[j] if shown[j] else 0 for j in scored]
+        assert values["recall"] == np.mean(recall) and values["precision"] == np.mean(precision)
+        assert values["f1"] == np.mean([2 * hits[j] / (shown[j] + Y[:, j].sum()) for j in scored])
+        assert values["coverage"] == np.mean([hits[j] > 0 for j in scored])
+        assert values["average_precision"] == per_label["average_precision"][scored].mean()
+    assert table["n_labels"].groupby(table["metric"]).sum().eq(Y.shape[1]).all()
+    assert set(zip(table["metric"], table["k"], strict=True)) == {
+        *(("average_precision", 0), ("precision", 4), ("recall", 4), ("f1", 4), ("coverage", 4))
+    }
+
+
+def test_what_no_label_or_sample_has_is_nan():
+    Y, P = np.zeros((4, 3), dtype=int), np.full((4, 3), 0.5)
+    assert precision_at_k(Y, P, 2).tolist() == recall_at_k(Y, P, 2).tolist() == ndcg_at_k(Y, P, 2).tolist() == [0, 0]
+    assert np.isnan(propensity_scored_precision_at_k(Y, P, np.ones(3), 2)).all()
+    assert np.isnan(coverage_at_k(Y, P, 2)).all()
+    table = scores_by_frequency_band(Y, P, [0, 2, 200])
+    n_labels = table.groupby("band", sort=False)["n_labels"].first()
+    assert n_labels.to_dict() == {"0": 1, "1-5": 1, "6-20": 0, "21-100": 0, ">100": 1}
+    assert table["value"].isna().all() and (table["n_scored"] == 0).all()
+
+
+def test_what_is_given_stays_as_it_is():
+    P = sparse.csr_array((np.array([0.2, 0.1, 0.7]), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3))  # not sorted
+    Y = sparse.csr_array((np.array([1, 0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
+    before = [part.copy() for given in (P, Y) for part in (given.data, given.indices, given.indptr)]
+    assert precision_at_k(Y, P, 2).tolist() == [0, 0.5]  # .1 and .7 of one cell are .8
+    label_average_precisions(Y, P)
+    for part, old in zip([p for g in (P, Y) for p in (g.data, g.indices, g.indptr)], before, strict=True):
+        np.testing.assert_array_equal(part, old)
+
+
+Y2, P2 = np.eye(3, dtype=int), np.full((3, 3), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: precision_at_k(Y2, P2[:, :2]), "labels have shape"),
+        (lambda: precision_at_k(Y2[:0], P2[:0]), "labels have shape"),
+        (lambda: precision_at_k(Y2[0], P2[0]), "Y_true has shape"),
+        (lambda: precision_at_k(Y2 * 2, P2), "Y_true holds 2"),
+        (lambda: precision_at_k(Y2, P2, 0), "k is 0; it must be a whole number from 1"),
+        (lambda: precision_at_k(Y2, P2, 2.0), "k is 2.0"),
+        (lambda: precision_at_k(Y2, P2 * np.nan), "9 predicted probabilities are not finite"),
+        (lambda: precision_at_k(Y2, -sparse.csr_array(P2)), "sparse probabilities hold a negative number"),
+        (lambda: precision_at_k(Y2, P2.astype(str)), "must be numbers"),
+        (lambda: precision_at_k(Y2, P2[0]), "probabilities have shape"),
+        (lambda: precision_at_k(Y2, P2, sample_weight=[1, 0, 1]), "sample 1 weighs 0"),
+        (lambda: precision_at_k(Y2, TopLabels(np.zeros((3, 1), dtype=int)), 2), "there must be 2 or more of each"),
+        (lambda: precision_at_k(Y2, TopLabels(np.full((3, 1), 3)), 1), "there are 3 labels"),
+        (lambda: propensity_scored_precision_at_k(Y2, P2, [1, 0, 1]), "one number above 0 for each of the 3 labels"),
+        (lambda: inverse_propensities(Y2[:2]), "propensities need 3 or more"),
+        (lambda: inverse_propensities(Y2, B=0), "A is 0.55 and B 0; both must be numbers above 0"),
+        (lambda: label_average_precisions(Y2, P2[:2]), "labels have shape"),
+        (lambda: scores_by_frequency_band(Y2, P2, [1, 2]), "one count from 0 for each of the 3 labels"),
+        (lambda: scores_by_frequency_band(Y2, P2, [1, 2, -1]), "one count from 0"),
+        (lambda: scores_by_frequency_band(Y2, P2, [1, 2, 3], bands=(5, 5)), "whole numbers from 1 that ascend"),
+        (lambda: scores_by_frequency_band(Y2, P2, [1, 2, 3], bands=()), "whole numbers from 1 that ascend"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(call, sentence):
+    with pytest.raises(DataError, match=sentence):
+        call()

@@ -1,0 +1,66 @@
+# Where labels are many: scores of the first labels of each sample, and of labels by their number of training positives
+
+MANY_LABELS = WEAK_LABELS["many_labels"]
+MANY = study.with_many_labels(config, CATALOG)
+RESULTS_OF["many_labels"] = expand(
+    "results/tables/{table}.csv",
+    table=[
+        "scores_at_k",
+        "scores_by_frequency",
+        "scores_at_k_summary",
+        "scores_by_frequency_summary",
+    ]
+    * bool(MANY),
+)
+GATHERED |= {
+    table: (
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/{table}.csv",
+            dataset=MANY,
+            rate=WEAK_LABELS["missing_rates"],
+            table=table,
+        ),
+        f"results/tables/{table}.csv",
+    )
+    for table in ("scores_at_k", "scores_by_frequency")
+}
+
+
+rule score_many_labels:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
+        predictions=expand(
+            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{model}.npz",
+            model=WEAK_LABELS["models"],
+        ),
+    output:
+        "results/weak_labels/{dataset}/rate-{rate}/scores_at_k.csv",
+        "results/weak_labels/{dataset}/rate-{rate}/scores_by_frequency.csv",
+    log:
+        "results/logs/score_many_labels/{dataset}_{rate}.log",
+    benchmark:
+        "results/benchmarks/score_many_labels/{dataset}_{rate}.tsv"
+    params:
+        models=WEAK_LABELS["models"],
+        bands=MANY_LABELS["bands"],
+        propensity=MANY_LABELS["propensity"],
+    script:
+        "../scripts/score_many_labels.py"
+
+
+rule summarise_many_labels:
+    input:
+        at_k="results/tables/scores_at_k.csv",
+        by_frequency="results/tables/scores_by_frequency.csv",
+    output:
+        at_k="results/tables/scores_at_k_summary.csv",
+        by_frequency="results/tables/scores_by_frequency_summary.csv",
+    log:
+        "results/logs/summarise_many_labels.log",
+    benchmark:
+        "results/benchmarks/summarise_many_labels.tsv"
+    params:
+        function="fairfold.evaluation.many_labels:summarise_many_labels",
+    script:
+        "../scripts/tabulate.py"

@@ -1,0 +1,30 @@
+"""Score the left-out predictions of all models on one dataset with many labels, at one missing rate."""
+
+import numpy as np
+import pandas as pd
+
+from adapter import logged
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.many_labels import score_many_labels
+from fairfold.files import write_table
+from fairfold.weak_labels.masking import observed_labels
+
+with logged(snakemake.log):
+    data, tables = Dataset.load(snakemake.input.dataset), []
+    with np.load(snakemake.input.hidden) as arrays:
+        hidden = arrays["hidden"]
+    for model, path in zip(snakemake.params.models, snakemake.input.predictions, strict=True):
+        unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": model}
+        scored = score_many_labels(
+            data.Y,
+            lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
+            FinalPredictions.load(path),
+            bands=snakemake.params.bands,
+            propensity=snakemake.params.propensity,
+            sample_weight=data.weights,
+            **unit,
+        )
+        tables.append(scored)
+    for parts, path in zip(zip(*tables, strict=True), snakemake.output, strict=True):
+        write_table(pd.concat(parts, ignore_index=True), path)
