@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.cross_testing.estimator_engine import EstimatorEngine
 from fairfold.errors import ModelError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -92,7 +92,7 @@ class MultilabelEngine(EstimatorEngine):
         self.score, self.tested_labels = LabelScore(self.scoring), self.Y_true
 
     def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
-        return label_probabilities(model, X, self.y.shape[1])
+        return to_dense(label_probabilities(model, X, self.y.shape[1]), "probabilities", ModelError)
 
     def _empty_predictions(self, shape: tuple[int, ...]) -> np.ndarray:
         return np.full((*shape, self.y.shape[1]), np.nan)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -101,7 +101,7 @@ def score_on_folds(
             options |= of_samples.of(train).as_options()
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
             fitted = cpu_seconds()
-            stages = list(estimator.staged_predict_proba(X[test]))
+            stages = [to_dense(P, "probabilities", ModelError) for P in estimator.staged_predict_proba(X[test])]
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
             weights = of_samples.of(test).weights

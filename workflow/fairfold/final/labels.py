@@ -16,7 +16,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
+from fairfold.errors import ModelError
 from fairfold.folds import parts_of
 from fairfold.gaps import GapFiller
 from fairfold.groups import OfSamples
@@ -51,7 +52,7 @@ def left_out_posteriors(
     P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
         model = make(fold).fit(X[train], Y[train], **of_samples.of(train).as_options())
-        P[test] = model.predict_proba(X[test])
+        P[test] = to_dense(model.predict_proba(X[test]), "probabilities", ModelError)
         if look is not None:
             look(fold, model, test)
     return P

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError, ModelError, shortened
@@ -107,12 +107,12 @@ class FinalModel:
         """
         index = table.index if isinstance(table, pd.DataFrame) else None
         X = self._numbers(table) if isinstance(table, pd.DataFrame) else table
-        posterior = np.asarray(self.model.predict_proba(X))
+        posterior = _array(self.model.predict_proba(X))
         knows_observed = getattr(self.model, "predict_observed_proba", None)
         found = {
-            "probability": posterior if knows_observed is None else np.asarray(knows_observed(X)),
+            "probability": posterior if knows_observed is None else _array(knows_observed(X)),
             "posterior": posterior,
-            "decision": np.asarray(self.model.predict(X, objective=objective, by=by)),
+            "decision": _array(self.model.predict(X, objective=objective, by=by)),
         }
         return {kind: pd.DataFrame(values, index=index, columns=list(self.labels)) for kind, values in found.items()}
 
@@ -162,8 +162,13 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     model.fit(data.X, data.Y, **OfSamples(data.groups, data.weights).as_options())
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)
-    probe = made_up, np.asarray(model.predict_proba(made_up))
+    probe = made_up, _array(model.predict_proba(made_up))
     return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier, data.categories, probe)
+
+
+def _array(predictions: Matrix) -> np.ndarray:
+    """Predictions with a column of each label, as tables have them."""
+    return np.asarray(to_dense(predictions, "predictions", ModelError))
 
 
 def _made_up(X: Matrix, seed: int) -> Matrix:
@@ -220,7 +225,7 @@ def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tup
         X = sparse.csr_array(X) if arrays["is_sparse"] else X
     except (DataError, ValueError, KeyError, IndexError, TypeError) as error:
         raise ModelError(f"{folder / PROBE} is damaged ({error}); fit the model again.") from None
-    difference = np.abs(np.asarray(model.predict_proba(X)) - P).max(initial=0.0)
+    difference = np.abs(_array(model.predict_proba(X)) - P).max(initial=0.0)
     if not difference <= SAME:
         raise ModelError(
             f"{folder / MODEL} predicts other numbers here than where it was fitted (by up to {difference:.2g}): use "

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
@@ -224,10 +224,10 @@ def _fresh(model: BaseEstimator, seed: int) -> BaseEstimator:
 def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], n_labels: int) -> np.ndarray:
     """(n_metrics, n_samples, n_labels) probabilities by which each metric judges the model."""
     if hasattr(model, "best_levels_"):
-        stages = list(model.staged_predict_proba(X))
+        stages = [to_dense(P, "probabilities", ModelError) for P in model.staged_predict_proba(X)]
         found = np.stack([stages[model.best_levels_[metric]] for metric in metrics])
     else:
-        found = np.stack([np.asarray(model.predict_proba(X))] * len(metrics))
+        found = np.stack([np.asarray(to_dense(model.predict_proba(X), "probabilities", ModelError))] * len(metrics))
     if found.shape[1:] != (len(X), n_labels):
         raise ModelError(
             f"{type(model).__name__} predicts probabilities of shape {found.shape[1:]}; they must be "

@@ -28,7 +28,7 @@ def make(
     from fairfold.models.wrong_positives import PartialLabelClassifier
 
     forests = {"n_trees": n_trees, "max_levels": max_levels, "min_samples_leaf": min_samples_leaf, "shape": shape}
-    return PartialLabelClassifier(OutOfBagCascade(**forests), **options)
+    return PartialLabelClassifier(OutOfBagCascade(**forests, n_sketched=None), **options)
 
 
 _SETTINGS = ("n_trees", "max_levels", "min_samples_leaf", "label_frequencies")

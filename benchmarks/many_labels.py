@@ -1,0 +1,136 @@
+"""Models of many labels and napkinXC's, on the published split, in one run: scores at k, seconds and memory.
+
+    python benchmarks/many_labels.py [--dataset bibtex delicious] [--models Stack+ gcForest+ ...] [--rates 0 50]
+
+Each model is fitted in a process of its own, on one thread. Seconds are of processor time to fit and to predict, of
+code that is compiled; MB is the largest memory of the process above what it had with the data read and all imports
+made, and in all. Propensities are of the training labels before any are hidden. napkinXC (Jasinska-Obuchowicz et al.
+2020) gets words weighted as it does by itself, and its own defaults; `pip install -r
+benchmarks/requirements-many-labels.txt`. Without a published split, a fifth of the samples is left out by iterative
+stratification. `--sketches` compares columns of a sketch with the exact engine, on forests of one level.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import shutil
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics import average_precision_score
+
+from fairfold.arrays import with_short_indices
+from fairfold.datasets import prepare
+from fairfold.evaluation.at_k import inverse_propensities, precision_at_k, propensity_scored_precision_at_k
+from fairfold.models import make_model
+from fairfold.seeds import seed_for
+from fairfold.splitting import IterativeStratification
+from fairfold.usage import cpu_seconds
+from fairfold.weak_labels import mask_positives
+
+MODELS = ["Stack+", "gcForest+", "RF+ET", "napkinXC trees", "napkinXC one per label"]
+PEERS = {"napkinXC trees": "PLT", "napkinXC one per label": "OVR"}
+HEAD = f"{'model':24s}{'P@1':>7s}{'P@3':>7s}{'P@5':>7s}{'PSP@1':>7s}{'PSP@5':>7s}{'AP':>7s}{'fit s':>8s}{'pred s':>8s}"
+
+
+class Peer:
+    """napkinXC by the interface of our models, with the ten likeliest labels of a sample."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._folder = name, tempfile.mkdtemp()
+
+    def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> Peer:
+        from napkinxc import models
+
+        self._weights = TfidfTransformer().fit(X)
+        self._model = getattr(models, self._name)(self._folder, threads=1, seed=0)
+        self._model.fit(self._weighted(X), [row.indices.tolist() for row in Y])
+        self._n_labels = Y.shape[1]
+        return self
+
+    def predict_proba(self, X: sparse.csr_array) -> sparse.csr_array:
+        found = self._model.predict_proba(self._weighted(X), top_k=10)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        rows = np.repeat(np.arange(len(found)), [len(row) for row in found])
+        labels, values = zip(*[pair for row in found for pair in row], strict=True)
+        return sparse.csr_array((values, (rows, labels)), shape=(len(found), self._n_labels))
+
+    def _weighted(self, X: sparse.csr_array) -> sparse.csr_matrix:
+        return sparse.csr_matrix(with_short_indices(self._weights.transform(X).tocsr())).astype(np.float32)
+
+
+def split(name: str) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
+    data = prepare(name)
+    fold_of = data.published_split
+    if fold_of is None:
+        fold_of = IterativeStratification(5, random_state=0).assign(data.Y)
+    return sparse.csr_array(data.X), sparse.csr_array(data.Y), fold_of == 0
+
+
+def measure(dataset: str, name: str, rate: int, settings: dict) -> tuple[list[float], list[float]]:
+    """Scores, and seconds to fit, seconds to predict, MB of the model, and MB in all."""
+    X, Y, is_test = split(dataset)
+    seen = mask_positives(Y[~is_test], rate / 100, random_state=seed_for(0, dataset, rate)) if rate else Y[~is_test]
+    if name not in PEERS:  # so that everything is compiled
+        make_model(name, random_state=0, n_trees=6).fit(X[:300], seen[:300]).predict_proba(X[:10])
+    before, start = memory(), cpu_seconds()
+    model = (Peer(PEERS[name]) if name in PEERS else make_model(name, random_state=0, **settings)).fit(
+        X[~is_test], seen
+    )
+    fitted = cpu_seconds()
+    P = model.predict_proba(X[is_test])
+    seconds = [fitted - start, cpu_seconds() - fitted]
+    return scores_of(Y[is_test], P, Y[~is_test]), [*seconds, memory() - before, memory()]
+
+
+def scores_of(truth: sparse.csr_array, P: np.ndarray | sparse.csr_array, trained_on: sparse.csr_array) -> list[float]:
+    inverse = inverse_propensities(trained_on)
+    dense = P.toarray() if sparse.issparse(P) else P
+    return [
+        *precision_at_k(truth, P, 5)[[0, 2, 4]],
+        *propensity_scored_precision_at_k(truth, P, inverse, 5)[[0, 4]],
+        average_precision_score(truth.toarray().ravel(), dense.ravel()),
+    ]
+
+
+def memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def alone(*task: object) -> tuple[list[float], list[float]]:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(measure, *task).result()
+
+
+def report(label: str, scores: list[float], costs: list[float]) -> None:
+    numbers = "".join(f"{score:7.3f}" for score in scores)
+    print(f"{label:24s}{numbers}{costs[0]:8.1f}{costs[1]:8.1f}{costs[2]:8.0f}{costs[3]:8.0f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dataset", nargs="+", default=["bibtex", "delicious"])
+    parser.add_argument("--models", nargs="+", default=MODELS)
+    parser.add_argument("--rates", nargs="+", type=int, default=[0, 50])
+    parser.add_argument("--sketches", nargs="+", type=int, metavar="COLUMNS")
+    options = parser.parse_args()
+    for dataset in options.dataset:
+        for rate in options.rates:
+            print(f"\n{dataset}, {rate} % of each label's positives hidden from training")
+            print(f"{HEAD}{'MB':>8s}{'in all':>8s}")
+            if options.sketches:
+                for columns in [*options.sketches, None]:
+                    settings = {"n_sketched": columns, "max_levels": 0, "n_trees": 50}
+                    report(f"{columns or 'exact'}", *alone(dataset, "gcForest+", rate, settings))
+                continue
+            for name in options.models:
+                report(name, *alone(dataset, name, rate, {}))
+
+
+if __name__ == "__main__":
+    main()
