@@ -18,7 +18,7 @@ import numpy as np
 
 from fairfold.compiled import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
-from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_above, mark_node
+from fairfold.forests.sparse_codes import NodeBits, empty_bits, find_entry, list_others, mark_node
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
 STACKED = 7  # numbers that describe a node that is still to be split
@@ -152,7 +152,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
     bag = _Node(rows, weights, drawn, np.empty(width), 0.0)
-    features = np.arange(len(table.codes)).astype(np.int32)
+    features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
     stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
     n_nodes = _grow_nodes(table, labels, n_labels, rules, state, bag, features, _empty_workspace(table, n), stack, tree)
@@ -169,7 +169,7 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
     parent, and the side of it. ``bag`` has all samples, those in the bag in front.
     """
     rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
-    n, n_nodes, depth = len(rows), 0, 1
+    n_nodes, depth = 0, 1
     while depth > 0:
         depth -= 1
         start, end, out_start, out_end, n_constant, parent, side = stack[depth]
@@ -193,9 +193,8 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        column_start = split.feature * n
-        middle = start + _partition(codes, column_start, split.cut, in_bag, work.side)
-        out_middle = out_start + _partition(codes, column_start, split.cut, out_of_bag, work.side)
+        middle = start + _partition(table, codes, split, in_bag, work.side)
+        out_middle = out_start + _partition(table, codes, split, out_of_bag, work.side)
         stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
         stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
         depth += 2
@@ -332,8 +331,12 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, counted=False)
-def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
-    """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
+def _partition(table, codes, split, rows, side):  # noqa: ANN001, ANN202
+    """Move samples with codes up to the cut to the front, each side in order; returns their number."""
+    place, cut = table.sparse.place[split.feature], split.cut
+    if place >= 0:
+        return _partition_sparse(table.sparse, place, cut, rows, side)
+    column_start = (-1 - place) * table.codes.shape[1]
     n_left = n_right = 0
     for position in range(len(rows)):
         row = rows[position]
@@ -347,12 +350,34 @@ def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, counted=False)
+def _partition_sparse(sparse, place, cut, rows, side):  # noqa: ANN001, ANN202
+    common_goes_left = sparse.common[place] <= cut
+    n_left, n_right, at = 0, 0, sparse.starts[place]
+    for position in range(len(rows)):
+        row = rows[position]
+        at, is_listed = find_entry(sparse, place, row, at)
+        goes_left = sparse.codes[at] <= cut if is_listed else common_goes_left
+        rows[n_left] = side[n_right] = row
+        n_left += goes_left
+        n_right += not goes_left
+    for position in range(n_right):
+        rows[n_left + position] = side[position]
+    return n_left
+
+
+@njit(boundscheck=False, counted=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
         gathered[position] = codes[np.uintp(column_start) + rows[position]]
+    return _extremes(gathered, len(rows))
+
+
+@njit(boundscheck=False, counted=False)
+def _extremes(gathered, n):  # noqa: ANN001, ANN202
+    """The lowest and the highest of ``n`` codes."""
     lowest = highest = gathered[0]
-    for position in range(len(rows)):
+    for position in range(n):
         lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
     return lowest, highest
 
@@ -442,21 +467,33 @@ def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     If this is not 0, it is that of the samples with the lowest code, more than half, which are left out; the others are
     in ``work.side``, in order.
     """
-    gathered, side, n = work.codes, work.side, len(rows)
-    column_start, place = feature * table.codes.shape[1], table.sparse.place[feature]
-    if place >= 0:
-        n_above = list_above(table.sparse, place, rows, work.bits, side)
-        lowest = codes.dtype.type(0)
-        if n_above == 0:
-            return lowest, lowest, n
-        if 2 * n_above < n:
-            if table.starts[feature + 1] - table.starts[feature] == 2:
-                gathered[:n_above] = 1
-                return lowest, codes.dtype.type(1), n - n_above
-            _, highest = _gather_codes(codes, column_start, side[:n_above], gathered)
-            return lowest, highest, n - n_above
-    lowest, highest = _gather_codes(codes, column_start, rows, gathered)
+    gathered, side, n, place = work.codes, work.side, len(rows), table.sparse.place[feature]
+    if place < 0:
+        lowest, highest = _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
+        return lowest, highest, 0
+    n_codes, common = table.starts[feature + 1] - table.starts[feature], table.sparse.common[place]
+    n_others = list_others(table.sparse, place, n_codes, rows, work.bits, side, gathered)
+    if n_others == 0:
+        return common, common, n
+    lowest, highest = _extremes(gathered, n_others)
+    if common < lowest and 2 * n_others < n:
+        return common, highest, n - n_others
+    if n_others < n:
+        lowest, highest = min(lowest, common), max(highest, common)
+    _spread(rows, common, side, n_others, gathered)
     return lowest, highest, 0
+
+
+@njit(boundscheck=False, counted=False)
+def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
+    """Codes of a node's samples from those of the others, which are in front of ``gathered``."""
+    left = n_others - 1
+    for position in range(len(rows) - 1, -1, -1):
+        if left >= 0 and others[left] == rows[position]:
+            gathered[position] = gathered[left]
+            left -= 1
+        else:
+            gathered[position] = common
 
 
 @njit(boundscheck=False, counted=False)
