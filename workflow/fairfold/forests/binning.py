@@ -166,7 +166,8 @@ def _rank_values(X: Matrix) -> CodeTable:
         ranked = _Ranked(n, np.count_nonzero(~few_entries))
         for first, end in _runs(few_entries):
             if few_entries[first]:
-                _rank_entries(X[:, first:end], ranked)
+                part = slice(X.indptr[first], X.indptr[end])
+                _rank_entries(X.data[part], np.diff(X.indptr[first : end + 1]), X.indices[part], ranked)
             else:
                 _rank_columns(X[:, first:end].toarray(), ranked)
     else:
@@ -253,42 +254,56 @@ class _Ranked:
 
 def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
     """Rank dense features, (n_samples, n_features)."""
-    for column in np.ascontiguousarray(block.T):
-        others = np.flatnonzero(column)
-        if 2 * len(others) <= len(column):  # zeros that are most of a column are not sorted
-            values, ranks = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
-            _add(values, ranks[-1], others, ranks[:-1], len(column), ranked)
-            continue
-        values, ranks, counts = np.unique(column, return_inverse=True, return_counts=True)
-        common = counts.argmax()
-        others = np.flatnonzero(ranks != common)
-        _add(values, common, others, ranks[others], len(column), ranked)
+    columns = np.ascontiguousarray(block.T)
+    few_entries = is_sparse(np.count_nonzero(columns, axis=1), columns.shape[1])
+    for first, end in _runs(few_entries):
+        if few_entries[first]:
+            cells = np.flatnonzero(columns[first:end])
+            column_of, rows = np.divmod(cells, columns.shape[1])
+            counts = np.bincount(column_of, minlength=end - first)
+            _rank_entries(columns[first:end].ravel()[cells], counts, rows, ranked)
+        else:
+            for column in columns[first:end]:
+                _rank_column(column, ranked)
 
 
-def _add(
-    values: np.ndarray, common: np.intp, others: np.ndarray, ranks: np.ndarray, n_samples: int, ranked: _Ranked
-) -> None:
-    """A feature of these distinct values: the rank of all samples but the others, and those of the others."""
-    if is_sparse(len(others), n_samples):
-        one = np.array([[len(values)], [common], [len(others)]])
-        ranked.add_sparse(one[0], values, one[1], one[2], others, ranks)
+def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
+    """Rank a feature that is zero in few samples, or in less than most."""
+    others, n = np.flatnonzero(column), len(column)
+    if 2 * len(others) <= n:  # zeros that are most of a column are not sorted
+        values, of_others = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
+        ranks = np.full(n, of_others[-1])
+        ranks[others] = of_others[:-1]
+        ranked.add_dense(values, ranks)
         return
-    of_all = np.full(n_samples, common, dtype=np.uint32)
-    of_all[others] = ranks
-    ranked.add_dense(values, of_all)
+    values, ranks = np.unique(column, return_inverse=True)
+    if is_sparse(len(values) - 1, n):
+        counts = np.bincount(ranks)
+        others = np.flatnonzero(ranks != counts.argmax())
+        if is_sparse(len(others), n):
+            one = np.array([[len(values)], [counts.argmax()], [len(others)]])
+            ranked.add_sparse(one[0], values, one[1], one[2], others, ranks[others])
+            return
+    ranked.add_dense(values, ranks)
 
 
-def _rank_entries(block: sparse.csc_array, ranked: _Ranked) -> None:
-    """Rank columns that have few entries, all together: none is spread out."""
-    counts = np.diff(block.indptr).astype(np.int64)
+def _rank_entries(entries: np.ndarray, counts: np.ndarray, rows: np.ndarray, ranked: _Ranked) -> None:
+    """Rank features that are zero in most samples, all together, by their other values.
+
+    Parameters
+    ----------
+    entries : (n_entries,) float32, of one feature after the other, none of them zero.
+    counts : (n_features,) how many there are of each.
+    rows : (n_entries,) samples, in order for each feature.
+    """
     column_of = np.repeat(np.arange(len(counts)), counts)
-    bits = block.data.view(np.uint32)
+    bits = entries.view(np.uint32)
     # the bits of floating-point numbers are in the order of these but for the sign
     rising = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
     keys = column_of.astype(np.uint64) << np.uint64(32) | rising
     order = np.argsort(keys)
     is_first = np.diff(keys[order], prepend=~keys[order[:1]]) != 0
-    column_of, values = column_of[order], block.data[order]
+    column_of, values = column_of[order], entries[order]
     n_values, n_negative = (
         np.bincount(column_of[which], minlength=len(counts)) for which in (is_first, is_first & (values < 0))
     )
@@ -296,7 +311,7 @@ def _rank_entries(block: sparse.csc_array, ranked: _Ranked) -> None:
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.cumsum(is_first) - 1 - starts[column_of] + (values > 0)
     with_zeros = np.insert(values[is_first], starts + n_negative, np.float32(0))
-    ranked.add_sparse(n_values + 1, with_zeros, n_negative, counts, block.indices, ranks)
+    ranked.add_sparse(n_values + 1, with_zeros, n_negative, counts, rows, ranks)
 
 
 def _group(exact: CodeTable, max_bins: int) -> CodeTable:
