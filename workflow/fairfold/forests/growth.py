@@ -18,7 +18,7 @@ import numpy as np
 
 from fairfold.compiled import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
-from fairfold.forests.sparse_codes import NodeBits, empty_bits, find_entry, list_others, mark_node
+from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
 STACKED = 7  # numbers that describe a node that is still to be split
@@ -330,33 +330,18 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(boundscheck=False, counted=False)
+@njit(boundscheck=False, counted=False, forceinline=True)
 def _partition(table, codes, split, rows, side):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
     place, cut = table.sparse.place[split.feature], split.cut
     if place >= 0:
-        return _partition_sparse(table.sparse, place, cut, rows, side)
+        n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
+        return partition_sparse(table.sparse, place, n_codes, cut, rows, side)
     column_start = (-1 - place) * table.codes.shape[1]
     n_left = n_right = 0
     for position in range(len(rows)):
         row = rows[position]
         goes_left = codes[np.uintp(column_start) + row] <= cut
-        rows[n_left] = side[n_right] = row
-        n_left += goes_left
-        n_right += not goes_left
-    for position in range(n_right):
-        rows[n_left + position] = side[position]
-    return n_left
-
-
-@njit(boundscheck=False, counted=False)
-def _partition_sparse(sparse, place, cut, rows, side):  # noqa: ANN001, ANN202
-    common_goes_left = sparse.common[place] <= cut
-    n_left, n_right, at = 0, 0, sparse.starts[place]
-    for position in range(len(rows)):
-        row = rows[position]
-        at, is_listed = find_entry(sparse, place, row, at)
-        goes_left = sparse.codes[at] <= cut if is_listed else common_goes_left
         rows[n_left] = side[n_right] = row
         n_left += goes_left
         n_right += not goes_left
@@ -398,7 +383,7 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
     rows, whole = node.rows, node.whole
     gathered, keys, counts, side, parts, scores, bits = work
     n = len(rows)
-    mark_node(table.sparse, rows, bits)
+    mark_node(table.sparse.signatures, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -665,7 +650,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
     rows, gathered, side = node.rows, work.codes, work.side
     values, starts = table.lowest, table.starts
     n = len(rows)
-    mark_node(table.sparse, rows, work.bits)
+    mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):

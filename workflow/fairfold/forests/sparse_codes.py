@@ -26,6 +26,8 @@ WORD_BITS = 64
 SPARSE_UP_TO = 0.25  # share of samples with another code than most
 ENTRIES_PER_WORD = 1.0  # a feature with so many per word of bits has them
 SIGNATURE_BITS = 128  # at most so many for each entry
+MANY_SHARE = 8  # a node with one of so many samples has many
+FEW_SHARE = 8  # one of so many samples in a node are few
 
 
 def is_sparse(n_others: int | np.ndarray, n_samples: int) -> bool | np.ndarray:
@@ -45,9 +47,9 @@ class SparseCodes(NamedTuple):
     bits_at : (n_sparse,) int32, number of each feature among those that have bits, -1 for the others.
     bits : (n_with_bits, n_words) uint64; bit ``i`` of word ``w`` is set if sample ``64 w + i`` is listed.
     before : (n_with_bits, n_words) uint32, how many of its entries are in the words before.
-    signatures : (n_samples, n_signature_words) uint64; bit ``place & fold`` is set for the features of its entries.
-    fold : bits that a place keeps, all unless there are many more features than a sample has entries. Features that
-        share a bit are told apart by their entries.
+    signatures : (n_samples, n_signature_words) uint64, bits of the features in whose entries a sample is.
+    signed_at : (n_sparse,) int32, which bit is that of each feature. Where there are many more features than a sample
+        has entries, some share one, and are told apart by their entries.
     """
 
     place: np.ndarray
@@ -59,7 +61,7 @@ class SparseCodes(NamedTuple):
     bits: np.ndarray
     before: np.ndarray
     signatures: np.ndarray
-    fold: int
+    signed_at: np.ndarray
 
     @classmethod
     def of(
@@ -76,10 +78,11 @@ class SparseCodes(NamedTuple):
         has_bits = np.diff(starts) >= max(1, ENTRIES_PER_WORD * n_words)
         bits_at = np.where(has_bits, np.cumsum(has_bits) - 1, -1).astype(np.int32)
         bits = np.zeros((np.count_nonzero(has_bits), n_words), dtype=np.uint64)
-        width, fold = _signature_width(len(common), -(-len(rows) // max(1, n_samples)))
-        signatures = np.zeros((n_samples, width), dtype=np.uint64)
         before = np.zeros(bits.shape, dtype=np.uint32)
-        filled = cls(place, common, starts, rows, codes, bits_at, bits, before, signatures, fold)
+        n_words = min(-(-len(common) // WORD_BITS), max(1, SIGNATURE_BITS * len(rows) // (WORD_BITS * n_samples)))
+        signatures = np.zeros((n_samples, n_words), dtype=np.uint64)
+        signed_at = (np.arange(len(common)) % max(1, n_words * WORD_BITS)).astype(np.int32)
+        filled = cls(place, common, starts, rows, codes, bits_at, bits, before, signatures, signed_at)
         _set_bits(filled)
         return filled
 
@@ -119,19 +122,12 @@ class NodeBits(NamedTuple):
     union: np.ndarray
 
 
-def _signature_width(n_sparse: int, entries_per_sample: int) -> tuple[int, int]:
-    """Words of a signature, and which bits of a place are kept: the last ones, or all."""
-    kept = max(SIGNATURE_BITS * entries_per_sample, WORD_BITS)
-    kept = 1 << (kept.bit_length() - 1)
-    return (-(-n_sparse // WORD_BITS), -1) if n_sparse <= kept else (kept // WORD_BITS, kept - 1)
-
-
 @njit(boundscheck=False)
 def _set_bits(sparse):  # noqa: ANN001, ANN202
     """Set the bits of all entries, and count those before each word."""
     for place in range(len(sparse.common)):
-        folded, at = place & sparse.fold, sparse.bits_at[place]
-        word, bit = folded >> 6, np.uint64(1) << np.uint64(folded & 63)
+        signed_at, at = sparse.signed_at[place], sparse.bits_at[place]
+        word, bit = signed_at >> 6, np.uint64(1) << np.uint64(signed_at & 63)
         for entry in range(sparse.starts[place], sparse.starts[place + 1]):
             row = sparse.rows[entry]
             sparse.signatures[row, word] |= bit
@@ -152,10 +148,10 @@ def empty_bits(sparse):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, counted=False)
-def mark_node(sparse, rows, bits):  # noqa: ANN001, ANN201
+def mark_node(signatures, rows, bits):  # noqa: ANN001, ANN201
     """Set the bits of a node's samples: the mask of large ones, the union of small ones."""
     mask, union = bits
-    if len(sparse.common) == 0:
+    if len(union) == 0:
         return
     if len(rows) >= len(mask):
         mask[:] = 0
@@ -165,7 +161,7 @@ def mark_node(sparse, rows, bits):  # noqa: ANN001, ANN201
         union[:] = 0
         for row in rows:
             for word in range(len(union)):
-                union[word] |= sparse.signatures[row, word]
+                union[word] |= signatures[row, word]
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
@@ -174,24 +170,44 @@ def list_others(sparse, place, n_codes, rows, bits, found, codes):  # noqa: ANN0
 
     Their codes go into ``codes``. The feature has ``n_codes`` in all.
     """
-    if len(rows) < len(bits.mask):
-        folded = place & sparse.fold
-        word, bit = folded >> 6, np.uint64(folded & 63)
-        if (bits.union[word] >> bit) & np.uint64(1) == 0:
-            return 0
-        n_found = 0
-        for row in rows:
-            found[n_found] = row
-            n_found += np.int64((sparse.signatures[row, word] >> bit) & np.uint64(1))
-        if n_codes > 2 or sparse.fold >= 0:
-            return _keep_listed(sparse, place, n_found, found, codes)
-    elif sparse.bits_at[place] >= 0:
-        n_found = _list_common(sparse.bits[sparse.bits_at[place]], bits.mask, found)
-        if n_codes > 2:
-            return _keep_listed(sparse, place, n_found, found, codes)
+    is_small, is_alone = len(rows) < len(bits.mask), has_own_bits(sparse)
+    signed_at = np.uint32(sparse.signed_at[place])
+    if is_small and not _bit(bits.union, signed_at):
+        return 0
+    bits_at, first, end = sparse.bits_at[place], sparse.starts[place], sparse.starts[place + 1]
+    if is_small:
+        n_found = _list_signed(sparse.signatures, signed_at, rows, found)
+        if bits_at >= 0 and not is_alone:
+            n_found = _keep_listed(sparse.bits[bits_at], n_found, found)
+    elif bits_at >= 0:
+        n_found = _list_common(sparse.bits[bits_at], bits.mask, found)
     else:
-        return _list_entries(sparse, place, bits.mask, found, codes)
-    codes[:n_found] = 1 - sparse.common[place]
+        listed, listed_codes = sparse.rows[first:end], sparse.codes[first:end]
+        if MANY_SHARE * len(rows) > len(sparse.signatures):
+            return _list_of_many(listed, listed_codes, bits.mask, found, codes)
+        return _list_of_few(listed, listed_codes, bits.mask, found, codes)
+    if n_codes == 2 and (bits_at >= 0 or is_alone):
+        codes[:n_found] = 1 - sparse.common[place]
+    elif bits_at >= 0:
+        _look_up_ranks(sparse.bits[bits_at], sparse.before[bits_at], sparse.codes[first:end], found, n_found, codes)
+    else:
+        n_found = _search_listed(sparse.rows[first:end], sparse.codes[first:end], n_found, found, codes)
+    return n_found
+
+
+@njit(boundscheck=False, counted=False, forceinline=True)
+def has_own_bits(sparse):  # noqa: ANN001, ANN201
+    """Whether no features share a bit of the signatures."""
+    return len(sparse.signed_at) <= 64 * sparse.signatures.shape[1]
+
+
+@njit(boundscheck=False, counted=False)
+def _list_signed(signatures, signed_at, rows, found):  # noqa: ANN001, ANN202
+    """The samples in whose signature the bit is set."""
+    word, bit, n_found = np.uintp(signed_at >> 6), np.uint64(signed_at & np.uint32(63)), 0
+    for row in rows:
+        found[n_found] = row
+        n_found += np.int64((signatures[row, word] >> bit) & np.uint64(1))
     return n_found
 
 
@@ -209,53 +225,199 @@ def _list_common(bits, mask, found):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, counted=False)
-def _list_entries(sparse, place, mask, found, codes):  # noqa: ANN001, ANN202
+def _list_of_many(listed, listed_codes, mask, found, codes):  # noqa: ANN001, ANN202
+    """The listed samples that are in a node of so many that a processor would guess wrong."""
     n_found = 0
-    for entry in range(sparse.starts[place], sparse.starts[place + 1]):
-        row = sparse.rows[entry]
-        found[n_found], codes[n_found] = row, sparse.codes[entry]
-        n_found += np.int64((mask[row >> np.uint32(6)] >> np.uint64(row & np.uint32(63))) & np.uint64(1))
+    for entry in range(len(listed)):
+        row = listed[entry]
+        found[n_found], codes[n_found] = row, listed_codes[entry]
+        n_found += np.int64(_bit(mask, row))
     return n_found
 
 
 @njit(boundscheck=False, counted=False)
-def _keep_listed(sparse, place, n, found, codes):  # noqa: ANN001, ANN202
-    """Of ``n`` samples in ``found`` keep those that are listed, and their codes; returns their number."""
-    n_found, at = 0, sparse.starts[place]
+def _list_of_few(listed, listed_codes, mask, found, codes):  # noqa: ANN001, ANN202
+    """The same for a node in which few of them are."""
+    n_found = 0
+    for entry in range(len(listed)):
+        row = listed[entry]
+        if _bit(mask, row):
+            found[n_found], codes[n_found] = row, listed_codes[entry]
+            n_found += 1
+    return n_found
+
+
+@njit(boundscheck=False, counted=False)
+def _keep_listed(bits, n, found):  # noqa: ANN001, ANN202
+    """Of ``n`` samples in ``found``, those whose bit is set stay; returns their number."""
+    n_found = 0
     for position in range(n):
         row = found[position]
-        at, is_listed = find_entry(sparse, place, row, at)
-        if is_listed:
-            found[n_found], codes[n_found] = row, sparse.codes[at]
+        found[n_found] = row
+        n_found += np.int64(_bit(bits, row))
+    return n_found
+
+
+@njit(boundscheck=False, counted=False)
+def _look_up_ranks(bits, before, listed_codes, found, n, codes):  # noqa: ANN001, ANN202
+    """Codes of ``n`` samples that are listed."""
+    for position in range(n):
+        codes[position] = listed_codes[_rank(bits, before, found[position])]
+
+
+@njit(boundscheck=False, counted=False)
+def _search_listed(listed, listed_codes, n, found, codes):  # noqa: ANN001, ANN202
+    """Of ``n`` samples in ``found``, those that are listed stay, and their codes are looked up; returns their number."""
+    n_found = at = 0
+    for position in range(n):
+        row = found[position]
+        at = _first_from(listed, at, row)
+        if at < len(listed) and listed[at] == row:
+            found[n_found], codes[n_found] = row, listed_codes[at]
             n_found += 1
     return n_found
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
-def find_entry(sparse, place, row, at):  # noqa: ANN001, ANN201
-    """The entry of a sample, and whether it has one.
+def partition_sparse(sparse, place, n_codes, cut, rows, side):  # noqa: ANN001, ANN201
+    """Move samples with codes of a sparse feature up to ``cut`` to the front, in order; returns their number.
 
-    Where the feature has no bits, entries from ``at`` on are searched, and that of a later sample is returned if it has
-    none, from which to go on with later samples.
+    ``side`` is room for as many. Few listed samples among many others are searched among these.
     """
-    bits_at = sparse.bits_at[place]
-    if bits_at >= 0:
-        word, bit = row >> np.uint32(6), np.uint64(1) << np.uint64(row & np.uint32(63))
-        bits = sparse.bits[bits_at, word]
-        n_before = np.int64(sparse.before[bits_at, word]) + np.int64(_count_bits(bits & (bit - np.uint64(1))))
-        return sparse.starts[place] + n_before, bits & bit != 0
-    end, step = sparse.starts[place + 1], 1
-    while at + step <= end and sparse.rows[at + step - 1] < row:
+    first, end, bits_at = sparse.starts[place], sparse.starts[place + 1], sparse.bits_at[place]
+    listed_codes, common_goes_left = sparse.codes[first:end], sparse.common[place] <= cut
+    if bits_at >= 0 and FEW_SHARE * (end - first) > len(rows):
+        bits, before = sparse.bits[bits_at], sparse.before[bits_at]
+        return _partition_by_bits(bits, before, listed_codes, n_codes, cut, common_goes_left, rows, side)
+    if end - first <= len(rows):
+        n_moved = _list_moved_of_few(sparse.rows[first:end], listed_codes, cut, common_goes_left, rows, side)
+    else:
+        n_moved = _list_positions_signed(sparse.signatures, np.uint32(sparse.signed_at[place]), rows, side)
+        if n_codes > 2 or not has_own_bits(sparse):
+            listed = sparse.rows[first:end]
+            n_moved = _keep_moved(listed, listed_codes, cut, common_goes_left, rows, side, n_moved)
+    return _move_back(rows, side, n_moved) if common_goes_left else _move_forward(rows, side, n_moved)
+
+
+@njit(boundscheck=False, counted=False)
+def _partition_by_bits(bits, before, listed_codes, n_codes, cut, common_goes_left, rows, side):  # noqa: ANN001, ANN202
+    n_left = n_right = 0
+    last = np.uintp(len(listed_codes) - 1)
+    for position in range(len(rows)):
+        row = rows[position]
+        is_listed = _bit(bits, row) != 0
+        others_go_left = not common_goes_left
+        if n_codes > 2:
+            others_go_left = listed_codes[min(_rank(bits, before, row), last)] <= cut
+        goes_left = (is_listed & others_go_left) | (common_goes_left & (not is_listed))
+        rows[n_left] = side[n_right] = row
+        n_left += goes_left
+        n_right += not goes_left
+    for position in range(n_right):
+        rows[n_left + position] = side[position]
+    return n_left
+
+
+@njit(boundscheck=False, counted=False)
+def _list_moved_of_few(listed, listed_codes, cut, common_goes_left, rows, positions):  # noqa: ANN001, ANN202
+    """Positions of samples that go to another side than most, of few that are listed; returns their number."""
+    n_moved = at = 0
+    for entry in range(len(listed)):
+        if (listed_codes[entry] <= cut) != common_goes_left:
+            at = _first_from(rows, at, listed[entry])
+            if at < len(rows) and rows[at] == listed[entry]:
+                positions[n_moved] = at
+                n_moved += 1
+    return n_moved
+
+
+@njit(boundscheck=False, counted=False)
+def _list_positions_signed(signatures, signed_at, rows, positions):  # noqa: ANN001, ANN202
+    """Positions of samples in whose signature the bit is set; returns their number."""
+    word, bit, n_found = np.uintp(signed_at >> 6), np.uint64(signed_at & np.uint32(63)), 0
+    for position in range(len(rows)):
+        positions[n_found] = position
+        n_found += np.int64((signatures[rows[position], word] >> bit) & np.uint64(1))
+    return n_found
+
+
+@njit(boundscheck=False, counted=False)
+def _keep_moved(listed, listed_codes, cut, common_goes_left, rows, positions, n):  # noqa: ANN001, ANN202
+    """Of ``n`` positions, those of samples that go to another side than most stay; returns their number."""
+    n_moved = at = 0
+    for number in range(n):
+        row = rows[positions[number]]
+        at = _first_from(listed, at, row)
+        if at < len(listed) and listed[at] == row:
+            positions[n_moved] = positions[number]
+            n_moved += (listed_codes[at] <= cut) != common_goes_left
+    return n_moved
+
+
+@njit(boundscheck=False, counted=False)
+def _move_back(rows, moved, n_moved):  # noqa: ANN001, ANN202
+    """Move the samples at some positions, in order, behind the others; returns the number of these."""
+    if n_moved == 0:
+        return len(rows)
+    to = np.int64(moved[0])
+    for number in range(n_moved):
+        at = np.int64(moved[number])
+        end = np.int64(moved[number + 1]) if number + 1 < n_moved else len(rows)
+        moved[number] = rows[at]
+        for position in range(at + 1, end):
+            rows[to] = rows[position]
+            to += 1
+    for number in range(n_moved):
+        rows[to + number] = moved[number]
+    return to
+
+
+@njit(boundscheck=False, counted=False)
+def _move_forward(rows, moved, n_moved):  # noqa: ANN001, ANN202
+    """Move the samples at some positions in front of the others; returns their number."""
+    end = to = len(rows)
+    for number in range(n_moved - 1, -1, -1):
+        at = np.int64(moved[number])
+        moved[number] = rows[at]
+        for position in range(end - 1, at, -1):
+            to -= 1
+            rows[to] = rows[position]
+        end = at
+    for position in range(end - 1, -1, -1):
+        to -= 1
+        rows[to] = rows[position]
+    for number in range(n_moved):
+        rows[number] = moved[number]
+    return n_moved
+
+
+@njit(boundscheck=False, counted=False, forceinline=True)
+def _bit(bits, row):  # noqa: ANN001, ANN202
+    return (bits[row >> np.uint32(6)] >> np.uint64(row & np.uint32(63))) & np.uint64(1)
+
+
+@njit(boundscheck=False, counted=False, forceinline=True)
+def _rank(bits, before, row):  # noqa: ANN001, ANN202
+    """How many samples are listed before this one."""
+    word, bit = row >> np.uint32(6), np.uint64(1) << np.uint64(row & np.uint32(63))
+    return np.uintp(before[word]) + np.uintp(_count_bits(bits[word] & (bit - np.uint64(1))))
+
+
+@njit(boundscheck=False, counted=False, forceinline=True)
+def _first_from(rows, at, row):  # noqa: ANN001, ANN202
+    """Place of the first sample from ``at`` on that is not before this one, by steps of twice the length each."""
+    end, step = len(rows), 1
+    while at + step <= end and rows[at + step - 1] < row:
         at += step
         step *= 2
     end = min(end, at + step - 1)
     while at < end:
         middle = (at + end) >> 1
-        if sparse.rows[middle] < row:
+        if rows[middle] < row:
             at = middle + 1
         else:
             end = middle
-    return at, at < sparse.starts[place + 1] and sparse.rows[at] == row
+    return at
 
 
 @intrinsic
