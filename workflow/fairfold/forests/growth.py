@@ -193,8 +193,8 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        middle = start + _partition(table, codes, split, in_bag, work.side)
-        out_middle = out_start + _partition(table, codes, split, out_of_bag, work.side)
+        middle = start + _partition(table, codes, split, in_bag, work)
+        out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
         stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
         stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
         depth += 2
@@ -331,12 +331,12 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
-def _partition(table, codes, split, rows, side):  # noqa: ANN001, ANN202
+def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
-    place, cut = table.sparse.place[split.feature], split.cut
+    place, cut, side = table.sparse.place[split.feature], split.cut, work.side
     if place >= 0:
         n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
-        return partition_sparse(table.sparse, place, n_codes, cut, rows, side)
+        return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
     column_start = (-1 - place) * table.codes.shape[1]
     n_left = n_right = 0
     for position in range(len(rows)):
@@ -460,8 +460,11 @@ def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     n_others = list_others(table.sparse, place, n_codes, rows, work.bits, side, gathered)
     if n_others == 0:
         return common, common, n
+    is_few = 2 * n_others < n
+    if n_codes == 2 and common == 0 and is_few:
+        return common, codes.dtype.type(1), n - n_others
     lowest, highest = _extremes(gathered, n_others)
-    if common < lowest and 2 * n_others < n:
+    if common < lowest and is_few:
         return common, highest, n - n_others
     if n_others < n:
         lowest, highest = min(lowest, common), max(highest, common)

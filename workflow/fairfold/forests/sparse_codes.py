@@ -27,7 +27,6 @@ SPARSE_UP_TO = 0.25  # share of samples with another code than most
 ENTRIES_PER_WORD = 1.0  # a feature with so many per word of bits has them
 SIGNATURE_BITS = 128  # at most so many for each entry
 MANY_SHARE = 8  # a node with one of so many samples has many
-FEW_SHARE = 8  # one of so many samples in a node are few
 
 
 def is_sparse(n_others: int | np.ndarray, n_samples: int) -> bool | np.ndarray:
@@ -170,29 +169,34 @@ def list_others(sparse, place, n_codes, rows, bits, found, codes):  # noqa: ANN0
 
     Their codes go into ``codes``. The feature has ``n_codes`` in all.
     """
-    is_small, is_alone = len(rows) < len(bits.mask), has_own_bits(sparse)
-    signed_at = np.uint32(sparse.signed_at[place])
-    if is_small and not _bit(bits.union, signed_at):
-        return 0
-    bits_at, first, end = sparse.bits_at[place], sparse.starts[place], sparse.starts[place + 1]
-    if is_small:
-        n_found = _list_signed(sparse.signatures, signed_at, rows, found)
-        if bits_at >= 0 and not is_alone:
-            n_found = _keep_listed(sparse.bits[bits_at], n_found, found)
-    elif bits_at >= 0:
+    is_large = len(rows) >= len(bits.mask)
+    if not is_large:
+        signed_at = np.uint32(sparse.signed_at[place])
+        if not _bit(bits.union, signed_at):
+            return 0
+    bits_at, is_known = sparse.bits_at[place], True
+    if is_large and bits_at >= 0:
         n_found = _list_common(sparse.bits[bits_at], bits.mask, found)
-    else:
-        listed, listed_codes = sparse.rows[first:end], sparse.codes[first:end]
+    elif is_large:
+        listed = sparse.rows[sparse.starts[place] : sparse.starts[place + 1]]
+        listed_codes = sparse.codes[sparse.starts[place] : sparse.starts[place + 1]]
         if MANY_SHARE * len(rows) > len(sparse.signatures):
             return _list_of_many(listed, listed_codes, bits.mask, found, codes)
         return _list_of_few(listed, listed_codes, bits.mask, found, codes)
-    if n_codes == 2 and (bits_at >= 0 or is_alone):
-        codes[:n_found] = 1 - sparse.common[place]
-    elif bits_at >= 0:
-        _look_up_ranks(sparse.bits[bits_at], sparse.before[bits_at], sparse.codes[first:end], found, n_found, codes)
     else:
-        n_found = _search_listed(sparse.rows[first:end], sparse.codes[first:end], n_found, found, codes)
-    return n_found
+        n_found = _list_signed(sparse.signatures, signed_at, rows, found)
+        is_known = has_own_bits(sparse)
+        if bits_at >= 0 and not is_known:
+            n_found, is_known = _keep_listed(sparse.bits[bits_at], n_found, found), True
+    if n_codes == 2 and is_known:
+        codes[:n_found] = 1 - sparse.common[place]
+        return n_found
+    listed_codes = sparse.codes[sparse.starts[place] : sparse.starts[place + 1]]
+    if bits_at >= 0:
+        _look_up_ranks(sparse.bits[bits_at], sparse.before[bits_at], listed_codes, found, n_found, codes)
+        return n_found
+    listed = sparse.rows[sparse.starts[place] : sparse.starts[place + 1]]
+    return _search_listed(listed, listed_codes, n_found, found, codes)
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
@@ -279,116 +283,85 @@ def _search_listed(listed, listed_codes, n, found, codes):  # noqa: ANN001, ANN2
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
-def partition_sparse(sparse, place, n_codes, cut, rows, side):  # noqa: ANN001, ANN201
+def partition_sparse(sparse, place, n_codes, cut, rows, mask, side):  # noqa: ANN001, ANN201
     """Move samples with codes of a sparse feature up to ``cut`` to the front, in order; returns their number.
 
-    ``side`` is room for as many. Few listed samples among many others are searched among these.
+    ``mask`` and ``side`` are room for bits of all samples, and for as many as there are.
     """
     first, end, bits_at = sparse.starts[place], sparse.starts[place + 1], sparse.bits_at[place]
-    listed_codes, common_goes_left = sparse.codes[first:end], sparse.common[place] <= cut
-    if bits_at >= 0 and FEW_SHARE * (end - first) > len(rows):
-        bits, before = sparse.bits[bits_at], sparse.before[bits_at]
-        return _partition_by_bits(bits, before, listed_codes, n_codes, cut, common_goes_left, rows, side)
+    common_goes_left = sparse.common[place] <= cut
+    if bits_at >= 0 and n_codes == 2:
+        return _partition_by_bits(sparse.bits[bits_at], common_goes_left, rows, side)
+    listed, listed_codes = sparse.rows[first:end], sparse.codes[first:end]
     if end - first <= len(rows):
-        n_moved = _list_moved_of_few(sparse.rows[first:end], listed_codes, cut, common_goes_left, rows, side)
-    else:
-        n_moved = _list_positions_signed(sparse.signatures, np.uint32(sparse.signed_at[place]), rows, side)
-        if n_codes > 2 or not has_own_bits(sparse):
-            listed = sparse.rows[first:end]
-            n_moved = _keep_moved(listed, listed_codes, cut, common_goes_left, rows, side, n_moved)
-    return _move_back(rows, side, n_moved) if common_goes_left else _move_forward(rows, side, n_moved)
+        _mark_moved(listed, listed_codes, cut, common_goes_left, mask)
+        return _partition_by_bits(mask, common_goes_left, rows, side)
+    if bits_at >= 0:
+        bits, before = sparse.bits[bits_at], sparse.before[bits_at]
+        return _partition_by_ranks(bits, before, listed_codes, cut, common_goes_left, rows, side)
+    signed_at = np.uint32(sparse.signed_at[place])
+    return _partition_by_signatures(
+        sparse.signatures, signed_at, listed, listed_codes, cut, common_goes_left, rows, side
+    )
 
 
 @njit(boundscheck=False, counted=False)
-def _partition_by_bits(bits, before, listed_codes, n_codes, cut, common_goes_left, rows, side):  # noqa: ANN001, ANN202
+def _mark_moved(listed, listed_codes, cut, common_goes_left, mask):  # noqa: ANN001, ANN202
+    """Set the bits of listed samples that go to another side than most."""
+    mask[:] = 0
+    for entry in range(len(listed)):
+        is_moved = np.uint64((listed_codes[entry] <= cut) != common_goes_left)
+        mask[listed[entry] >> np.uint32(6)] |= is_moved << np.uint64(listed[entry] & np.uint32(63))
+
+
+@njit(boundscheck=False, counted=False)
+def _partition_by_bits(is_moved, common_goes_left, rows, side):  # noqa: ANN001, ANN202
     n_left = n_right = 0
-    last = np.uintp(len(listed_codes) - 1)
     for position in range(len(rows)):
         row = rows[position]
-        is_listed = _bit(bits, row) != 0
-        others_go_left = not common_goes_left
-        if n_codes > 2:
-            others_go_left = listed_codes[min(_rank(bits, before, row), last)] <= cut
-        goes_left = (is_listed & others_go_left) | (common_goes_left & (not is_listed))
+        goes_left = (_bit(is_moved, row) != 0) != common_goes_left
         rows[n_left] = side[n_right] = row
         n_left += goes_left
         n_right += not goes_left
-    for position in range(n_right):
-        rows[n_left + position] = side[position]
+    _copy_behind(rows, n_left, side, n_right)
     return n_left
 
 
 @njit(boundscheck=False, counted=False)
-def _list_moved_of_few(listed, listed_codes, cut, common_goes_left, rows, positions):  # noqa: ANN001, ANN202
-    """Positions of samples that go to another side than most, of few that are listed; returns their number."""
-    n_moved = at = 0
-    for entry in range(len(listed)):
-        if (listed_codes[entry] <= cut) != common_goes_left:
-            at = _first_from(rows, at, listed[entry])
-            if at < len(rows) and rows[at] == listed[entry]:
-                positions[n_moved] = at
-                n_moved += 1
-    return n_moved
-
-
-@njit(boundscheck=False, counted=False)
-def _list_positions_signed(signatures, signed_at, rows, positions):  # noqa: ANN001, ANN202
-    """Positions of samples in whose signature the bit is set; returns their number."""
-    word, bit, n_found = np.uintp(signed_at >> 6), np.uint64(signed_at & np.uint32(63)), 0
+def _partition_by_ranks(bits, before, listed_codes, cut, common_goes_left, rows, side):  # noqa: ANN001, ANN202
+    n_left = n_right = 0
     for position in range(len(rows)):
-        positions[n_found] = position
-        n_found += np.int64((signatures[rows[position], word] >> bit) & np.uint64(1))
-    return n_found
+        row, goes_left = rows[position], common_goes_left
+        if _bit(bits, row):
+            goes_left = listed_codes[_rank(bits, before, row)] <= cut
+        rows[n_left] = side[n_right] = row
+        n_left += goes_left
+        n_right += not goes_left
+    _copy_behind(rows, n_left, side, n_right)
+    return n_left
 
 
 @njit(boundscheck=False, counted=False)
-def _keep_moved(listed, listed_codes, cut, common_goes_left, rows, positions, n):  # noqa: ANN001, ANN202
-    """Of ``n`` positions, those of samples that go to another side than most stay; returns their number."""
-    n_moved = at = 0
-    for number in range(n):
-        row = rows[positions[number]]
-        at = _first_from(listed, at, row)
-        if at < len(listed) and listed[at] == row:
-            positions[n_moved] = positions[number]
-            n_moved += (listed_codes[at] <= cut) != common_goes_left
-    return n_moved
+def _partition_by_signatures(signatures, signed_at, listed, listed_codes, cut, common_goes_left, rows, side):  # noqa: ANN001, ANN202
+    n_left = n_right = at = 0
+    word, bit = np.uintp(signed_at >> 6), np.uint64(signed_at & np.uint32(63))
+    for position in range(len(rows)):
+        row, goes_left = rows[position], common_goes_left
+        if (signatures[row, word] >> bit) & np.uint64(1):
+            at = _first_from(listed, at, row)
+            if at < len(listed) and listed[at] == row:
+                goes_left = listed_codes[at] <= cut
+        rows[n_left] = side[n_right] = row
+        n_left += goes_left
+        n_right += not goes_left
+    _copy_behind(rows, n_left, side, n_right)
+    return n_left
 
 
-@njit(boundscheck=False, counted=False)
-def _move_back(rows, moved, n_moved):  # noqa: ANN001, ANN202
-    """Move the samples at some positions, in order, behind the others; returns the number of these."""
-    if n_moved == 0:
-        return len(rows)
-    to = np.int64(moved[0])
-    for number in range(n_moved):
-        at = np.int64(moved[number])
-        end = np.int64(moved[number + 1]) if number + 1 < n_moved else len(rows)
-        moved[number] = rows[at]
-        for position in range(at + 1, end):
-            rows[to] = rows[position]
-            to += 1
-    for number in range(n_moved):
-        rows[to + number] = moved[number]
-    return to
-
-
-@njit(boundscheck=False, counted=False)
-def _move_forward(rows, moved, n_moved):  # noqa: ANN001, ANN202
-    """Move the samples at some positions in front of the others; returns their number."""
-    end = to = len(rows)
-    for number in range(n_moved - 1, -1, -1):
-        at = np.int64(moved[number])
-        moved[number] = rows[at]
-        for position in range(end - 1, at, -1):
-            to -= 1
-            rows[to] = rows[position]
-        end = at
-    for position in range(end - 1, -1, -1):
-        to -= 1
-        rows[to] = rows[position]
-    for number in range(n_moved):
-        rows[number] = moved[number]
-    return n_moved
+@njit(boundscheck=False, counted=False, forceinline=True)
+def _copy_behind(rows, n_left, side, n_right):  # noqa: ANN001, ANN202
+    for position in range(n_right):
+        rows[n_left + position] = side[position]
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
