@@ -78,9 +78,10 @@ class SparseCodes(NamedTuple):
         bits_at = np.where(has_bits, np.cumsum(has_bits) - 1, -1).astype(np.int32)
         bits = np.zeros((np.count_nonzero(has_bits), n_words), dtype=np.uint64)
         before = np.zeros(bits.shape, dtype=np.uint32)
-        n_words = min(-(-len(common) // WORD_BITS), max(1, SIGNATURE_BITS * len(rows) // (WORD_BITS * n_samples)))
-        signatures = np.zeros((n_samples, n_words), dtype=np.uint64)
-        signed_at = (np.arange(len(common)) % max(1, n_words * WORD_BITS)).astype(np.int32)
+        enough = SIGNATURE_BITS * len(rows) // (WORD_BITS * max(1, n_samples))
+        width = min(-(-len(common) // WORD_BITS), max(1, enough))
+        signatures = np.zeros((n_samples, width), dtype=np.uint64)
+        signed_at = (np.arange(len(common)) % max(1, width * WORD_BITS)).astype(np.int32)
         filled = cls(place, common, starts, rows, codes, bits_at, bits, before, signatures, signed_at)
         _set_bits(filled)
         return filled
@@ -271,7 +272,7 @@ def _look_up_ranks(bits, before, listed_codes, found, n, codes):  # noqa: ANN001
 
 @njit(boundscheck=False, counted=False)
 def _search_listed(listed, listed_codes, n, found, codes):  # noqa: ANN001, ANN202
-    """Of ``n`` samples in ``found``, those that are listed stay, and their codes are looked up; returns their number."""
+    """Of ``n`` samples in ``found``, those that are listed stay; their codes are looked up. Returns their number."""
     n_found = at = 0
     for position in range(n):
         row = found[position]
