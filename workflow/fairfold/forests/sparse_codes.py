@@ -189,6 +189,8 @@ def list_others(sparse, place, n_codes, rows, bits, found, codes):  # noqa: ANN0
         is_known = has_own_bits(sparse)
         if bits_at >= 0 and not is_known:
             n_found, is_known = _keep_listed(sparse.bits[bits_at], n_found, found), True
+    if n_found == 0:
+        return 0
     if n_codes == 2 and is_known:
         codes[:n_found] = 1 - sparse.common[place]
         return n_found
