@@ -3,6 +3,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.errors import ModelError
+from fairfold.forests import sparse_codes
 from fairfold.forests.binning import BinnedMatrix
 
 
@@ -24,10 +25,11 @@ def X():
 
 def test_exact_codes_are_ranks(X):
     table = BinnedMatrix.from_matrix(X).exact
-    assert table.codes.shape == X.shape[::-1]
+    # the constant one, and the one with four fifths of zeros, have lists
+    assert table.codes.shape == (72, 900) and np.flatnonzero(table.sparse.place >= 0).tolist() == [2, 3]
     for feature, column in enumerate(X.T.astype(np.float32)):
         distinct, ranks = np.unique(column, return_inverse=True)
-        np.testing.assert_array_equal(table.codes[feature], ranks)
+        np.testing.assert_array_equal(table.codes_of(feature), ranks)
         np.testing.assert_array_equal(table.lowest[values_of(table, feature)], distinct)
     assert table.lowest is table.highest
 
@@ -37,7 +39,7 @@ def test_bins_hold_neighbouring_values_and_equal_shares(X, max_bins):
     binned = BinnedMatrix.from_matrix(X, max_bins=max_bins).binned
     assert binned.codes.dtype == np.uint8
     for feature, column in enumerate(X.T.astype(np.float32)):
-        codes = binned.codes[feature].astype(int)
+        codes = binned.codes_of(feature).astype(int)
         assert (np.unique(codes) == np.arange(codes.max() + 1)).all()
         assert codes.max() < min(max_bins, np.unique(column).size)
         for code in range(codes.max() + 1):
@@ -46,14 +48,15 @@ def test_bins_hold_neighbouring_values_and_equal_shares(X, max_bins):
             assert (binned.lowest[at], binned.highest[at]) == (inside.min(), inside.max())
         np.testing.assert_array_equal(np.argsort(column, kind="stable"), np.lexsort([np.arange(900), column, codes]))
     # continuous: as many samples in each bin as there are, but for rounding
-    counts = np.bincount(binned.codes[0])
+    counts = np.bincount(binned.codes_of(0))
     assert len(counts) == max_bins and counts.max() - counts.min() <= 1
     # few values: one bin each
     if max_bins >= 5:
-        np.testing.assert_array_equal(binned.codes[1], X[:, 1])
+        np.testing.assert_array_equal(binned.codes_of(1), X[:, 1])
     # four fifths are zero: one bin of its own, and the others still share more than one
-    assert (np.bincount(binned.codes[3])[binned.codes[3][X[:, 3] == 0][0]]) >= (X[:, 3] == 0).sum()
-    assert binned.codes[3].max() >= 1
+    codes = binned.codes_of(3)
+    assert (np.bincount(codes)[codes[X[:, 3] == 0][0]]) >= (X[:, 3] == 0).sum()
+    assert codes.max() >= 1
 
 
 def test_both_kinds_of_codes_are_one_where_values_are_few(X):
@@ -66,17 +69,80 @@ def test_both_kinds_of_codes_are_one_where_values_are_few(X):
     assert everything.shape == (900, 74)
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
-def test_sparse_is_dense(X, kind):
-    dense, other = BinnedMatrix.from_matrix(X), BinnedMatrix.from_matrix(kind(X))
-    for theirs, ours in ((dense.exact, other.exact), (dense.binned, other.binned)):
-        for one, other in zip((*theirs[:-1], *theirs.sparse), (*ours[:-1], *ours.sparse), strict=True):
-            np.testing.assert_array_equal(one, other)
+def same_tables(one, other):
+    for theirs, ours in ((one.exact, other.exact), (one.binned, other.binned)):
+        for left, right in zip((*theirs[:-1], *theirs.sparse), (*ours[:-1], *ours.sparse), strict=True):
+            np.testing.assert_array_equal(left, right)
+            assert left.dtype == right.dtype
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Zeros that are lowest, highest or in between, ones that are most, and dense columns among them; few and many."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 40)) * (rng.random((900, 40)) < np.linspace(0, 0.6, 40))
+    X[:, ::4] = np.abs(X[:, ::4]).round()
+    X[:, 1::4] = -np.abs(X[:, 1::4])
+    X[:, 7] = rng.random(900) < 0.9
+    X[:, 20] = np.where(rng.random(900) < 0.8, 3, rng.normal(size=900))
+    return X[:, rng.permutation(40)]
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
+@pytest.mark.parametrize("max_bins", [2, 10, 256])
+def test_sparse_is_dense(X, mixed, kind, max_bins):
+    for each in (X, mixed, X[:0], X[:1], X[:, :0]):
+        dense = BinnedMatrix.from_matrix(each, max_bins=max_bins)
+        same_tables(dense, BinnedMatrix.from_matrix(kind(each), max_bins=max_bins))
+
+
+def test_codes_do_not_depend_on_what_is_listed(mixed, monkeypatch):
+    tables = BinnedMatrix.from_matrix(mixed, max_bins=5)
+    monkeypatch.setattr(sparse_codes, "SPARSE_UP_TO", -1.0)
+    spread = BinnedMatrix.from_matrix(mixed, max_bins=5)
+    for table, other in ((tables.exact, spread.exact), (tables.binned, spread.binned)):
+        assert len(other.codes) == mixed.shape[1] > len(table.codes)
+        for name in ("starts", "lowest", "highest"):
+            np.testing.assert_array_equal(getattr(table, name), getattr(other, name))
+        for feature in range(mixed.shape[1]):
+            np.testing.assert_array_equal(table.codes_of(feature), other.codes_of(feature))
+
+
+def test_entries_that_are_zero_out_of_order_or_to_be_added(mixed):
+    clean = sparse.csr_array(mixed)
+    rows, columns = clean.nonzero()
+    order = np.random.default_rng(0).permutation(2 * len(rows) + 50)
+    parts = [np.concatenate([each, each, np.arange(50) % 40]) for each in (rows, columns)]
+    values = np.concatenate([clean.data / 2, clean.data / 2, np.tile([0.0, -0.0], 25)])
+    messy = sparse.coo_array((values[order], (parts[0][order], parts[1][order])), shape=mixed.shape)
+    for kind in ("csr", "csc"):
+        X = getattr(sparse, f"{kind}_array")(mixed.shape)
+        by_major = np.argsort(parts[kind == "csc"], kind="stable")
+        counts = np.bincount(parts[kind == "csc"], minlength=mixed.shape[kind == "csc"])
+        X.data, X.indices = values[by_major], parts[kind == "csr"][by_major]
+        X.indptr = np.append(0, np.cumsum(counts))
+        before = X.data.copy(), X.indices.copy()
+        same_tables(BinnedMatrix.from_matrix(mixed), BinnedMatrix.from_matrix(X))
+        np.testing.assert_array_equal(X.data, before[0])
+        np.testing.assert_array_equal(X.indices, before[1])
+    same_tables(BinnedMatrix.from_matrix(mixed), BinnedMatrix.from_matrix(messy))
+
+
+def test_memory_is_that_of_the_entries():
+    """Three entries in each of many features: not even a bit for each cell, of which there are 80 million."""
+    n_samples, n_features = 2000, 40_000
+    rows = np.sort((np.arange(n_features)[:, np.newaxis] + [0, 7, 500]) % n_samples, axis=1).ravel()
+    values = np.tile([1.0, 2.0, 3.0], n_features)
+    X = sparse.csc_array((values, rows, np.arange(0, len(rows) + 1, 3)), shape=(n_samples, n_features))
+    table = BinnedMatrix.from_matrix(X).exact
+    n_bytes = sum(array.nbytes for array in (*table[:-1], *table.sparse))
+    # an entry: its sample, code, share of a signature; a feature: where it is, starts, four values in single precision
+    assert n_bytes < (4 + 1 + 16) * X.nnz + 80 * n_features < n_samples * n_features / 8
 
 
 def test_zeros_have_no_sign():
     table = BinnedMatrix.from_matrix(np.array([[0.0], [-0.0], [1.0]])).exact
-    assert table.codes.tolist() == [[0, 0, 1]]
+    assert table.codes_of(0).tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("max_bins", [1, 257, 10.0])
@@ -93,12 +159,13 @@ def test_numbers_that_single_precision_cannot_hold():
 def test_some_samples_keep_the_codes_that_they_have_among_all():
     rng = np.random.default_rng(0)
     X, rows = rng.random((400, 3)), np.array([3, 8, 20, 399])
-    X[:, 2] = X[:, 2] > 0.5
+    X[:, 2] = X[:, 2] > 0.9
     for features in (X, X[:, 2:]):  # binned, and the same table for both
         whole = BinnedMatrix.from_matrix(features, max_bins=16)
         some = whole.samples(rows)
         assert some.shape == (4, features.shape[1])
         assert (some.binned is some.exact) == (whole.binned is whole.exact)
         for part, table in ((some.exact, whole.exact), (some.binned, whole.binned)):
-            np.testing.assert_array_equal(part.codes, table.codes[:, rows])
+            for feature in range(features.shape[1]):
+                np.testing.assert_array_equal(part.codes_of(feature), table.codes_of(feature)[rows])
             assert part.codes.flags.c_contiguous and part.lowest is table.lowest

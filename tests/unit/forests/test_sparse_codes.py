@@ -2,37 +2,103 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairfold.forests import binning, sparse_codes
 from fairfold.forests.binning import BinnedMatrix
-from fairfold.forests.sparse_codes import SparseCodes, empty_bits, list_above, mark_node
+from fairfold.forests.sparse_codes import SparseCodes, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.trees import MultilabelForest
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 150))
-def test_samples_above_the_lowest_value(seed, n_samples, n_features):
+@pytest.fixture(params=[(1.0, 128), (0.0, 128), (np.inf, 128), (1.0, 2), (0.0, 2), (np.inf, 2)])
+def thresholds(request, monkeypatch):
+    """As they are; bits for all or for no feature; and signatures in which features share bits."""
+    monkeypatch.setattr(sparse_codes, "ENTRIES_PER_WORD", request.param[0])
+    monkeypatch.setattr(sparse_codes, "SIGNATURE_BITS", request.param[1])
+
+
+def draw_codes(seed, n_samples, n_features):
+    """(n_features, n_samples) codes, the number in each feature, and lists of those features that are sparse."""
     rng = np.random.default_rng(seed)
-    codes = (rng.random((n_features, n_samples)) < rng.random((n_features, 1))).astype(np.uint8)
-    codes *= rng.integers(1, 4, codes.shape).astype(np.uint8)
-    sparse = SparseCodes.of(codes)
-    is_sparse = (codes > 0).mean(axis=1) <= sparse_codes.SPARSE_UP_TO
-    np.testing.assert_array_equal(sparse.place >= 0, is_sparse)
-    bits, found = empty_bits(sparse), np.zeros(n_samples, dtype=np.uint32)
-    for size in {1, min(3, n_samples), -(-n_samples // 2), n_samples}:
-        rows = np.sort(rng.choice(n_samples, size, replace=False)).astype(np.uint32)
-        mark_node(sparse, rows, bits)
-        for feature in np.flatnonzero(is_sparse):
-            n_found = list_above(sparse, sparse.place[feature], rows, bits, found)
-            assert found[:n_found].tolist() == rows[codes[feature, rows] > 0].tolist()
+    is_other = rng.random((n_features, n_samples)) < rng.choice([0.01, 0.1, 0.3], (n_features, 1))
+    common = rng.integers(0, 3, n_features)
+    n_codes = np.where(rng.random(n_features) < 0.5, 2, 4)
+    common[n_codes == 2] %= 2
+    others = (common[:, np.newaxis] + rng.integers(1, n_codes[:, np.newaxis], is_other.shape)) % n_codes[:, np.newaxis]
+    codes = np.where(is_other, others, common[:, np.newaxis]).astype(np.uint8)
+    listed = sparse_codes.is_sparse(is_other.sum(axis=1), n_samples)
+    place = np.where(listed, np.cumsum(listed) - 1, -np.cumsum(~listed)).astype(np.int32)
+    starts = np.append(0, np.cumsum(is_other[listed].sum(axis=1)))
+    rows = np.nonzero(is_other[listed])[1].astype(np.uint32)
+    entries = codes[listed][is_other[listed]]
+    return codes, n_codes, SparseCodes.of(place, common[listed].astype(np.uint8), starts, rows, entries, n_samples)
+
+
+def nodes_of(rng, n_samples):
+    for size in {1, min(3, n_samples), min(9, n_samples), -(-n_samples // 2), n_samples}:
+        yield np.sort(rng.choice(n_samples, size, replace=False)).astype(np.uint32)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 150))
+def test_samples_with_other_codes(thresholds, seed, n_samples, n_features):
+    codes, n_codes, listed = draw_codes(seed, n_samples, n_features)
+    bits, found = empty_bits(listed), np.zeros(n_samples, dtype=np.uint32)
+    of_found = np.zeros(n_samples, dtype=np.uint8)
+    for rows in nodes_of(np.random.default_rng(seed), n_samples):
+        mark_node(listed.signatures, rows, bits)
+        for feature in np.flatnonzero(listed.place >= 0):
+            place = listed.place[feature]
+            n_found = list_others(listed, place, n_codes[feature], rows, bits, found, of_found)
+            expected = rows[codes[feature, rows] != listed.common[place]]
+            assert found[:n_found].tolist() == expected.tolist()
+            assert of_found[:n_found].tolist() == codes[feature, expected].tolist()
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 150))
+def test_both_sides_of_a_cut(thresholds, seed, n_samples, n_features):
+    codes, n_codes, listed = draw_codes(seed, n_samples, n_features)
+    mask, side = empty_bits(listed).mask, np.zeros(n_samples, dtype=np.uint32)
+    for rows in nodes_of(np.random.default_rng(seed), n_samples):
+        for feature in np.flatnonzero(listed.place >= 0):
+            for cut in range(n_codes[feature] - 1):
+                parted = rows.copy()
+                n_left = partition_sparse(listed, listed.place[feature], n_codes[feature], cut, parted, mask, side)
+                goes_left = codes[feature, rows] <= cut
+                assert parted[:n_left].tolist() == rows[goes_left].tolist()
+                assert parted[n_left:].tolist() == rows[~goes_left].tolist()
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 50))
+def test_other_codes_and_other_samples(seed, n_samples, n_features):
+    codes, _, listed = draw_codes(seed, n_samples, n_features)
+    rng = np.random.default_rng(seed)
+    sparse_features = np.flatnonzero(listed.place >= 0)
+    halved = listed.recoded(listed.common // 2, listed.codes // 2)  # some codes become the common one
+    chosen = rng.choice(n_samples, -(-n_samples // 3), replace=False)
+    some = listed.samples(chosen)
+    for feature in sparse_features:
+        place = listed.place[feature]
+        np.testing.assert_array_equal(listed.codes_of(place), codes[feature])
+        np.testing.assert_array_equal(halved.codes_of(place), codes[feature] // 2)
+        np.testing.assert_array_equal(some.codes_of(place), codes[feature, chosen])
+    for each in (halved, some):
+        places = np.repeat(np.arange(len(each.common)), np.diff(each.starts))
+        assert (each.codes != each.common[places]).all()
+        assert (np.diff(places * n_samples + each.rows.astype(int)) > 0).all()
 
 
 @pytest.mark.parametrize("kind", ["random_forest", "extra_trees"])
 @pytest.mark.parametrize("labels", ["0/1", "shares"])
 @pytest.mark.parametrize("min_samples_leaf", [1, 5])
-def test_trees_are_the_same_without_bits(monkeypatch, kind, labels, min_samples_leaf):
-    """Words that are in or not, words that are counted, weights of words, and dense features; nodes of both sizes."""
+def test_trees_are_the_same_without_lists(monkeypatch, thresholds, kind, labels, min_samples_leaf):
+    """Words that are in or not, words that are counted, weights of words, and dense features; nodes of both sizes.
+
+    The weights have both signs: that of most samples, zero, is neither the lowest nor the highest.
+    """
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 80)).round(2)
     X[:, :60] *= rng.random((500, 60)) < np.linspace(0.01, 0.3, 60)
@@ -40,15 +106,15 @@ def test_trees_are_the_same_without_bits(monkeypatch, kind, labels, min_samples_
     X[:, 20:40] = np.abs(X[:, 20:40]).round()
     Y = X[:, 10:30] + rng.normal(size=(500, 20)) > 1
     Y = Y * rng.random(Y.shape) if labels == "shares" else Y.astype(float)
-    settings = {"n_trees": 6, "max_features": 0.3, "min_samples_leaf": min_samples_leaf, "random_state": 2}
+    shape = {"n_trees": 6, "max_features": 0.3, "min_samples_leaf": min_samples_leaf, "random_state": 2}
 
-    with_bits = BinnedMatrix.from_matrix(X, max_bins=32)
-    assert {len(with_bits.exact.sparse.by_feature), len(with_bits.binned.sparse.by_feature)} <= {*range(20, 61)}
-    forest = MultilabelForest(kind, **settings).fit(with_bits, Y)
+    with_lists = BinnedMatrix.from_matrix(X, max_bins=32)
+    assert 40 <= len(with_lists.exact.sparse.common) < 60
+    forest = MultilabelForest(kind, **shape).fit(with_lists, Y)
     monkeypatch.setattr(sparse_codes, "SPARSE_UP_TO", -1.0)
     without = binning.BinnedMatrix.from_matrix(X, max_bins=32)
-    assert len(without.exact.sparse.by_feature) == 0
-    same = MultilabelForest(kind, **settings).fit(without, Y)
+    assert len(without.exact.codes) == 80
+    same = MultilabelForest(kind, **shape).fit(without, Y)
     assert len(forest.feature_) > 300
     for name, array in forest.to_arrays(with_samples=True).items():
         np.testing.assert_array_equal(array, same.to_arrays(with_samples=True)[name])

@@ -161,6 +161,23 @@ def test_prediction_in_blocks_of_rows(data, monkeypatch):
     assert forest.predict_proba(data[0][:0]).shape == (0, 3)
 
 
+def test_leaves_of_sparse_rows(data, monkeypatch):
+    """Several blocks; rows without entries, and entries that are zero, out of order, and to be added up."""
+    X = np.where(data[0] > 0.4, data[0], 0).astype(np.float32)
+    X[5:9] = 0
+    forest = grow("extra_trees", X, data[1])
+    monkeypatch.setattr("fairfold.forests.trees.ROWS_AT_ONCE", 7)
+    np.testing.assert_array_equal(forest.apply(sparse.csr_array(X)), forest.leaf_of_)
+    assert forest.apply(sparse.csr_array(X[:0])).shape == (0, len(forest.tree_starts_) - 1)
+    n, p = X.shape
+    columns = np.concatenate([np.arange(p)[::-1], np.arange(p)])
+    messy = sparse.csr_array((n, p))
+    messy.data, messy.indices = np.hstack([X[:, ::-1] / 2, X / 2]).ravel(), np.tile(columns, n)
+    messy.indptr = np.arange(n + 1) * 2 * p
+    np.testing.assert_array_equal(forest.apply(messy), forest.leaf_of_)
+    assert messy.nnz == 2 * n * p
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_seeds(data, kind):
     first = every_array(grow(kind, *data))

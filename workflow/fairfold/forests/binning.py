@@ -2,14 +2,16 @@
 
 Values are rounded to single precision first, as scikit-learn's trees do. Random forests look at up to ``max_bins``
 groups of neighbouring values per feature; extra trees draw their thresholds between exact values. A feature with no
-more distinct values than bins has the same codes for both. Codes take 1 byte per cell while every feature has up to 256
-distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise, for sparse input too. Of that only
-``COLUMNS_AT_ONCE`` columns are ever spread out as numbers. Two bits per cell of sparse features come to that, see
-:mod:`fairfold.forests.sparse_codes`.
+more distinct values than bins has the same codes for both. A code takes 1 byte while every feature has up to 256
+distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise. Of a feature in which three quarters of the
+samples have one value, zero most often, only the others have a code, in dense input too; see
+:mod:`fairfold.forests.sparse_codes` for what such features take. They are ranked without being spread out, too.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,17 +21,18 @@ from scipy import sparse
 from fairfold.arrays import Matrix
 from fairfold.compiled import njit
 from fairfold.errors import ModelError
-from fairfold.forests.sparse_codes import SparseCodes
+from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
-COLUMNS_AT_ONCE = 64
+COLUMNS_AT_ONCE = 64  # of dense features, turned to lie one behind the other
+SPARSE_COLUMNS_AT_ONCE = 1024
 
 
 class CodeTable(NamedTuple):
     """Features as codes, and what the codes stand for.
 
-    ``codes`` is (n_features, n_samples) of unsigned integers. Code ``c`` of feature ``f`` stands for the values from
-    ``lowest[starts[f] + c]`` to ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
-    ``sparse`` tells for features that have code 0 in most samples where they have another.
+    ``codes`` is (n_dense, n_samples) of unsigned integers, one row for each feature that is not sparse; ``sparse`` has
+    the codes of those that are. Code ``c`` of feature ``f`` stands for the values from ``lowest[starts[f] + c]`` to
+    ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
     """
 
     codes: np.ndarray
@@ -38,14 +41,15 @@ class CodeTable(NamedTuple):
     highest: np.ndarray
     sparse: SparseCodes
 
-    @classmethod
-    def of(cls, codes: np.ndarray, starts: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> CodeTable:
-        """The table of these codes."""
-        return cls(codes, starts, lowest, highest, SparseCodes.of(codes))
-
     def samples(self, rows: np.ndarray) -> CodeTable:
         """Some of the samples, with the codes that they have among all."""
-        return self.of(np.ascontiguousarray(self.codes[:, rows]), self.starts, self.lowest, self.highest)
+        codes = np.ascontiguousarray(self.codes[:, rows])
+        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows))
+
+    def codes_of(self, feature: int) -> np.ndarray:
+        """(n_samples,) codes of one feature."""
+        place = self.sparse.place[feature]
+        return self.codes[-1 - place] if place < 0 else self.sparse.codes_of(place)
 
 
 class Pool(NamedTuple):
@@ -81,7 +85,7 @@ class BinnedMatrix:
     @property
     def shape(self) -> tuple[int, int]:
         """(n_samples, n_features)."""
-        return self.exact.codes.shape[::-1]
+        return self.exact.codes.shape[1], len(self.exact.starts) - 1
 
     def samples(self, rows: np.ndarray) -> BinnedMatrix:
         """Some of the samples, with the codes that they have among all."""
@@ -131,9 +135,7 @@ class BinnedMatrix:
         exact = _rank_values(X)
         if max_bins is None or np.diff(exact.starts).max(initial=0) <= max_bins:
             return cls(exact, exact, groups, weights)
-        codes = np.empty(exact.codes.shape, dtype=np.uint8)
-        starts, lowest, highest = _group_values(exact, max_bins, codes)
-        return cls(exact, CodeTable.of(codes, starts, lowest, highest), groups, weights)
+        return cls(exact, _group(exact, max_bins), groups, weights)
 
 
 def single_precision(X: Matrix) -> Matrix:
@@ -155,50 +157,191 @@ def single_precision(X: Matrix) -> Matrix:
 
 
 def _rank_values(X: Matrix) -> CodeTable:
+    """Codes of exact values."""
     X = single_precision(X)
-    if sparse.issparse(X):
-        X = X.tocsc()
     n, p = X.shape
-    codes = np.empty((p, n), dtype=np.uint8)
-    distinct = []
-    for first in range(0, p, COLUMNS_AT_ONCE):
-        block = X[:, first : first + COLUMNS_AT_ONCE]
-        columns = np.ascontiguousarray((block.toarray() if sparse.issparse(block) else block).T)
-        ranks = np.empty(columns.shape, dtype=np.uint32)
-        distinct += [_rank_column(column, of_column) for column, of_column in zip(columns, ranks, strict=True)]
-        codes = codes.astype(np.promote_types(codes.dtype, np.min_scalar_type(ranks.max(initial=0))), copy=False)
-        codes[first : first + COLUMNS_AT_ONCE] = ranks
-    starts = np.cumsum([0, *map(len, distinct)], dtype=np.int64)
-    values = np.concatenate(distinct) if distinct else np.empty(0, dtype=np.float32)
-    return CodeTable.of(codes, starts, values, values)
+    if sparse.issparse(X):
+        X = _by_columns(X)
+        few_entries = is_sparse(np.diff(X.indptr), n)
+        ranked = _Ranked(n, np.count_nonzero(~few_entries))
+        for first, end in _runs(few_entries):
+            if few_entries[first]:
+                part = slice(X.indptr[first], X.indptr[end])
+                _rank_entries(X.data[part], np.diff(X.indptr[first : end + 1]), X.indices[part], ranked)
+            else:
+                _rank_columns(X[:, first:end].toarray(), ranked)
+    else:
+        ranked = _Ranked(n, p)
+        for first in range(0, p, COLUMNS_AT_ONCE):
+            _rank_columns(X[:, first : first + COLUMNS_AT_ONCE], ranked)
+    return ranked.table()
 
 
-def _rank_column(column: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Distinct values of a feature; the rank of each sample's goes into ``ranks``.
+def _by_columns(X: Matrix) -> sparse.csc_array:
+    """The matrix sparse by columns, with one entry at most for a cell, in order, and none that is zero."""
+    columns = X.tocsc()
+    if columns.has_canonical_format and columns.data.all():
+        return columns
+    columns = columns.copy()  # which may be the caller's
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    return columns
 
-    Zeros that are most of a column are not sorted.
+
+def _runs(few_entries: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Where runs of columns that have few entries, and of those that do not, begin and end; long ones are cut."""
+    bounds = [0, *(np.flatnonzero(np.diff(few_entries)) + 1), len(few_entries)]
+    for start, end in itertools.pairwise(bounds):
+        step = SPARSE_COLUMNS_AT_ONCE if end > start and few_entries[start] else COLUMNS_AT_ONCE
+        for first in range(start, end, step):
+            yield first, min(first + step, end)
+
+
+class _Ranked:
+    """Features that have been ranked so far, at most ``most_dense`` of which are not sparse."""
+
+    def __init__(self, n_samples: int, most_dense: int) -> None:
+        # what is not filled is never there
+        self._codes, self._n_dense = np.empty((most_dense, n_samples), dtype=np.uint8), 0
+        self._is_sparse: list[bool] = []
+        self._sizes, self._values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.float32)]
+        self._common, self._counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        self._rows, self._of_rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+
+    def add_dense(self, values: np.ndarray, ranks: np.ndarray) -> None:
+        """A feature of these distinct values, and the ranks of all samples."""
+        dtype = np.promote_types(self._codes.dtype, np.min_scalar_type(len(values) - 1))
+        if dtype != self._codes.dtype:
+            narrow, self._codes = self._codes, np.empty(self._codes.shape, dtype=dtype)
+            self._codes[: self._n_dense] = narrow[: self._n_dense]
+        self._codes[self._n_dense] = ranks
+        self._n_dense += 1
+        self._is_sparse.append(False)
+        self._sizes.append(np.array([len(values)]))
+        self._values.append(values)
+
+    def add_sparse(
+        self,
+        sizes: np.ndarray,
+        values: np.ndarray,
+        common: np.ndarray,
+        counts: np.ndarray,
+        rows: np.ndarray,
+        ranks: np.ndarray,
+    ) -> None:
+        """Features of so many distinct values, these; with the common rank, the number of other samples, and theirs."""
+        self._is_sparse += [True] * len(sizes)
+        self._sizes.append(sizes)
+        self._values.append(values)
+        self._common.append(common)
+        self._counts.append(counts)
+        self._rows.append(rows.astype(np.uint32))
+        self._of_rows.append(ranks.astype(np.min_scalar_type(ranks.max(initial=0))))
+
+    def table(self) -> CodeTable:
+        """All of them."""
+        common, of_rows, values = (np.concatenate(parts) for parts in (self._common, self._of_rows, self._values))
+        narrowest = np.min_scalar_type(common.max(initial=0))
+        dtype = np.result_type(self._codes, of_rows, narrowest)
+        flags = np.array(self._is_sparse, dtype=bool)
+        place = np.where(flags, np.cumsum(flags) - 1, -np.cumsum(~flags)).astype(np.int32)
+        starts = np.cumsum(np.append(0, np.concatenate(self._counts)))
+        rows, n_samples = np.concatenate(self._rows), self._codes.shape[1]
+        listed = SparseCodes.of(place, common.astype(dtype), starts, rows, of_rows.astype(dtype), n_samples)
+        codes = self._codes[: self._n_dense].astype(dtype, copy=False)
+        return CodeTable(codes, np.cumsum(np.append(0, np.concatenate(self._sizes))), values, values, listed)
+
+
+def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
+    """Rank dense features, (n_samples, n_features)."""
+    columns = np.ascontiguousarray(block.T)
+    few_entries = is_sparse(np.count_nonzero(columns, axis=1), columns.shape[1])
+    for first, end in _runs(few_entries):
+        if few_entries[first]:
+            cells = np.flatnonzero(columns[first:end])
+            column_of, rows = np.divmod(cells, columns.shape[1])
+            counts = np.bincount(column_of, minlength=end - first)
+            _rank_entries(columns[first:end].ravel()[cells], counts, rows, ranked)
+        else:
+            for column in columns[first:end]:
+                _rank_column(column, ranked)
+
+
+def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
+    """Rank a feature that is zero in few samples, or in less than most."""
+    others, n = np.flatnonzero(column), len(column)
+    if 2 * len(others) <= n:  # zeros that are most of a column are not sorted
+        values, of_others = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
+        ranks = np.full(n, of_others[-1])
+        ranks[others] = of_others[:-1]
+        ranked.add_dense(values, ranks)
+        return
+    values, ranks = np.unique(column, return_inverse=True)
+    if is_sparse(len(values) - 1, n):
+        counts = np.bincount(ranks)
+        others = np.flatnonzero(ranks != counts.argmax())
+        if is_sparse(len(others), n):
+            one = np.array([[len(values)], [counts.argmax()], [len(others)]])
+            ranked.add_sparse(one[0], values, one[1], one[2], others, ranks[others])
+            return
+    ranked.add_dense(values, ranks)
+
+
+def _rank_entries(entries: np.ndarray, counts: np.ndarray, rows: np.ndarray, ranked: _Ranked) -> None:
+    """Rank features that are zero in most samples, all together, by their other values.
+
+    Parameters
+    ----------
+    entries : (n_entries,) float32, of one feature after the other, none of them zero.
+    counts : (n_features,) how many there are of each.
+    rows : (n_entries,) samples, in order for each feature.
     """
-    others = np.flatnonzero(column)
-    if 2 * len(others) > len(column):
-        values, ranks[:] = np.unique(column, return_inverse=True)
-        return values
-    values, ranks_of_others = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
-    ranks[:] = ranks_of_others[-1]
-    ranks[others] = ranks_of_others[:-1]
-    return values
+    column_of = np.repeat(np.arange(len(counts)), counts)
+    bits = entries.view(np.uint32)
+    # the bits of floating-point numbers are in the order of these but for the sign
+    rising = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
+    keys = column_of.astype(np.uint64) << np.uint64(32) | rising
+    order = np.argsort(keys)
+    is_first = np.diff(keys[order], prepend=~keys[order[:1]]) != 0
+    column_of, values = column_of[order], entries[order]
+    n_values, n_negative = (
+        np.bincount(column_of[which], minlength=len(counts)) for which in (is_first, is_first & (values < 0))
+    )
+    starts = np.cumsum(n_values) - n_values
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.cumsum(is_first) - 1 - starts[column_of] + (values > 0)
+    with_zeros = np.insert(values[is_first], starts + n_negative, np.float32(0))
+    ranked.add_sparse(n_values + 1, with_zeros, n_negative, counts, rows, ranks)
+
+
+def _group(exact: CodeTable, max_bins: int) -> CodeTable:
+    """The table of bins."""
+    codes, listed = np.empty(exact.codes.shape, dtype=np.uint8), exact.sparse
+    common, of_rows = np.empty(len(listed.common), dtype=np.uint8), np.empty(len(listed.codes), dtype=np.uint8)
+    starts, lowest, highest = _group_values(exact, max_bins, codes, common, of_rows)
+    return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows))
 
 
 @njit()
-def _group_values(exact, max_bins, codes):  # noqa: ANN001, ANN202
-    """Fill ``codes`` with bins of neighbouring values; returns their starts, lowest and highest values."""
-    n_features, n = codes.shape
+def _group_values(exact, max_bins, codes, common, of_rows):  # noqa: ANN001, ANN202
+    """Fill codes of features, common ones and those of entries with bins of neighbouring values.
+
+    Returns the bins' starts, lowest and highest values.
+    """
+    listed, n_features, n = exact.sparse, len(exact.starts) - 1, codes.shape[1]
     starts = np.zeros(n_features + 1, dtype=np.int64)
     lowest, highest = np.empty_like(exact.lowest), np.empty_like(exact.lowest)
     n_bins = 0
     for feature in range(n_features):
+        place = listed.place[feature]
         first, n_values = exact.starts[feature], exact.starts[feature + 1] - exact.starts[feature]
         counts = np.zeros(n_values, dtype=np.int64)
-        for rank in exact.codes[feature]:
+        if place >= 0:
+            ranks, binned = _entries_of(listed, listed.codes, place), _entries_of(listed, of_rows, place)
+            counts[listed.common[place]] = n - len(ranks)
+        else:
+            ranks, binned = exact.codes[-1 - place], codes[-1 - place]
+        for rank in ranks:
             counts[rank] += 1
         bin_of = np.empty(n_values, dtype=np.uint8)
         before, previous = 0, -1
@@ -212,7 +355,14 @@ def _group_values(exact, max_bins, codes):  # noqa: ANN001, ANN202
                 previous = share
             highest[n_bins - 1] = exact.highest[first + rank]
             bin_of[rank] = n_bins - 1 - starts[feature]
-        for sample in range(n):
-            codes[feature, sample] = bin_of[exact.codes[feature, sample]]
+        if place >= 0:
+            common[place] = bin_of[listed.common[place]]
+        for at in range(len(ranks)):
+            binned[at] = bin_of[ranks[at]]
         starts[feature + 1] = n_bins
     return starts, lowest[:n_bins].copy(), highest[:n_bins].copy()
+
+
+@njit()
+def _entries_of(listed, of_entries, place):  # noqa: ANN001, ANN202
+    return of_entries[listed.starts[place] : listed.starts[place + 1]]

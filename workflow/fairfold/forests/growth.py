@@ -18,7 +18,7 @@ import numpy as np
 
 from fairfold.compiled import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
-from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_above, mark_node
+from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
 STACKED = 7  # numbers that describe a node that is still to be split
@@ -152,7 +152,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
     bag = _Node(rows, weights, drawn, np.empty(width), 0.0)
-    features = np.arange(len(table.codes)).astype(np.int32)
+    features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
     stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
     n_nodes = _grow_nodes(table, labels, n_labels, rules, state, bag, features, _empty_workspace(table, n), stack, tree)
@@ -169,7 +169,7 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
     parent, and the side of it. ``bag`` has all samples, those in the bag in front.
     """
     rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
-    n, n_nodes, depth = len(rows), 0, 1
+    n_nodes, depth = 0, 1
     while depth > 0:
         depth -= 1
         start, end, out_start, out_end, n_constant, parent, side = stack[depth]
@@ -193,9 +193,8 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        column_start = split.feature * n
-        middle = start + _partition(codes, column_start, split.cut, in_bag, work.side)
-        out_middle = out_start + _partition(codes, column_start, split.cut, out_of_bag, work.side)
+        middle = start + _partition(table, codes, split, in_bag, work)
+        out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
         stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
         stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
         depth += 2
@@ -331,9 +330,14 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(boundscheck=False, counted=False)
-def _partition(codes, column_start, cut, rows, side):  # noqa: ANN001, ANN202
-    """Move samples with codes up to ``cut`` to the front, each side in order; returns their number."""
+@njit(boundscheck=False, counted=False, forceinline=True)
+def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
+    """Move samples with codes up to the cut to the front, each side in order; returns their number."""
+    place, cut, side = table.sparse.place[split.feature], split.cut, work.side
+    if place >= 0:
+        n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
+        return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
+    column_start = (-1 - place) * table.codes.shape[1]
     n_left = n_right = 0
     for position in range(len(rows)):
         row = rows[position]
@@ -351,8 +355,14 @@ def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
         gathered[position] = codes[np.uintp(column_start) + rows[position]]
+    return _extremes(gathered, len(rows))
+
+
+@njit(boundscheck=False, counted=False)
+def _extremes(gathered, n):  # noqa: ANN001, ANN202
+    """The lowest and the highest of ``n`` codes."""
     lowest = highest = gathered[0]
-    for position in range(len(rows)):
+    for position in range(n):
         lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
     return lowest, highest
 
@@ -373,7 +383,7 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
     rows, whole = node.rows, node.whole
     gathered, keys, counts, side, parts, scores, bits = work
     n = len(rows)
-    mark_node(table.sparse, rows, bits)
+    mark_node(table.sparse.signatures, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -442,21 +452,36 @@ def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     If this is not 0, it is that of the samples with the lowest code, more than half, which are left out; the others are
     in ``work.side``, in order.
     """
-    gathered, side, n = work.codes, work.side, len(rows)
-    column_start, place = feature * table.codes.shape[1], table.sparse.place[feature]
-    if place >= 0:
-        n_above = list_above(table.sparse, place, rows, work.bits, side)
-        lowest = codes.dtype.type(0)
-        if n_above == 0:
-            return lowest, lowest, n
-        if 2 * n_above < n:
-            if table.starts[feature + 1] - table.starts[feature] == 2:
-                gathered[:n_above] = 1
-                return lowest, codes.dtype.type(1), n - n_above
-            _, highest = _gather_codes(codes, column_start, side[:n_above], gathered)
-            return lowest, highest, n - n_above
-    lowest, highest = _gather_codes(codes, column_start, rows, gathered)
+    gathered, side, n, place = work.codes, work.side, len(rows), table.sparse.place[feature]
+    if place < 0:
+        lowest, highest = _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
+        return lowest, highest, 0
+    n_codes, common = table.starts[feature + 1] - table.starts[feature], table.sparse.common[place]
+    n_others = list_others(table.sparse, place, n_codes, rows, work.bits, side, gathered)
+    if n_others == 0:
+        return common, common, n
+    is_few = 2 * n_others < n
+    if n_codes == 2 and common == 0 and is_few:
+        return common, codes.dtype.type(1), n - n_others
+    lowest, highest = _extremes(gathered, n_others)
+    if common < lowest and is_few:
+        return common, highest, n - n_others
+    if n_others < n:
+        lowest, highest = min(lowest, common), max(highest, common)
+    _spread(rows, common, side, n_others, gathered)
     return lowest, highest, 0
+
+
+@njit(boundscheck=False, counted=False)
+def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
+    """Codes of a node's samples from those of the others, which are in front of ``gathered``."""
+    left = n_others - 1
+    for position in range(len(rows) - 1, -1, -1):
+        if left >= 0 and others[left] == rows[position]:
+            gathered[position] = gathered[left]
+            left -= 1
+        else:
+            gathered[position] = common
 
 
 @njit(boundscheck=False, counted=False)
@@ -628,7 +653,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
     rows, gathered, side = node.rows, work.codes, work.side
     values, starts = table.lowest, table.starts
     n = len(rows)
-    mark_node(table.sparse, rows, work.bits)
+    mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -738,11 +763,32 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
     """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
     for tree in range(len(roots)):
         for row in range(len(X)):
-            node = np.uint32(roots[tree])
-            while feature[node] >= 0:
-                goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
-                node = np.uint32(left[node] if goes_left else right[node])
-            leaves[row, tree] = node
+            leaves[row, tree] = _walk(X, row, np.uint32(roots[tree]), feature, threshold, left, right)
+
+
+@njit(boundscheck=False)
+def find_leaves_sparse(entries, n_features, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
+    """The same for sparse rows, ``entries``: (n_entries,) float32 and their columns, and (n + 1,) where rows begin.
+
+    Only one row at a time is spread out, which stays in the processor's cache while it walks through all trees.
+    """
+    values, columns, starts = entries
+    spread = np.zeros((1, n_features), dtype=np.float32)
+    for row in range(len(leaves)):
+        for entry in range(starts[row], starts[row + 1]):
+            spread[0, columns[entry]] = values[entry]
+        for tree in range(len(roots)):
+            leaves[row, tree] = _walk(spread, 0, np.uint32(roots[tree]), feature, threshold, left, right)
+        for entry in range(starts[row], starts[row + 1]):
+            spread[0, columns[entry]] = 0
+
+
+@njit(boundscheck=False, counted=False, forceinline=True)
+def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN202
+    while feature[node] >= 0:
+        goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
+        node = np.uint32(left[node] if goes_left else right[node])
+    return node
 
 
 @njit(boundscheck=False)

@@ -22,10 +22,17 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, with_short_indices
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
-from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree, measured_values
+from fairfold.forests.growth import (
+    GrowthRules,
+    add_leaf_values,
+    find_leaves,
+    find_leaves_sparse,
+    grow_tree,
+    measured_values,
+)
 from fairfold.forests.lanes import LANES
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
@@ -258,9 +265,12 @@ class MultilabelForest(ForgetsSamples):
         nodes = (self.tree_starts_[:-1], self.feature_, self.threshold_, self.left_, self.right_)
 
         def walk(first: int) -> None:
-            rows = X[first : first + ROWS_AT_ONCE]
-            rows = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows)
-            find_leaves(rows, *nodes, leaves[first : first + ROWS_AT_ONCE])
+            here = leaves[first : first + ROWS_AT_ONCE]
+            if sparse.issparse(X):
+                entries = X.data, X.indices, X.indptr[first : first + len(here) + 1]
+                find_leaves_sparse(entries, X.shape[1], *nodes, here)
+            else:
+                find_leaves(np.ascontiguousarray(X[first : first + len(here)]), *nodes, here)
 
         self._map(walk, range(0, X.shape[0], ROWS_AT_ONCE))
         return leaves
@@ -470,7 +480,8 @@ class MultilabelForest(ForgetsSamples):
         X = _as_matrix(X)
         if X.shape[1] != self.n_features_in_:
             raise ModelError(f"X has {X.shape[1]} features; the forest was trained on {self.n_features_in_}.")
-        return single_precision(X)
+        X = single_precision(X)
+        return _one_entry_per_cell(with_short_indices(X)) if sparse.issparse(X) else X
 
 
 class _Target(NamedTuple):
@@ -518,6 +529,15 @@ def _as_matrix(X: Matrix) -> Matrix:
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ModelError(f"features have shape {X.shape}; they must be (n_samples, n_features).")
+    return X
+
+
+def _one_entry_per_cell(X: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix, without entries to be added up."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()  # which may be the caller's
+    X.sum_duplicates()
     return X
 
 
