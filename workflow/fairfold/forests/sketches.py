@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-MOST_EXACT = 100
+MOST_EXACT = 128
 """Forests of more labels than this grow on sketches, and give probabilities as CSR."""
 N_SKETCHED = 32  # columns, on which splits are searched; see benchmarks/many_labels.py
 N_NEW = 64  # columns of probabilities that the next level sees
