@@ -99,7 +99,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """CSR where labels are many, have no gaps, and the estimator takes them so."""
         Y = check_binary(Y, "Y", ModelError, unmeasured=True)
         has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
-        if Y.ndim == 2 and Y.shape[1] > MOST_EXACT and not has_gaps and hasattr(self.estimator, "of_many"):
+        if Y.ndim == 2 and Y.shape[1] > MOST_EXACT and not has_gaps and getattr(self.estimator, "of_many", None):
             return sparse.csr_array(Y)
         return check_training_labels(Y, "Y", ModelError)
 
