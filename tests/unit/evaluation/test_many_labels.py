@@ -43,7 +43,7 @@ def test_scores_are_of_each_fold_by_what_its_training_saw(example, is_sparse):
         )
         recall = recall_at_k(Y[test], P, 3, sample_weight=weights[test])[-1]
         assert of_fold["recall_at_3"] == pytest.approx(recall, rel=1e-14)
-        expected = scores_by_frequency_band(Y[test], P, count_positives(seen[~test]), bands=(2, 9))
+        expected = scores_by_frequency_band(Y[test], P, count_positives(Y[~test]), bands=(2, 9))
         found = by_frequency[by_frequency["fold"] == fold][list(expected.columns)].reset_index(drop=True)
         pd.testing.assert_frame_equal(found, expected)
 

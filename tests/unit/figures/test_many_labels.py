@@ -57,13 +57,16 @@ def test_nothing_is_drawn_of_nothing():
 
 @pytest.mark.parametrize(("datasets", "rates"), [(["bibtex"], [0]), (["a", "b"], [0, 30, 50, 70])])
 def test_nothing_overlaps(datasets, rates, tmp_path):
-    figure = plot_scores_by_frequency(scores(datasets, rates), legend_table(MODELS))
+    models = ["RandomForest", "RandomForest+", "logistic", "SLCForest+", "kernel-ridge", "joint-GB"]
+    figure = plot_scores_by_frequency(scores(datasets, rates, models), legend_table(models))
     save_figure(figure, [tmp_path / "figure.png"])
     (legend,) = figure.legends
     renderer = FigureCanvasAgg(figure).get_renderer()
     boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    assert not any(box.overlaps(legend.get_window_extent(renderer)) for box in boxes)
+    frame = legend.get_window_extent(renderer)
+    assert not any(box.overlaps(frame) for box in boxes)
+    assert frame.x1 <= figure.bbox.x1 and frame.y1 <= figure.bbox.y1
     for axes in figure.axes:
         labels = [text.get_window_extent(renderer) for text in axes.get_xticklabels()]
         assert not any(one.overlaps(other) for one, other in itertools.pairwise(labels))

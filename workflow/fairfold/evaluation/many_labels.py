@@ -35,8 +35,8 @@ def score_many_labels(
 ) -> ManyLabelTables:
     """Scores of out-of-fold predictions on the true labels, fold by fold.
 
-    Propensities, and the bands that labels are in, follow from the positives that training saw, as who has the data
-    would count them.
+    Propensities follow from the positives that training saw. Bands follow from those that the data have in the training
+    part, hidden ones included, so that the same labels are compared whatever share is hidden.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def score_many_labels(
         weights = None if sample_weight is None else sample_weight[test]
         inverse = inverse_propensities(seen, **(propensity or {}))
         table = scores_by_frequency_band(
-            Y[test], P if is_predicted else np.zeros(P.shape), count_positives(seen), bands=bands, k=PLACES[-1]
+            Y[test], P if is_predicted else np.zeros(P.shape), count_positives(Y[train]), bands=bands, k=PLACES[-1]
         )
         scores: Mapping[str, float] = dict.fromkeys(names, np.nan)
         if is_predicted:

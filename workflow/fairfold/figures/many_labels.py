@@ -1,4 +1,4 @@
-"""Scores of labels by the number of positives that training saw of them."""
+"""Scores of labels by their number of training positives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from fairfold.figures import STYLE, nothing_to_draw
 from fairfold.figures.legend import Legend
 
 _NAMES = {"average_precision": "average precision", "f1": "F1"}
-_SPREAD = 0.5  # of the marks of a band, in bands
+_SPREAD = 0.3  # of the marks of a band, in bands
+_ENTRY = 1.5  # inches of a model in the legend
 
 
 def plot_scores_by_frequency(
@@ -46,8 +47,10 @@ def plot_scores_by_frequency(
     rates, rows = sorted(shown["missing_rate"].unique()), _rows(shown, metrics)
     bands = list(shown.sort_values("least")["band"].unique())
     with mpl.rc_context(STYLE):
-        size = (1 + len(rates) * max(2.2, 0.55 * len(bands)), 0.9 + 1.9 * len(rows))
-        figure = Figure(figsize=size, layout="constrained")
+        width = 1 + len(rates) * max(2.4, 0.6 * len(bands))
+        n_beside = max(int(width / _ENTRY), 1)
+        height = 0.6 + 1.9 * len(rows) + 0.2 * -(-len(models) // n_beside)
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(len(rows), len(rates), squeeze=False, sharey="row")
         for panels, (dataset, metric) in zip(axes, rows, strict=True):
             for panel, rate in zip(panels, rates, strict=True):
@@ -59,7 +62,7 @@ def plot_scores_by_frequency(
         for panel in axes[-1]:
             panel.set_xlabel("training positives of a label\n(number of labels)")
         handles = [Line2D([], [], **_look(model, names), label=model) for model in models]
-        figure.legend(handles=handles, loc="outside upper left", ncols=4, frameon=False, columnspacing=1.2)
+        figure.legend(handles=handles, loc="outside upper left", ncols=n_beside, frameon=False, columnspacing=1.2)
     return figure
 
 
