@@ -40,7 +40,7 @@ def test_told_in_one_line(study, tiny, path, value, sentence):
 
 
 def test_a_dataset_that_cannot_be_had(study, tiny, tmp_path):
-    config = changed(tiny, "weak_labels/datasets", ["PlantGO"])
+    config = changed(changed(tiny, "weak_labels/datasets", ["PlantGO"]), "weak_labels/many_labels/datasets", [])
     config["data"] = {"offline": True, "cache": str(tmp_path / "cache")}
     offline = study(config)
     code, output = offline.run("weak_labels")
