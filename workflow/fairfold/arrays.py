@@ -103,9 +103,7 @@ def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:
     if not sparse.issparse(matrix):
         return matrix > threshold
     limits = np.broadcast_to(threshold, matrix.shape[1])[matrix.indices]
-    found = with_data(matrix, matrix.data > limits)
-    found.eliminate_zeros()
-    return found
+    return canonical(with_data(matrix, matrix.data > limits))
 
 
 def map_rows(function: Callable[[np.ndarray], np.ndarray], matrix: Matrix, floor: float) -> Matrix:

@@ -138,3 +138,9 @@ def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchan
         to, of = (by_group[first[:, None] + np.arange(size)] for first in (alike, rng.permutation(alike)))
         rows[to] = of
     return rows
+
+
+def rows_of_groups(groups: np.ndarray) -> list[np.ndarray]:
+    """Samples of each group, in order."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)

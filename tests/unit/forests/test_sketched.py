@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from fairfold.arrays import are_above
 from fairfold.errors import ModelError
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import load_model, make_model
@@ -102,6 +103,14 @@ def test_sketches_keep_squared_distances():
     np.testing.assert_array_equal(np.unique(random_signs(50, 4, 0)), [-1, 1])
 
 
+def test_cells_above_a_threshold_leave_the_matrix_as_it_is():
+    P = np.array([[0.2, 0.9, 0.0], [0.6, 0.0, 0.7]])
+    matrix = sparse.csr_array(P)
+    for threshold in (0.5, np.array([0.5, 0.95, 0.5])):
+        np.testing.assert_array_equal(are_above(matrix, threshold).toarray(), threshold < P)
+        np.testing.assert_array_equal(matrix.toarray(), P)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_number_of_threads_and_a_file_give_the_same_bytes(kind, data):
     X, Y = data
@@ -166,6 +175,8 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
     assert again.data.tobytes() == P.data.tobytes() and again.indices.tobytes() == P.indices.tobytes()
     decided = model.predict(X[300:])
     np.testing.assert_array_equal(decided.toarray(), P.toarray() > 0.5)
+    frame = model.set_output(transform="pandas").predict_proba(X[300:])
+    np.testing.assert_array_equal(frame.to_numpy(), P.toarray())
 
 
 def test_labels_with_gaps_or_to_be_imputed_are_learned_from_exactly():

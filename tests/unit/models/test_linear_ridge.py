@@ -66,6 +66,46 @@ def test_unseen_predictions_are_those_of_models_without_the_sample(n):
     np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=1e-6)
 
 
+def test_of_groups_whole_ones_are_left_out():
+    X, Y = words(60)
+    groups = np.random.default_rng(0).permutation(np.repeat(np.arange(15), 4))
+    model = LinearRidge().fit(sparse.csr_array(X), Y, groups=groups)
+    Z = TfidfTransformer(norm="l2").fit_transform(X).toarray()
+    alpha, expected = strength(model, Z, np.ones(60)), np.empty(Y.shape)
+    for group in range(15):
+        left = groups == group
+        ridge = Ridge(alpha=alpha, solver="svd").fit(Z[~left], Y[~left])
+        expected[left] = ridge.predict(Z[left]) - Y[~left].mean(axis=0) + Y.mean(axis=0)
+    np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=1e-6)
+    alone = LinearRidge().fit(sparse.csr_array(X), Y, groups=np.arange(60))
+    np.testing.assert_allclose(
+        alone.unseen_proba_.toarray(), LinearRidge().fit(sparse.csr_array(X), Y).unseen_proba_.toarray(), atol=1e-6
+    )
+
+
+def test_copies_of_a_sample_tell_nothing_where_they_are_a_group():
+    """Of labels by chance, each sample three times; as of samples alone, within four standard errors of 100 samples."""
+    random = np.random.default_rng(2)
+    X, Y = random.normal(size=(100, 60)), (random.random((100, 30)) < 0.3).astype(np.int8)
+    groups = np.tile(np.arange(100), 3)
+    given = np.tile(X, (3, 1)), np.tile(Y, (3, 1))
+    margins = []
+    for options in ({"groups": groups}, {}):
+        P = LinearRidge().fit(*given, **options).unseen_proba_.toarray()[:100]
+        P -= P.mean(axis=0)
+        error = P.std() * np.sqrt(1 / Y.sum() + 1 / (Y.size - Y.sum()))
+        margins.append((P[Y == 1].mean() - P[Y == 0].mean()) / error)
+    assert abs(margins[0]) < 4 < margins[1]
+
+
+def test_gaps_are_filled_as_by_the_kernel_ridge():
+    X, Y = words()
+    X[::7, 2] = np.nan
+    filled = np.column_stack([np.where(np.isnan(X), np.nanmedian(X, axis=0), X), np.isnan(X[:, 2])])
+    ours, theirs = LinearRidge().fit(X, Y), LinearRidge().fit(filled, Y)
+    np.testing.assert_allclose(ours.predict_proba(X).toarray(), theirs.predict_proba(filled).toarray(), atol=1e-6)
+
+
 def test_on_labels_by_chance_unseen_predictions_tell_nothing():
     """Beyond labels' means, they differ between samples with and without a label by less than four standard errors."""
     random = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.arrays import Matrix, append_columns, are_above, map_rows
+from fairfold.arrays import Matrix, append_columns, are_above, map_rows, to_dense
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import Objective, thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
@@ -196,6 +196,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
             return predicted
         index = X.index if isinstance(X, pd.DataFrame) else None
+        predicted = to_dense(predicted, "predictions", ModelError)
         return pd.DataFrame(predicted, index=index, columns=getattr(self, "label_names_", self.classes_))
 
     def _forest_settings(self) -> dict[str, int | None]:
@@ -237,7 +238,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if not isinstance(percentile, (int, float, np.number)) or not 0 < percentile <= 1:
             raise ModelError(f"percentile is {percentile!r}; it must be above 0 and at most 1.")
         n_sketched = parameters["n_sketched"]
-        if n_sketched not in ("auto", None) and (not isinstance(n_sketched, (int, np.integer)) or n_sketched < 1):
+        is_number = isinstance(n_sketched, (int, np.integer)) and not isinstance(n_sketched, bool)
+        if n_sketched not in ("auto", None) and not (is_number and n_sketched >= 1):
             raise ModelError(f"n_sketched is {n_sketched!r}; it must be 'auto', None or a whole number of at least 1.")
         features = parameters["features"]
         if isinstance(features, str) or not features or not set(features) <= {"output", "embedding"}:

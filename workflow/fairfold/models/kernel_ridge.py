@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
 from fairfold.gaps import GapFiller
-from fairfold.groups import group_codes
+from fairfold.groups import group_codes, rows_of_groups
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import check_dense_binary, check_weights
 
@@ -115,12 +115,12 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
         order = np.random.default_rng(self.random_state).permutation(len(Y))
         few = np.sort(order[:_CHOSEN_ON])
         some = Z[few]
-        of_few = None if codes is None else _members(codes[few])
+        of_few = None if codes is None else rows_of_groups(codes[few])
         errors = [min(_errors(_basis(some, some, gamma, s[few]), Y[few], of_few)) for gamma in self.gammas]
         self.gamma_ = self.gammas[int(np.argmin(errors))]
         self._landmarks = Z if len(Y) <= self.max_exact else Z[np.sort(order[: self.n_landmarks])]
         basis = _basis(Z, self._landmarks, self.gamma_, s)
-        members = None if codes is None else _members(codes)
+        members = None if codes is None else rows_of_groups(codes)
         self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, members)))]
         mean = basis.mean(Y)
         # The mean of the others is lower for a sample with a label: what is said beyond it does not depend on that.
@@ -254,12 +254,6 @@ def _left_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np
     if members is None:
         return _leave_one_out(basis, Y, penalty)
     return _leave_group_out(basis, Y, penalty, members)
-
-
-def _members(groups: np.ndarray) -> list[np.ndarray]:
-    """Samples of each group."""
-    order = np.argsort(groups, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def _means_of_others(Y: np.ndarray, weights: np.ndarray, members: Sequence[np.ndarray] | None) -> np.ndarray:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairfold.models.stacking import StackedClassifier
 
 MEMBERS = ("forests", "boosting", "kernel ridge")
-TREES_OF_MANY = 100  # of each kind: where labels are many, twice as many trees gain less than .002 of precision
+TREES_OF_MANY = 100  # of each kind, at most
 
 
 def make(
@@ -25,7 +25,8 @@ def make(
 ) -> StackedClassifier:
     """Unfitted classifier of several labels.
 
-    Where labels are many, it pools forests of one level, as more add nothing there, and linear ridge regression.
+    Where labels are many, it pools forests of one level, as more add nothing there, and linear ridge regression,
+    whatever ``members`` and ``imputation`` say.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ def make(
         "boosting": [("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt"))],
         "kernel ridge": [("kernel ridge", KernelRidgeClassifier())],
     }
-    few = forests | {"n_trees": min(n_trees, TREES_OF_MANY), "max_levels": 0}
-    of_many = [("forests", OutOfBagCascade(**few)), ("linear ridge", LinearRidge())]
+    one_level = OutOfBagCascade(n_trees=min(n_trees, TREES_OF_MANY), max_levels=0, shape=shape)
+    of_many = [("forests", one_level), ("linear ridge", LinearRidge())]
     estimators = [each for name in MEMBERS if name in members for each in made[name]]
     return StackedClassifier(estimators, of_many=of_many, **options)
 
