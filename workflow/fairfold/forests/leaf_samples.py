@@ -108,13 +108,13 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
             if share >= floor:
                 found[n_found], sums[n_found] = label, share
                 n_found += 1
-        n_found = before + _keep_highest(found[before:n_found], sums[before:n_found], most)
+        n_found = before + keep_highest(found[before:n_found], sums[before:n_found], most)
         counts[row] = n_found - before
     return counts, found[:n_found].copy(), sums[:n_found].copy()
 
 
 @njit(boundscheck=False)
-def _keep_highest(labels, sums, most):  # noqa: ANN001, ANN202
+def keep_highest(labels, sums, most):  # noqa: ANN001, ANN201
     """Move the highest sums, in order of their labels, to the front; returns their number."""
     n = len(sums)
     if n <= most:
