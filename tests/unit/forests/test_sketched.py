@@ -8,13 +8,18 @@ from scipy import sparse
 
 from fairfold.arrays import are_above
 from fairfold.errors import ModelError
+from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import load_model, make_model
+from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.leaf_samples import keep_highest
 from fairfold.forests.shapes import choose_shapes, grow_mixture
 from fairfold.forests.sketched import FLOOR, SketchedForest
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
+from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.forests.trees import MultilabelForest, TreeShape
+from fairfold.models import make_model as make_any
+from fairfold.weak_labels import mask_positives
 
 KINDS = ("random_forest", "extra_trees")
 N_LABELS = 140
@@ -188,6 +193,33 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
     np.testing.assert_array_equal(decided.toarray(), P.toarray() > 0.5)
     frame = model.set_output(transform="pandas").predict_proba(X[300:])
     np.testing.assert_array_equal(frame.to_numpy(), P.toarray())
+
+
+@pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "Stack+"])
+def test_the_study_scores_and_examines_models_of_many_labels(name, tmp_path):
+    """From a first level that was read from a file, as jobs share it, where the model takes one."""
+    X, Y = make_data(n=300)
+    fold_of, observed = np.arange(300) % 3, mask_positives(Y, 0.3, random_state=0)
+    settings, levels = {"n_trees": 8, "max_levels": 1, "random_state": 0}, {}
+    if name != "Stack+":
+        levels = {
+            fold: make_any(name, **settings).fit(X[fold_of != fold], observed[fold_of != fold]).levels_[0]
+            for fold in range(3)
+        }
+        save_first_levels(levels, tmp_path / "levels.npz")
+
+    def options(fold):
+        return {"first_level": load_first_level(tmp_path / "levels.npz", fold)} if levels else {}
+
+    given = X, sparse.csr_array(Y), fold_of, lambda _: sparse.csr_array(observed)
+    found = score_on_folds(lambda _: make_any(name, **settings), *given, examine=imputation_table, fit_options=options)
+    alone = score_on_folds(lambda _: make_any(name, **settings), *given)
+    np.testing.assert_array_equal(found.scores["value"], alone.scores["value"])
+    assert found.scores["reason"].fillna("").eq("").all()
+    first = found.findings.query("level == 0")
+    hidden = (Y - observed)[fold_of != 0].sum(axis=0)
+    np.testing.assert_array_equal(first.query("fold == 0")["misses"], hidden)
+    np.testing.assert_array_equal(first.query("fold == 0")["n_observed"], observed[fold_of != 0].sum(axis=0))
 
 
 def test_labels_with_gaps_or_to_be_imputed_are_learned_from_exactly():

@@ -37,18 +37,22 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     ModelError
         When the truth has another shape, or lacks a label that was observed.
     """
-    truth = np.maximum(truth.toarray() if sparse.issparse(truth) else np.asarray(truth), 0)  # unmeasured: not imputed
-    observed = np.maximum(model.training_labels_[0], 0)
-    levels = []
-    for level, labels in enumerate(np.maximum(labels, 0) for labels in model.training_labels_):
+    truth, observed = _positives(truth), _positives(model.training_labels_[0])
+    n_observed, levels = np.asarray(observed.sum(axis=0)).ravel(), []
+    for level, labels in enumerate(map(_positives, model.training_labels_)):
         quality = pd.DataFrame(imputation_quality(truth, observed, labels))
-        counts = {"level": level, "label": np.arange(len(quality)), "n_observed": observed.sum(axis=0)}
+        counts = {"level": level, "label": np.arange(len(quality)), "n_observed": n_observed}
         levels.append(quality.assign(**counts))
     logged = ["level", "label", "label_frequency", "cap", "frozen", "note"]
     log = pd.DataFrame(model.imputation_log_, columns=logged)
     log = log.astype({"level": int, "label": int, "label_frequency": float, "cap": "Int64", "frozen": "boolean"})
     table = pd.concat(levels, ignore_index=True).merge(log, on=["level", "label"], how="left", validate="one_to_one")
     return table[[*logged[:-1], "n_observed", *_COUNTS, "precision", "recall", "note"]]
+
+
+def _positives(labels: Matrix) -> Matrix:
+    """Labels of 0/1; what is unmeasured is not imputed."""
+    return labels.maximum(0) if sparse.issparse(labels) else np.maximum(labels, 0)
 
 
 def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
