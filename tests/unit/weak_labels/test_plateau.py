@@ -163,7 +163,8 @@ def test_around_the_plateau_by_drawing():
     probabilities = np.zeros(len(_GRID))
     probabilities[[0, 20, 40, 58]] = 0.1, 0.4, 0.3, 0.2
     drawn = random.choice(np.log(_GRID), p=probabilities, size=n)
-    drawn += _IMPURITY * random.exponential(size=n) + _MISFIT * random.normal(size=n)
+    misfit = _MISFIT[0] + _MISFIT[1] * -drawn
+    drawn += _IMPURITY * random.exponential(size=n) + misfit * random.normal(size=n)
     step = np.log(_GRID[1] / _GRID[0])
     nearest = np.clip(np.rint((np.minimum(drawn, 0) - np.log(_GRID[0])) / step), 0, len(_GRID) - 1).astype(int)
     expected = np.bincount(nearest, minlength=len(_GRID)) / n
