@@ -155,6 +155,16 @@ def test_ranking_loss_of_every_mask_in_its_share_is_that_of_complete_labels(n_po
     assert found["ranking_loss"] == pytest.approx(corrected_scores(Y, P, 1.0, **options)["ranking_loss"], abs=2e-3)
 
 
+def test_ranking_loss_where_no_sample_shows_two_positives():
+    """Of many positives in a sample some two would be seen: that none are says that samples have one each."""
+    rng = np.random.default_rng(0)
+    Y = np.eye(4, dtype=int)[rng.integers(0, 4, 600)]
+    P = np.clip(0.3 * Y + 0.7 * rng.random(Y.shape), 0, 1)
+    observed = Y * (rng.random(Y.shape) < 0.3)
+    found = corrected_scores(observed, P, 0.3, metrics=["ranking_loss"])["ranking_loss"]
+    assert found == pytest.approx(multilabel_scores(Y, P)["ranking_loss"], rel=0.15)
+
+
 @pytest.mark.parametrize("frequency", [0.7, 0.5, 0.3])
 def test_they_are_close_where_samples_are_many(many, frequency):
     Y, P = many

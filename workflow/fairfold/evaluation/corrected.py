@@ -387,11 +387,12 @@ def _ranks_of_observed(given: _Problem) -> np.ndarray:
 def _thinned(
     n_observed: np.ndarray, m: np.ndarray, frequency: float, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of samples by their positives ``m``, and chances (n_observed.max() + 1, len(m)) of m by what is seen.
+    """Shares of samples by their positives ``m``, and chances (len(m), len(m)) of m by what is seen.
 
     The shares of least chi-square, and from there steps of expectation maximisation, which alone would take thousands.
+    That no sample shows more than some number of positives tells as much as what is seen.
     """
-    seen = np.bincount(n_observed, weights)
+    seen = np.bincount(n_observed, weights, minlength=len(m))
     k = np.arange(len(seen))[:, np.newaxis]
     ways = gammaln(m + 1) - gammaln(k + 1) - gammaln(np.maximum(m - k, 0) + 1)
     likelihood = np.where(m >= k, np.exp(ways + xlogy(k, frequency) + xlog1py(np.maximum(m - k, 0), -frequency)), 0.0)
