@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.arrays import DENSE_CELLS, canonical, stored_cells, to_dense, with_data
+from fairfold.arrays import DENSE_CELLS, RunningMean, canonical, mean_of, stored_cells, to_dense, with_data
 from fairfold.errors import DataError
 from fairfold.validation import check_dense_binary
 
@@ -71,3 +71,16 @@ def test_a_sparse_matrix_of_too_many_cells_is_not_made_dense():
     np.testing.assert_array_equal(to_dense(small, "Y", DataError), np.eye(3))
     array = np.broadcast_to(np.int8(0), (side, side))  # dense already
     assert to_dense(array, "Y", DataError) is array
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_running_mean_is_that_of_all_so_far(kind):
+    rng = np.random.default_rng(0)
+    matrices = [kind(rng.random((6, 4)) * (rng.random((6, 4)) < 0.6)) for _ in range(5)]
+    before = [matrix.copy() for matrix in matrices]
+    running = RunningMean()
+    for n, matrix in enumerate(matrices, start=1):
+        found, expected = running.add(matrix), mean_of(matrices[:n])
+        assert type(found) is type(expected)
+        np.testing.assert_array_equal(*(each.toarray() if sparse.issparse(each) else each for each in (found, expected)))
+    assert all((abs(a - b)).max() == 0 for a, b in zip(matrices, before, strict=True))

@@ -98,6 +98,21 @@ def mean_of(matrices: Sequence[Matrix]) -> Matrix:
     return np.mean(matrices, axis=0)
 
 
+class RunningMean:
+    """Mean of matrices of one shape, one after the other: :func:`mean_of` those so far, which need not be kept."""
+
+    def __init__(self) -> None:
+        self.sum: Matrix | None = None
+        self._n = 0
+
+    def add(self, matrix: Matrix) -> Matrix:
+        """The mean of all so far, with this one."""
+        self.sum = matrix if self.sum is None else self.sum + matrix
+        self._n += 1
+        mean = self.sum / self._n
+        return sparse.csr_array(mean) if sparse.issparse(mean) else mean
+
+
 def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:
     """Which cells are above a threshold of at least 0, one for all columns or one of each."""
     if not sparse.issparse(matrix):

@@ -14,7 +14,7 @@ from fairfold.forests import load_model, make_model
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.leaf_samples import keep_highest
 from fairfold.forests.shapes import choose_shapes, grow_mixture
-from fairfold.forests.sketched import FLOOR, SketchedForest
+from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
 from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.forests.trees import MultilabelForest, TreeShape
@@ -101,6 +101,30 @@ def test_of_equal_sums_those_of_lower_labels_are_kept(most):
     n_kept = keep_highest(*kept, most)
     np.testing.assert_array_equal(kept[0][:n_kept], labels[expected])
     np.testing.assert_array_equal(kept[1][:n_kept], sums[expected])
+
+
+def test_of_a_mean_of_forests_the_highest_are_kept(monkeypatch):
+    """Forests that keep other labels of a sample would make it longer with each; arrays stay whole."""
+    monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", 3)
+    rng = np.random.default_rng(0)
+    parts = [np.where(rng.random((40, 9)) < share, rng.integers(1, 5, (40, 9)) / 8, 0) for share in (0.5, 0.3)]
+    mean = (parts[0] + parts[1]) / 2
+    np.testing.assert_array_equal(mean_of_forests(parts), mean)
+    expected = mean.copy()
+    np.put_along_axis(expected, np.argsort(-mean, axis=1, kind="stable")[:, 3:], 0, axis=1)
+    found = mean_of_forests([sparse.csr_array(part) for part in parts])
+    assert found.has_canonical_format and np.diff(found.indptr).max() == 3
+    np.testing.assert_array_equal(found.toarray(), expected)
+
+
+def test_out_of_bag_predictions_are_made_once_and_of_the_samples_at_hand(data):
+    X, Y = data
+    forest = SketchedForest("extra_trees", n_trees=5, random_state=1)
+    first = forest.fit(X, sparse.csr_array(Y)).oob_proba_
+    assert forest.oob_proba_ is first
+    again = forest.fit(X[:50], sparse.csr_array(Y[:50])).oob_proba_
+    assert again.shape == (50, Y.shape[1])
+    assert "oob_proba_" not in forest.__getstate__()
 
 
 def test_sketches_keep_squared_distances():

@@ -290,7 +290,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 def _check_first_level(level: Level, X: Matrix, observed: np.ndarray) -> None:
     """Forests of a model that was read from a file know nothing of their training samples."""
     for forest in level.predictors:
-        fitted_on = getattr(forest, "oob_proba_", np.empty((0, 0))).shape, forest.n_features_in_
+        n_samples = len(getattr(forest, "leaf_of_", ()))
+        fitted_on = (n_samples, forest.n_labels_), forest.n_features_in_
         if fitted_on != (observed.shape, X.shape[1]):
             raise ModelError(
                 f"first_level was fitted on labels of shape {fitted_on[0]} and {fitted_on[1]} features, not on "

@@ -18,12 +18,13 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, append_columns, mean_of
+from fairfold.arrays import Matrix, append_columns
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
+from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
@@ -202,7 +203,7 @@ class CascadeForest(BaseCascade):
         self.levels_.append(level)
         self.training_labels_.append(labels)
         for scores, attribute in ((self.oob_scores_, "oob_proba_"), (self.training_scores_, "training_proba_")):
-            mean = self._reconciled(mean_of([getattr(forest, attribute) for forest in level.predictors]))
+            mean = self._reconciled(mean_of_forests([getattr(forest, attribute) for forest in level.predictors]))
             scores.append(multilabel_scores(observed, mean, self.threshold))
 
     def _is_long_enough(self, imputer: LabelImputer | None) -> bool:

@@ -132,6 +132,30 @@ def keep_highest(labels, sums, most):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False)
+def keep_highest_of_rows(starts, labels, values, most):  # noqa: ANN001, ANN201
+    """Rows of CSR with no more than their highest values; of equal ones those of lower labels.
+
+    Parameters
+    ----------
+    starts, labels, values : of CSR whose labels rise in a row.
+    most : values of a row.
+
+    Returns
+    -------
+    (n,) numbers of values of each row; labels and values, one behind the other.
+    """
+    labels, values = labels.copy(), values.copy()
+    counts, n_kept = np.zeros(len(starts) - 1, dtype=np.int64), 0
+    for row in range(len(counts)):
+        first, end = starts[row], starts[row + 1]
+        counts[row] = keep_highest(labels[first:end], values[first:end], most)
+        for place in range(counts[row]):
+            labels[n_kept], values[n_kept] = labels[first + place], values[first + place]
+            n_kept += 1
+    return counts, labels[:n_kept].copy(), values[:n_kept].copy()
+
+
+@njit(boundscheck=False)
 def _longer(array, needed):  # noqa: ANN001, ANN202
     """The array with room for as many as are needed, and twice as many as it had at least."""
     longer = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)

@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, mean_of
+from fairfold.arrays import Matrix
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.shapes import above_first_level, choose_shapes, forest_of, grow_mixture
+from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.groups import ALIKE, OfSamples, random_parts
 from fairfold.seeds import seed_for
@@ -184,4 +185,4 @@ def _targets(labels: Matrix) -> Matrix:
 
 def mean_proba(forests: list[MultilabelForest], X: Matrix) -> Matrix:
     """(n_samples, n_labels) mean probability of the forests."""
-    return mean_of([forest.predict_proba(X) for forest in forests])
+    return mean_of_forests([forest.predict_proba(X) for forest in forests])

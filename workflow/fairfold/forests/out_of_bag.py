@@ -18,19 +18,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, append_columns, mean_of
+from fairfold.arrays import Matrix, RunningMean, append_columns
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
+from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
 from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
 from fairfold.samples import ForgetsSamples
-from fairfold.ties import first_best
+from fairfold.ties import ROUNDING, first_best
 from fairfold.validation import Negatives
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
@@ -73,7 +74,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
     levels_, training_labels_, imputation_log_, n_features_in_, n_labels_, feature_names_in_, label_names_, classes_ :
         as of :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
     label_frequencies_ : list of c of each level, a float or, by label, a list of them.
-    oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels.
+    oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels; of CSR
+        labels by ``metric`` alone.
     unseen_proba_ : (n_samples, n_labels) out-of-bag probabilities that labels of training samples are observed, mean of
         the levels up to ``best_level_``; not stored with the model.
     thresholds_ : of posteriors, for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
@@ -117,14 +119,15 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         imputer = self._make_imputer(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
-        seen_probas, posteriors, scored = [], [], []  # of each level; the last are means of those up to it
+        seen, posteriors = RunningMean(), RunningMean()  # of the levels up to the last
+        candidates: dict[int, tuple[Matrix, Matrix]] = {}  # both means, at levels that may be the best
         signs = random_signs(observed.shape[1], N_NEW, seed) if sparse.issparse(observed) else None
-        labels, new = observed, []
+        labels, new, seen_proba = observed, [], None
         for level in range(self.max_levels + 1):
             encoders = []
             if level > 0:
                 if imputer is not None:
-                    labels = imputer.impute(level, mean_of(seen_probas), self.label_frequencies_[-1])
+                    labels = imputer.impute(level, seen_proba, self.label_frequencies_[-1])
                 encoders = self._grow_encoders(grow, level, X, labels, new, signs)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
             if level == 0:
@@ -133,33 +136,40 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            self._calibrate_level(observed, predictors, seen_probas, of_samples.weights)
-            posteriors.append(posterior(seen_probas[-1], self.label_frequencies_[-1]))
-            scored.append(self._reconciled(mean_of(posteriors)))
-            weights = of_samples.weights
-            self.oob_scores_.append(multilabel_scores(observed, scored[-1], self.threshold, sample_weight=weights))
+            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights)
+            seen_proba = seen.add(calibrated)
+            # the more levels, the better the ranking that the frequency is read from
+            how = self.label_frequencies, self.negatives
+            frequency = np.asarray(estimated_label_frequency(observed, seen.sum, *how)).tolist()
+            self.label_frequencies_.append(frequency)
+            scored = self._reconciled(posteriors.add(posterior(calibrated, frequency)))
+            self._score_level(observed, scored, of_samples.weights)
+            candidates[level] = seen_proba, scored
+            candidates = {possible: candidates[possible] for possible in self._possibly_best()}
             if level - self._best_level() >= self.patience:
                 break
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
-        self.unseen_proba_ = self._reconciled(mean_of(seen_probas[: self.best_level_ + 1]))
-        self.thresholds_ = all_thresholds(scored[self.best_level_])
+        seen_proba, scored = candidates[self.best_level_]
+        self.unseen_proba_ = self._reconciled(seen_proba)
+        self.thresholds_ = all_thresholds(scored)
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
         check_is_fitted(self, "levels_")
         levels = itertools.islice(super()._staged_proba(self._check_features(X, reset=False)), self.best_level_ + 1)
-        calibrated = [calibrate(proba, by) for proba, by in zip(levels, self.calibrations_, strict=False)]
-        return self._reconciled(mean_of(calibrated))
+        mean = RunningMean()
+        for proba, by in zip(levels, self.calibrations_, strict=False):
+            seen_proba = mean.add(calibrate(proba, by))
+        return self._reconciled(seen_proba)
 
     def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Posteriors after each level, mean of those up to it."""
-        posteriors = []
+        mean = RunningMean()
         for level, proba in enumerate(super()._staged_proba(X)):
             calibrated = calibrate(proba, self.calibrations_[level])
-            posteriors.append(posterior(calibrated, self.label_frequencies_[level]))
-            yield mean_of(posteriors)
+            yield mean.add(posterior(calibrated, self.label_frequencies_[level]))
 
     def _grow_first_level(self, grow: Grower, X: Matrix, observed: np.ndarray) -> Level:
         binned = grow.binned(X)
@@ -192,22 +202,29 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             forests = grow.pair(inputs, labels, level, "encoder")
         return [Encoder.of(forest, self.features, "text", signs) for forest in forests]
 
-    def _calibrate_level(
-        self,
-        observed: Matrix,
-        predictors: list[MultilabelForest],
-        seen_probas: list[Matrix],
-        weights: np.ndarray | None,
-    ) -> None:
-        """Append probabilities that a label is observed, out of bag; keeps calibration and label frequency."""
-        proba = mean_of([forest.centred_oob_proba() for forest in predictors])
+    def _calibrated_oob(
+        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None
+    ) -> Matrix:
+        """Probabilities that a label is observed, out of bag; keeps the calibration."""
+        proba = mean_of_forests([forest.centred_oob_proba() for forest in predictors])
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
-        seen_probas.append(calibrate(proba, self.calibrations_[-1]))
-        # the more levels, the better the ranking that the frequency is read from
-        how = self.label_frequencies, self.negatives
-        self.label_frequencies_.append(np.asarray(estimated_label_frequency(observed, sum(seen_probas), *how)).tolist())
+        return calibrate(proba, self.calibrations_[-1])
+
+    def _score_level(self, observed: Matrix, proba: Matrix, weights: np.ndarray | None) -> None:
+        """Keep the scores of a level, of many labels the one that is needed, as each is a sort of all cells."""
+        metrics = [self.metric] if sparse.issparse(observed) else BASIC_METRICS
+        scores = multilabel_scores(observed, proba, self.threshold, metrics=metrics, sample_weight=weights)
+        self.oob_scores_.append(scores)
+
+    def _signed_scores(self) -> np.ndarray:
+        """(n_levels,) scores that choose the level, more is better."""
+        sign = BASIC_METRICS[self.metric].direction
+        return np.nan_to_num([sign * score[self.metric] for score in self.oob_scores_], nan=-1.0)
 
     def _best_level(self) -> int:
-        sign = BASIC_METRICS[self.metric].direction
-        scores = np.array([sign * score[self.metric] for score in self.oob_scores_])
-        return int(first_best(np.nan_to_num(scores, nan=-1.0)))
+        return int(first_best(self._signed_scores()))
+
+    def _possibly_best(self) -> np.ndarray:
+        """Levels that tie with the best so far; no other can be the best, whatever comes."""
+        scores = self._signed_scores()
+        return np.flatnonzero(scores >= scores.max() - ROUNDING)

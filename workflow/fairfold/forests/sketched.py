@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, canonical, mean_of
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
-from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_labels
+from fairfold.forests.leaf_samples import LeafSamples, keep_highest_of_rows, samples_of_leaves, sum_labels
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
 from fairfold.seeds import seed_sequence
@@ -48,7 +49,7 @@ class SketchedForest(MultilabelForest):
     label_starts_, labels_ : their labels, row by row, as of CSR.
     label_means_ : (n_labels,) mean of each label.
     oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32, the ``MOST_KEPT`` highest of a sample, of at least
-        ``FLOOR``; the latter is made when it is asked for.
+        ``FLOOR``; made when they are asked for, the first is then kept.
     """
 
     _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
@@ -155,13 +156,17 @@ class SketchedForest(MultilabelForest):
         return LeafSamples(self.leaf_starts_, self.leaf_samples_, self.leaf_times_)
 
     def _predict_training_samples(self) -> None:
+        self.__dict__.pop("oob_proba_", None)  # of other samples
+
+    @cached_property
+    def oob_proba_(self) -> sparse.csr_array:
         unseen = ~self.in_bag_
         votes = unseen.sum(axis=1)
         found = self._sum_of_leaves(self.leaf_of_, unseen, 1 / np.maximum(votes, 1))
         if (votes == 0).any():  # likely only with few trees
             means = sparse.csr_array(np.where(self.label_means_ >= FLOOR, self.label_means_, 0)[np.newaxis])
             found = found + sparse.csr_array((votes == 0)[:, np.newaxis].astype(np.float32)) @ means
-        self.oob_proba_ = sparse.csr_array(found.astype(np.float32))
+        return sparse.csr_array(found.astype(np.float32))
 
     def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
         """(n, n_labels) of at least ``FLOOR``: mean labels of leaves, of the trees that are counted, times a scale."""
@@ -207,6 +212,16 @@ class SketchedForest(MultilabelForest):
         super()._check_restored(with_samples=with_samples)
         if with_samples:
             self._predict_training_samples()
+
+
+def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
+    """(n_samples, n_labels) mean of what forests say; of CSR the ``MOST_KEPT`` highest of a sample, as of each."""
+    mean = mean_of(probas)
+    if not sparse.issparse(mean) or (np.diff(mean.indptr) <= MOST_KEPT).all():
+        return mean
+    mean = canonical(mean)
+    n_kept, labels, values = keep_highest_of_rows(mean.indptr, mean.indices, mean.data, MOST_KEPT)
+    return sparse.csr_array((values, labels, np.append(0, np.cumsum(n_kept))), shape=mean.shape)
 
 
 class _GrownOn(NamedTuple):
