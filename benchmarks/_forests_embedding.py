@@ -1,7 +1,8 @@
 """Tree embeddings beside a dense principal component analysis; called by forests.py, or run alone.
 
 Both sides get the same forests (scikit-learn's, 150 trees on four fifths of yeast) and use one core. The peer is
-scikit-learn's ``PCA(svd_solver="full")`` on the matrix of samples by nodes; making that matrix is not counted.
+scikit-learn's ``PCA(svd_solver="full")`` on the matrix of samples by nodes; making that matrix is not counted. Of new
+samples it is also said which share of their variance the components hold, those of all and of some training samples.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from fairfold.forests.embedding import TreeEmbedding
 
 FORESTS = {"random_forest": (RandomForestRegressor, 0.95), "extra_trees": (ExtraTreesRegressor, 0.8)}
 REPEATS = 3
+DECOMPOSED = (1000, 500)  # samples, of some 2,000
 
 
 def forest_arrays(grown, X: np.ndarray) -> SimpleNamespace:
@@ -63,6 +65,7 @@ def compare_kind(kind: str, X: np.ndarray, X_new: np.ndarray, Y: np.ndarray) -> 
     new = grown.apply(X_new) + forest.tree_starts_[:-1]
     transform = min(seconds_of(lambda: embedding.transform(new))[0] for _ in range(REPEATS))
     Z = node_matrix(grown, X, forest, max_share)
+    away = ((node_matrix(grown, X_new, forest, max_share) - Z.mean(axis=0)) ** 2).sum()
     with threadpool_limits(1):
         peer, scores = seconds_of(lambda: PCA(n_components=0.8, svd_solver="full").fit_transform(Z))
     signs = np.sign(np.sum(scores * embedding.scores_, axis=0))
@@ -70,6 +73,10 @@ def compare_kind(kind: str, X: np.ndarray, X_new: np.ndarray, Y: np.ndarray) -> 
         "part": f"embedding, {kind}",
         "samples x nodes": f"{Z.shape[0]} x {Z.shape[1]}",
         "components": embedding.n_components_,
+        **{
+            f"share_of_new_samples, {n} decomposed": share_kept(forest, new, away, max_share, n)
+            for n in (len(X), *DECOMPOSED)
+        },
         "largest_difference": np.abs(scores * signs - embedding.scores_).max(),
         "cpu_seconds": ours,
         "cpu_seconds_transform": transform,
@@ -77,6 +84,11 @@ def compare_kind(kind: str, X: np.ndarray, X_new: np.ndarray, Y: np.ndarray) -> 
         "peer_cpu_seconds": peer,
         "times_faster": peer / ours,
     }
+
+
+def share_kept(forest: SimpleNamespace, new: np.ndarray, away: float, max_share: float, n: int) -> float:
+    """Of the squared distance of new samples from the mean, what the components of so many samples keep."""
+    return (TreeEmbedding(max_share=max_share, max_samples=n).fit(forest).transform(new) ** 2).sum() / away
 
 
 def compare_embedding() -> list[dict]:

@@ -35,6 +35,8 @@ DOUBLINGS = {  # method -> axis -> the least size, and how often it is doubled
     "RF+ET": {"samples": (800, 3), "labels": (16, 3), "features": (80, 3), "trees": (40, 3)},
     "SLCForest": {"samples": (400, 3), "labels": (8, 3), "features": (40, 3), "trees": (20, 3), "levels": (2, 2)},
     "CaFE-FLA": {"samples": (400, 2), "labels": (8, 2), "features": (40, 3), "trees": (20, 2), "levels": (2, 2)},
+    "many labels, RF+ET": {"samples": (4000, 3), "labels": (250, 7), "trees": (20, 3)},
+    "many labels, gcForest+": {"samples": (4000, 3), "labels": (250, 7), "levels": (2, 2)},
     "permutations": {"samples": (50, 3), "permutations": (20, 3)},
     "pairs": {"samples": (100, 2), "features": (200, 2)},
 }

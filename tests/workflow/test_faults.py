@@ -333,8 +333,8 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
     code, output = whole.run(scores("RF+ET"), scores("CaFE-SLC"))
     assert code == 0, output
     levels = copy_of_project / "workflow/fairfold/forests/levels.py"  # nothing of it is compiled
-    line = "parts.append(self.embedding.scores_)"
-    replaced(levels, line, "parts.append(self.embedding.scores_ * np.nan)")
+    line = "parts.append(self.embedding.training_scores(self.forest))"
+    replaced(levels, line, "parts.append(self.embedding.training_scores(self.forest) * np.nan)")
     sick = study_class(whole.folder.parent / "sick", copy_of_project, {**SMALL, "splitting": {}, **ALSO})
     shutil.copy(whole.folder / "toy.csv", sick.folder)
     code, output = sick.run()
@@ -351,7 +351,7 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
         assert file in box
     assert "CaFE-SLC" in box and "finite" in box and "RF+ET" not in box
     assert (sick.folder / scores("RF+ET")).read_bytes() == (whole.folder / scores("RF+ET")).read_bytes()
-    replaced(levels, "parts.append(self.embedding.scores_ * np.nan)", line)
+    replaced(levels, "parts.append(self.embedding.training_scores(self.forest) * np.nan)", line)
     code, output = sick.run(scores("RF+ET"), scores("CaFE-SLC"))
     assert code == 0, output
     for model in ("RF+ET", "CaFE-SLC"):

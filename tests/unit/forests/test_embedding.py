@@ -126,6 +126,25 @@ def test_transform_of_the_training_samples_gives_their_scores():
     assert embedding.transform(forest.leaf_of_[:0]).shape == (0, embedding.n_components_)
 
 
+def test_of_many_samples_some_are_decomposed(monkeypatch):
+    """The others get what new samples get, some thousand at a time."""
+    forest = grow(n=90)
+    part = np.sort(np.random.default_rng(0).permutation(90)[:40])
+    embedding = TreeEmbedding(max_samples=40).fit(forest)
+    alone = TreeEmbedding().fit(SimpleNamespace(**{**vars(forest), "leaf_of_": forest.leaf_of_[part]}))
+    assert embedding.scores_.tobytes() == alone.scores_.tobytes()
+    expected = alone.transform(forest.leaf_of_)
+    assert embedding.training_scores(forest).tobytes() == expected.tobytes()
+    np.testing.assert_allclose(expected[part], embedding.scores_, **CLOSE)
+    skip = np.random.default_rng(1).random(forest.leaf_of_.shape) < 0.4
+    of_skipped = embedding.transform(forest.leaf_of_, skip=skip)
+    monkeypatch.setattr("fairfold.forests.embedding.ROWS_AT_ONCE", 13)
+    np.testing.assert_allclose(embedding.transform(forest.leaf_of_), expected, **CLOSE)
+    np.testing.assert_allclose(embedding.transform(forest.leaf_of_, skip=skip), of_skipped, **CLOSE)
+    whole = TreeEmbedding().fit(forest)
+    assert whole.training_scores(forest) is whole.scores_
+
+
 @pytest.mark.parametrize("n_trees", [1, 3, 4, 5, 8])
 def test_every_tree_counts(n_trees):
     forest = grow(n_trees=n_trees)
@@ -256,6 +275,12 @@ def test_two_samples(hand_made):
 def test_shares_out_of_range(hand_made, name, value):
     with pytest.raises(ModelError, match=f"{name} is {value!r}; it must be a number above 0 and at most 1"):
         TreeEmbedding(**{name: value}).fit(hand_made)
+
+
+@pytest.mark.parametrize("value", [1, 2.5, True, None])
+def test_too_few_samples_to_decompose(hand_made, value):
+    with pytest.raises(ModelError, match=f"max_samples is {value!r}; it must be a whole number of at least 2"):
+        TreeEmbedding(max_samples=value).fit(hand_made)
 
 
 def test_unknown_weighting(hand_made):

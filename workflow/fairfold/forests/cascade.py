@@ -39,8 +39,8 @@ class CascadeForest(BaseCascade):
     """Deep forest for multilabel data whose negatives may be hidden positives (Ilidio et al. 2024, Section 3).
 
     Time grows with the levels times four forests (two without crossing-over), and two more with imputation; LC's
-    imputer has ten smaller ones. See :class:`~fairfold.forests.trees.MultilabelForest` and, for embeddings, which need
-    memory for n_samples² numbers, :class:`~fairfold.forests.embedding.TreeEmbedding`.
+    imputer has ten smaller ones. See :class:`~fairfold.forests.trees.MultilabelForest` and, for embeddings, which cost
+    most, :class:`~fairfold.forests.embedding.TreeEmbedding`.
 
     Parameters
     ----------

@@ -11,7 +11,10 @@ is a sum of look-ups. This is exact. The centred products' eigenvectors, times t
 are the scores; new samples need only their products with the training samples.
 
 For n training samples, time grows with n² times the trees, plus n³ for the eigenvectors, and memory with n²: while
-fitting about 24 n² bytes (90 MB for 1,933 samples), afterwards 8 n bytes for each component.
+fitting about 24 n² bytes (90 MB for 1,933 samples), afterwards 8 n bytes for each component. So of more than
+``max_samples`` training samples as many, drawn at random, are decomposed, and all get the scores of new samples (the
+Nyström approximation of Williams & Seeger 2001): from there on time and memory grow with n. benchmarks/README.md says
+how much of the variance is lost.
 """
 
 from __future__ import annotations
@@ -38,7 +41,8 @@ NODE_WEIGHTS = {
 }
 TREES_AT_ONCE = 4  # as many look-ups are added up before the sum is stored; written out in _add_products
 LAPACK_BLOCK = 64  # columns; its blocked routines use at most as many at once
-PARAMETERS = ("max_share", "weighting", "explained_variance")
+ROWS_AT_ONCE = 4096  # of samples to transform, which bounds memory
+PARAMETERS = ("max_share", "weighting", "explained_variance", "max_samples")
 FITTED = ("scores_", "explained_variance_", "explained_variance_ratio_", "mean_product_", "leaf_of_")
 
 _blas_lock = threading.Lock()
@@ -66,15 +70,16 @@ class TreeEmbedding(BaseEstimator):
         1 / (log(s) + 1), as in the authors' code.
     explained_variance : above 0, at most 1. The fewest components are kept whose variances sum to more than this share,
         scikit-learn's ``PCA(n_components=0.8)``; 1 keeps all that have a variance.
+    max_samples : training samples that are decomposed, at least 2; of more, so many drawn at random, always the same.
 
     Attributes
     ----------
-    scores_ : (n_samples, n_components_) scores of the training samples, by falling variance. Each component's sign is
-        such that its largest score in size is positive (of equal ones, the first).
+    scores_ : (n_decomposed, n_components_) scores of the samples that are decomposed, by falling variance. Each
+        component's sign is such that its largest score in size is positive (of equal ones, the first).
     explained_variance_ : (n_components_,) variance of the scores.
     explained_variance_ratio_ : (n_components_,) its share of the variance of all node features.
-    mean_product_ : (n_samples,) mean inner product of each training sample with all of them.
-    leaf_of_ : (n_samples, n_trees) leaves of the training samples.
+    mean_product_ : (n_decomposed,) mean inner product of each of these samples with all of them.
+    leaf_of_ : (n_decomposed, n_trees) their leaves.
 
     Notes
     -----
@@ -87,6 +92,7 @@ class TreeEmbedding(BaseEstimator):
     max_share: float = 0.95
     weighting: Literal["text", "authors-code"] = "text"
     explained_variance: float = 0.8
+    max_samples: int = 4000
 
     @property
     def n_components_(self) -> int:
@@ -98,7 +104,7 @@ class TreeEmbedding(BaseEstimator):
 
         Parameters
         ----------
-        forest : a fitted forest. Only its arrays are read, and none is kept but ``leaf_of_``.
+        forest : a fitted forest. Only its arrays are read, and none is kept but rows of ``leaf_of_``.
 
         Raises
         ------
@@ -107,7 +113,10 @@ class TreeEmbedding(BaseEstimator):
         """
         self._check_parameters()
         self._trees = _read_trees(forest, self.max_share, self.weighting)
-        self.leaf_of_ = _check_leaves(forest.leaf_of_, self._trees)
+        leaves = _check_leaves(forest.leaf_of_, self._trees)
+        if len(leaves) > self.max_samples:
+            leaves = leaves[np.sort(np.random.default_rng(0).permutation(len(leaves))[: self.max_samples])]
+        self.leaf_of_ = leaves
         gram = _inner_products(self._trees, self.leaf_of_)
         n_samples = len(gram)
         rounding = n_samples * np.finfo(float).eps * gram.diagonal().max()
@@ -123,8 +132,13 @@ class TreeEmbedding(BaseEstimator):
         self.explained_variance_ratio_ = kept / values.sum()
         return self
 
+    def training_scores(self, forest: Forest) -> np.ndarray:
+        """(n_samples, n_components_) scores of all training samples of the forest that it was fitted on."""
+        leaves = forest.leaf_of_
+        return self.scores_ if len(leaves) <= self.max_samples else self.transform(leaves)
+
     def transform(self, leaf_of: np.ndarray, *, skip: np.ndarray | None = None) -> np.ndarray:
-        """Scores of samples from their leaves; for the training samples, ``scores_`` up to rounding.
+        """Scores of samples from their leaves; of those that were decomposed, ``scores_`` up to rounding.
 
         Parameters
         ----------
@@ -134,7 +148,8 @@ class TreeEmbedding(BaseEstimator):
 
         Returns
         -------
-        (m, n_components_) array. Memory on the way: 8 bytes for each pair of a sample and a training sample.
+        (m, n_components_) array. Memory on the way: 8 bytes for each pair of some thousand samples and one that was
+        decomposed.
 
         Raises
         ------
@@ -142,7 +157,13 @@ class TreeEmbedding(BaseEstimator):
             When ``leaf_of`` does not hold leaves of this forest.
         """
         check_is_fitted(self, "scores_")
-        products = _inner_products(self._trees, _check_leaves(leaf_of, self._trees), self.leaf_of_, skip)
+        leaf_of = _check_leaves(leaf_of, self._trees)
+        starts = range(0, max(len(leaf_of), 1), ROWS_AT_ONCE)
+        parts = [slice(first, first + ROWS_AT_ONCE) for first in starts]
+        return np.vstack([self._transform(leaf_of[part], None if skip is None else skip[part]) for part in parts])
+
+    def _transform(self, leaf_of: np.ndarray, skip: np.ndarray | None) -> np.ndarray:
+        products = _inner_products(self._trees, leaf_of, self.leaf_of_, skip)
         if skip is not None:
             n_kept = np.count_nonzero(~skip, axis=1)[:, None]
             products = np.where(n_kept > 0, products * (skip.shape[1] / np.maximum(n_kept, 1)), self.mean_product_)
@@ -190,6 +211,9 @@ class TreeEmbedding(BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value <= 1:
                 raise ModelError(f"{name} is {value!r}; it must be a number above 0 and at most 1.")
+        n = self.max_samples
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 2:
+            raise ModelError(f"max_samples is {n!r}; it must be a whole number of at least 2.")
         if self.weighting not in NODE_WEIGHTS:
             raise ModelError(unknown_name("weighting", self.weighting, NODE_WEIGHTS))
 

@@ -68,7 +68,7 @@ class Encoder:
         if self.embedding is not None and out_of_bag:
             parts.append(self.embedding.transform(self.forest.leaf_of_, skip=self.forest.in_bag_))
         elif self.embedding is not None:
-            parts.append(self.embedding.scores_)
+            parts.append(self.embedding.training_scores(self.forest))
         if self.with_output:
             proba = self.forest.centred_oob_proba() if out_of_bag else self.forest.training_proba_
             parts.append(self._few_columns(proba))
