@@ -1,19 +1,23 @@
 """Models of many labels and napkinXC's, on the published split, in one run: scores at k, seconds and memory.
 
     python benchmarks/many_labels.py [--dataset bibtex delicious] [--models Stack+ gcForest+ ...] [--rates 0 50]
+    python benchmarks/many_labels.py --dataset 50000x5000 --models gcForest+ --rates 0 --n-trees 50 --max-levels 2
 
 Each model is fitted in a process of its own, on one thread. Seconds are of processor time to fit and to predict, of
 code that is compiled; MB is the largest memory of the process above what it had with the data read and all imports
 made, and in all. Propensities are of the training labels before any are hidden. napkinXC (Jasinska-Obuchowicz et al.
 2020) gets words weighted as it does by itself, and its own defaults; `pip install -r
 benchmarks/requirements-many-labels.txt`. Without a published split, a fifth of the samples is left out by iterative
-stratification. `--sketches` compares columns of a sketch with the exact engine, on forests of one level.
+stratification. A number of samples and one of labels, 50000x5000, stand for generated data like the Gene Ontology's, of
+100 features, and 5,000 samples to test. `--sketches` compares columns of a sketch with the exact engine, on forests of
+as many levels above the first as are asked for, none by default.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import re
 import resource
 import shutil
 import tempfile
@@ -22,11 +26,12 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.metrics import average_precision_score
 
 from fairfold.arrays import with_short_indices
 from fairfold.datasets import prepare
+from fairfold.datasets.generate import gene_ontology_large
 from fairfold.evaluation.at_k import inverse_propensities, precision_at_k, propensity_scored_precision_at_k
+from fairfold.evaluation.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
@@ -34,6 +39,7 @@ from fairfold.usage import cpu_seconds
 from fairfold.weak_labels import mask_positives
 
 MODELS = ["Stack+", "gcForest+", "RF+ET", "napkinXC trees", "napkinXC one per label"]
+N_TESTED = 5000
 PEERS = {"napkinXC trees": "PLT", "napkinXC one per label": "OVR"}
 HEAD = f"{'model':24s}{'P@1':>7s}{'P@3':>7s}{'P@5':>7s}{'PSP@1':>7s}{'PSP@5':>7s}{'AP':>7s}{'fit s':>8s}{'pred s':>8s}"
 
@@ -64,7 +70,11 @@ class Peer:
         return sparse.csr_matrix(with_short_indices(self._weights.transform(X).tocsr())).astype(np.float32)
 
 
-def split(name: str) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
+def split(name: str) -> tuple[np.ndarray | sparse.csr_array, sparse.csr_array, np.ndarray]:
+    if sizes := re.fullmatch(r"(\d+)x(\d+)", name):
+        n_samples, n_labels = map(int, sizes.groups())
+        X, Y, *_ = gene_ontology_large(n_samples + N_TESTED, n_labels)
+        return X, Y, np.arange(len(X)) >= n_samples
     data = prepare(name)
     fold_of = data.published_split
     if fold_of is None:
@@ -84,17 +94,16 @@ def measure(dataset: str, name: str, rate: int, settings: dict) -> tuple[list[fl
     )
     fitted = cpu_seconds()
     P = model.predict_proba(X[is_test])
-    seconds = [fitted - start, cpu_seconds() - fitted]
-    return scores_of(Y[is_test], P, Y[~is_test]), [*seconds, memory() - before, memory()]
+    costs = [fitted - start, cpu_seconds() - fitted, memory() - before, memory()]
+    return scores_of(Y[is_test], P, Y[~is_test]), costs
 
 
 def scores_of(truth: sparse.csr_array, P: np.ndarray | sparse.csr_array, trained_on: sparse.csr_array) -> list[float]:
     inverse = inverse_propensities(trained_on)
-    dense = P.toarray() if sparse.issparse(P) else P
     return [
         *precision_at_k(truth, P, 5)[[0, 2, 4]],
         *propensity_scored_precision_at_k(truth, P, inverse, 5)[[0, 4]],
-        average_precision_score(truth.toarray().ravel(), dense.ravel()),
+        multilabel_scores(truth, P, metrics=["average_precision"])["average_precision"],
     ]
 
 
@@ -117,19 +126,23 @@ def main() -> None:
     parser.add_argument("--dataset", nargs="+", default=["bibtex", "delicious"])
     parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--rates", nargs="+", type=int, default=[0, 50])
+    parser.add_argument("--n-trees", type=int, help="of each forest; the models' own by default")
+    parser.add_argument("--max-levels", type=int, help="of cascades")
     parser.add_argument("--sketches", nargs="+", type=int, metavar="COLUMNS")
     options = parser.parse_args()
+    given = {"n_trees": options.n_trees, "max_levels": options.max_levels}
+    given = {name: value for name, value in given.items() if value is not None}
     for dataset in options.dataset:
         for rate in options.rates:
             print(f"\n{dataset}, {rate} % of each label's positives hidden from training")
             print(f"{HEAD}{'MB':>8s}{'in all':>8s}")
             if options.sketches:
                 for columns in [*options.sketches, None]:
-                    settings = {"n_sketched": columns, "max_levels": 0, "n_trees": 50}
+                    settings = {"n_trees": 50, "max_levels": 0} | given | {"n_sketched": columns}
                     report(f"{columns or 'exact'}", *alone(dataset, "gcForest+", rate, settings))
                 continue
             for name in options.models:
-                report(name, *alone(dataset, name, rate, {}))
+                report(name, *alone(dataset, name, rate, given))
 
 
 if __name__ == "__main__":
