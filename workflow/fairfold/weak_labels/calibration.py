@@ -20,10 +20,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 
-from fairfold.arrays import Matrix, canonical, stored_cells, to_dense, with_data
+from fairfold.arrays import Matrix, canonical, to_dense, with_data
 from fairfold.errors import ModelError, unknown_name
-from fairfold.validation import Negatives
+from fairfold.validation import UNMEASURED, Negatives
 from fairfold.weak_labels.rankings import Rankings, check_shapes
+from fairfold.weak_labels.sparse_kernels import logistic_sums, values_at
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
@@ -183,12 +184,6 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
     return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
 
 
-def _stored(observed: Matrix, probabilities: sparse.csr_array) -> tuple[np.ndarray, ...]:
-    """Rows, labels, observed labels and probabilities of the cells in which these are above 0."""
-    cells = stored_cells(observed, probabilities)
-    return tuple(part[cells[-1] > 0] for part in cells)
-
-
 class _Terms(NamedTuple):
     """Terms of the likelihood, each of so many cells.
 
@@ -216,30 +211,33 @@ class _Terms(NamedTuple):
     def of_stored(cls, observed: Matrix, probabilities: sparse.csr_array, sample_weight: np.ndarray | None) -> _Terms:
         """A term of each probability that is stored."""
         check_shapes(observed, probabilities)
-        rows, labels, seen, p = _stored(observed, probabilities)
-        weights = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-        return cls(_logits(p), seen.astype(np.float64), np.where(seen >= 0, weights, 0), labels)
+        p, observed = canonical(probabilities), canonical(observed).astype(np.int8, copy=False)
+        seen = values_at(p.indptr, p.indices, observed.indptr, observed.indices, observed.data)
+        counts = np.ones(p.nnz) if sample_weight is None else np.repeat(sample_weight, np.diff(p.indptr))
+        counts[seen == UNMEASURED] = 0
+        return cls(_logits(p.data), seen, counts, p.indices)
 
     def pooled(self) -> _Terms:
         """Those of a single label that is all of them together."""
+        if self.labels is not None:
+            return self._replace(labels=np.zeros_like(self.labels))
         return _Terms(*(part.reshape(-1, 1) for part in self[:3]))
 
-    def at(self, by_label: np.ndarray) -> np.ndarray:
-        """A number of each label at its terms."""
-        return by_label if self.labels is None else by_label[self.labels]
-
-    def sums(self, values: np.ndarray, n_labels: int) -> np.ndarray:
-        """(n_labels,) sums of a number of each term."""
-        return values.sum(axis=0) if self.labels is None else np.bincount(self.labels, values, minlength=n_labels)
+    def sums(self, coefficients: np.ndarray) -> np.ndarray:
+        """(5, n_labels) as of :func:`~fairfold.weak_labels.sparse_kernels.logistic_sums`."""
+        if self.labels is not None:
+            return logistic_sums(self.z, self.is_observed, self.counts, self.labels, coefficients)
+        z = self.z
+        p = expit(z * coefficients[:, 0] + coefficients[:, 1])
+        error, weight = self.counts * (p - self.is_observed), self.counts * p * (1 - p)
+        return np.array([each.sum(axis=0) for each in (error * z, error, weight * z * z, weight * z, weight)])
 
 
 def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndarray:
     """Newton's method for all labels at once; the prior keeps it well posed where a label has one class only."""
-    z, coefficients, n_labels = terms.z, prior.copy(), len(prior)
+    coefficients = prior.copy()
     for _ in range(_NEWTON_STEPS):
-        p = expit(z * terms.at(coefficients[:, 0]) + terms.at(coefficients[:, 1]))
-        error, weight = terms.counts * (p - terms.is_observed), terms.counts * p * (1 - p)
-        sums = [terms.sums(each, n_labels) for each in (error * z, error, weight * z * z, weight * z, weight)]
+        sums = terms.sums(coefficients)
         gradient = np.column_stack(sums[:2]) + 2 * shrinkage * (coefficients - prior)
         saa, sab, sbb = sums[2:]
         hessian = np.stack([saa + 2 * shrinkage, sab, sab, sbb + 2 * shrinkage], axis=-1).reshape(-1, 2, 2)

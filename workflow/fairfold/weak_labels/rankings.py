@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, stored_cells, to_dense
+from fairfold.arrays import Matrix, canonical, to_dense
 from fairfold.errors import ModelError
+from fairfold.weak_labels.sparse_kernels import places_of_positives
 
 
 class Rankings(NamedTuple):
@@ -55,11 +56,12 @@ class Rankings(NamedTuple):
     def _of_stored(cls, observed: Matrix, probabilities: sparse.csr_array) -> Rankings:
         check_shapes(observed, probabilities)
         n_samples, n_labels = probabilities.shape
-        rows, label_of, seen, p = stored_cells(observed, probabilities)
-        n_positives, n_unmeasured = (np.bincount(label_of[seen == value], minlength=n_labels) for value in (1, -1))
+        seen, p = canonical(observed).astype(np.int8, copy=False).tocsc(), canonical(probabilities).tocsc()
+        label_of = np.repeat(np.arange(n_labels), np.diff(seen.indptr))
+        n_positives, n_unmeasured = (np.bincount(label_of[seen.data == value], minlength=n_labels) for value in (1, -1))
         labels = np.flatnonzero(n_positives)
-        place = places_in_labels(rows, label_of, np.where(seen < 0, -np.inf, p), probabilities.shape)[seen == 1]
-        of_positive = np.searchsorted(labels, label_of[seen == 1])
+        place = places_of_positives(p.indptr, p.indices, p.data, seen.indptr, seen.indices, seen.data)
+        of_positive = np.searchsorted(labels, label_of[seen.data == 1])
 
         def hits(top: np.ndarray) -> np.ndarray:
             return np.bincount(of_positive[place < top[of_positive]], minlength=len(labels))
