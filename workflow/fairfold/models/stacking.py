@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
 from fairfold.arrays import Matrix, stored_cells
+from fairfold.compiled import njit
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.sketched import FLOOR
@@ -208,10 +209,23 @@ def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray
     """(n_members,) that maximise the likelihood of (n_members, n_cells), each of which counts so often."""
     equal = np.full(len(likelihood), 1 / len(likelihood))
     weights, votes = equal, counts.sum() + _EQUAL_VOTES
+    by_cell = np.ascontiguousarray(likelihood.T)
     for _ in range(_STEPS):
-        shares = weights * (counts / (weights @ likelihood))[:, np.newaxis] * likelihood.T  # (n_cells, n_members)
-        new = (shares.sum(axis=0) + _EQUAL_VOTES * equal) / votes
+        new = (_votes_of_cells(weights, by_cell, counts) + _EQUAL_VOTES * equal) / votes
         if np.abs(new - weights).max() < _TOLERANCE:
             break
         weights = new
     return new
+
+
+@njit(boundscheck=False)
+def _votes_of_cells(weights, likelihood, counts):  # noqa: ANN001, ANN202
+    """(n_members,) sums over cells of each member's share of what (n_cells, n_members) make likely together."""
+    votes = np.zeros(len(weights))
+    for cell in range(len(likelihood)):
+        together = 0.0
+        for member in range(len(weights)):
+            together += weights[member] * likelihood[cell, member]
+        for member in range(len(weights)):
+            votes[member] += counts[cell] * weights[member] * likelihood[cell, member] / together
+    return votes
