@@ -107,6 +107,7 @@ def main() -> None:
             means = found.groupby("model", sort=False)[[*METRICS, "seconds"]].mean().reset_index()
             means.insert(0, "dataset", options.dataset)
             means.insert(1, "missing_rate", rate)
+            means = means.rename(columns=lambda name: name.replace(" ", "_"))
             means.round(6).to_csv(options.add, mode="a", index=False, header=not options.add.exists())
 
 
