@@ -25,6 +25,13 @@ def own_max_rss() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _UNIT_OF_MEMORY
 
 
+def free_memory() -> int:
+    """Bytes that this machine could give without putting anything on disk."""
+    import psutil  # which only large problems need
+
+    return psutil.virtual_memory().available
+
+
 def add(cpu_seconds: float, max_rss: float) -> None:
     """Count what another process used for this one: CPU time, and the most memory that it had."""
     _elsewhere["cpu_seconds"] += cpu_seconds

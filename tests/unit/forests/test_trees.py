@@ -326,3 +326,18 @@ def test_centred_predictions_of_labels_without_signal_are_at_chance():
     gain = np.subtract(centred, plain)
     assert abs(np.mean(centred) - 0.5) < 3 * np.std(centred, ddof=1) / np.sqrt(30)
     assert np.mean(gain) > 3 * np.std(gain, ddof=1) / np.sqrt(30)
+
+
+@pytest.mark.parametrize("labelwise", [False, True])
+def test_trees_that_do_not_fit_into_memory_are_refused_after_the_first(labelwise, monkeypatch):
+    X, Y = np.random.default_rng(0).random((60, 4)), np.random.default_rng(1).integers(0, 2, (60, 3))
+    forest = MultilabelForest("random_forest", n_trees=40, labelwise=labelwise, random_state=0)
+    monkeypatch.setattr("fairfold.forests.trees.NEVER_TOO_MUCH", 0)
+    grown = forest.fit(X, Y).to_arrays()
+    monkeypatch.setattr("fairfold.forests.trees.free_memory", lambda: 5_000)
+    with pytest.raises(
+        ModelError, match=r"40 trees of 3 labels need about .* GiB of memory are free: give at most \d+"
+    ):
+        forest.fit(X, Y)
+    monkeypatch.undo()
+    assert forest.fit(X, Y).to_arrays()["value"].tobytes() == grown["value"].tobytes()

@@ -36,6 +36,7 @@ from fairfold.forests.growth import (
 from fairfold.forests.lanes import LANES
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
+from fairfold.usage import free_memory
 
 ForestKind = Literal["random_forest", "extra_trees"]
 
@@ -43,6 +44,7 @@ KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
+NEVER_TOO_MUCH = 2**30  # bytes, for which nobody is asked how much memory is free
 ALL_LABELS = -1
 
 
@@ -157,7 +159,8 @@ class MultilabelForest(ForgetsSamples):
         Raises
         ------
         ModelError
-            When a parameter is out of range, shapes do not fit, or numbers are infinite.
+            When a parameter is out of range, shapes do not fit, numbers are infinite, or the trees would not fit into
+            memory, which is known after the first.
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
@@ -169,10 +172,10 @@ class MultilabelForest(ForgetsSamples):
         targets = [self._target(X, part) for part in (np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y])]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
         target_of = np.tile(np.arange(len(targets)), self.n_trees)
-        trees = self._map(
-            lambda task: _grow(table, targets[task[0]], task[1]),
-            zip(target_of, seeds, strict=True),
-        )
+        first = _grow(table, targets[0], seeds[0])
+        _check_room(n_nodes=len(first[1]) * len(seeds), n_trees=self.n_trees, Y=Y)
+        tasks = zip(target_of[1:], seeds[1:], strict=True)
+        trees = [first, *self._map(lambda task: _grow(table, targets[task[0]], task[1]), tasks)]
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
         self._put_together(trees, np.concatenate([target.centre for target in targets]))
         self._keep_samples([leaves for *_, leaves, _ in trees], [drawn for *_, drawn in trees])
@@ -496,6 +499,20 @@ class _Target(NamedTuple):
     rules: GrowthRules
     pool: Pool
     gapped: np.ndarray | None
+
+
+def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
+    """Raise where the means that so many nodes keep of each label, and predictions of samples, exceed free memory."""
+    n_samples, n_labels = Y.shape
+    needed = n_labels * (2 * 4 * n_nodes + 3 * 8 * n_samples)  # nodes' means tree by tree, then together
+    if needed <= NEVER_TOO_MUCH or needed <= (free := free_memory()):
+        return
+    trees, labels = (max(int(0.9 * free / needed * n), 1) for n in (n_trees, n_labels))
+    raise ModelError(
+        f"{n_trees} trees of {n_labels:,} labels need about {needed / 2**30:.0f} GiB, and {free / 2**30:.1f} GiB of "
+        f"memory are free: give at most {trees} trees or {labels:,} labels, larger leaves, or a model that grows on "
+        "sketches (see n_sketched; it imputes nothing, and takes no gaps)."
+    )
 
 
 def _grow(table: CodeTable, target: _Target, seed: int) -> tuple:
