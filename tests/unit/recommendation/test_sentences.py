@@ -120,8 +120,14 @@ def test_no_estimate():
     ]
 
 
+def test_an_estimate_that_is_certain_is_no_count():
+    rates = RATES.assign(estimated_rate=0.0, low=0.0, high=0.0)
+    expected = "About 0 % of the positive labels of mine seem to be missing (95 % interval 0 to 0 %)."
+    assert told(scores(rate=0), "data", rates=rates)[0] == expected
+
+
 def test_confirmed_negatives():
-    rates = RATES.assign(estimated_rate=12.5, low=12.5, high=12.5)
+    rates = RATES.assign(estimated_rate=12.5, low=np.nan, high=np.nan)
     assert told(scores(rate=0), "data", rates=rates) == [
         "Of the labels of mine 12 % are unmeasured; those that are measured are taken as they are.",
         "What follows is about models that learned from the labels as they are, tested on left-out samples.",

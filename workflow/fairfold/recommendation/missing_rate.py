@@ -31,7 +31,7 @@ class MissingRate(NamedTuple):
     frequency : distribution of the label frequency; None where it could not be estimated.
     row : one row, columns ``hidden_share, estimated_rate, low, high, reason``, shares in percent: what was hidden on
         purpose (a little less than the rate because labels lose whole positives), and what is missing of all, with a
-        95 % interval; NaN where it could not be estimated, and why.
+        95 % interval, NaN where what is missing is counted; all NaN where it could not be estimated, and why.
     """
 
     frequency: FrequencyDistribution | None
@@ -69,7 +69,7 @@ def estimate_missing_rate(
     hidden = 1 - (observed == 1).sum() / max(1, (Y == 1).sum())
     if negatives == "confirmed":
         missing = (observed == UNMEASURED).mean()
-        return MissingRate(FrequencyDistribution.certain(1.0), _row(hidden, missing, missing, missing))
+        return MissingRate(FrequencyDistribution.certain(1.0), _row(hidden, missing, np.nan, np.nan))
     if not known.any():
         return MissingRate(None, _row(hidden, np.nan, np.nan, np.nan, _NO_PREDICTIONS))
     frequency = frequency_distribution(observed, P[known], random_state=random_state)

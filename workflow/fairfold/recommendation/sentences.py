@@ -100,7 +100,7 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int) -> Iterator[st
         yield f"{follows}; their scores are by the labels that are observed, and are not corrected for missing ones."
         return
     share = f"{own['estimated_rate']:.0f} %"
-    if own["low"] == own["high"]:
+    if np.isnan(own["low"]):
         yield f"Of the labels of {dataset} {share} are unmeasured; those that are measured are taken as they are."
         yield f"{follows}."
         return

@@ -20,6 +20,7 @@ PACKAGES = (
     "matplotlib",
     "numba",
     "llvmlite",
+    "psutil",
     "joblib",
     "threadpoolctl",
     "platformdirs",
