@@ -274,14 +274,15 @@ IsolatedClassifier("mine", json.loads(sys.argv[1]), random_state=0).fit(eye(80),
 """
 
 
-def test_it_ends_with_who_asks(folder):
-    """SIGKILL of a job while its model is at work leaves nothing behind."""
+@pytest.mark.parametrize("seconds", [0.3, 4])
+def test_it_ends_with_who_asks(folder, seconds):
+    """SIGKILL of a job while its model starts, or is at work, leaves nothing behind."""
     made = json.dumps(entry("Whatever", parameters={"how": "takes long"}))
     asker = psutil.Popen([sys.executable, "-c", ASKER, made], env={**os.environ, "PYTHONPATH": str(LIBRARY)})
     while not (started := asker.children()):
         assert asker.poll() is None, "it failed before it started its model"
         time.sleep(0.05)
-    time.sleep(3)  # until it is at work; if it were not yet, it would end, too
+    time.sleep(seconds)
     asker.kill()
     asker.wait()
     assert not psutil.wait_procs(started, timeout=20)[1]

@@ -172,7 +172,8 @@ class _Process:
         reads, child_writes = os.pipe()
         path = os.pathsep.join(filter(None, [str(_LIBRARY), os.environ.get("PYTHONPATH")]))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "fairfold.models.isolated_process"],
+            # told who asks: it may be gone before this one has started
+            [sys.executable, "-m", "fairfold.models.isolated_process", str(os.getpid())],
             stdin=child_reads,
             stdout=child_writes,
             stderr=_descriptor_of_errors(),

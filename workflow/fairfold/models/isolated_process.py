@@ -25,9 +25,9 @@ from fairfold.validation import Negatives
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until there are no more; the one argument of the command line is the process that asks."""
     requests, answers = _connections()
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     process, models, used = os.getpid(), {}, 0.0  # what it took to start counts, too
     while True:
         try:
