@@ -60,6 +60,14 @@ def with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
+def finite_rows(P: Matrix) -> np.ndarray:
+    """(n_rows,) whether all numbers of a row are finite; a sparse row of which nothing is known stores a NaN."""
+    if not sparse.issparse(P):
+        return np.isfinite(P).all(axis=1)
+    rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    return np.bincount(rows[~np.isfinite(P.data)], minlength=P.shape[0]) == 0
+
+
 def stored_cells(*matrices: Matrix) -> tuple[np.ndarray, ...]:
     """Rows and columns of the cells in which any of several matrices is not 0, and what each of them has there.
 

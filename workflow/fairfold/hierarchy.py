@@ -133,10 +133,13 @@ class Hierarchy:
         values : (n_samples, n_labels) probabilities; or labels, of which only those of 1 count as more than others.
         labels : which labels are compared with their parents; None for all.
         """
-        dense = values.toarray() if sparse.issparse(values) else np.asarray(values)
-        dense = dense == 1 if dense.dtype.kind in "iub" else dense
         edges = self.edges if labels is None else self.edges[np.isin(self.edges[:, 0], labels)]
-        return sum(int((dense[:, child] > dense[:, parent]).sum()) for child, parent in edges)
+        values = values if sparse.issparse(values) else np.asarray(values)
+        values = values == 1 if values.dtype.kind in "iub" else values
+        if not sparse.issparse(values):
+            return sum(int((values[:, child] > values[:, parent]).sum()) for child, parent in edges)
+        columns = sparse.csc_array(values, dtype=np.float64)
+        return int(((columns[:, edges[:, 0]] - columns[:, edges[:, 1]]).data > 0).sum())
 
     def first_violation(self, Y: Matrix) -> tuple[int, int, int] | None:
         """Sample, label and one above it where the sample has the label and not the other; None where none has."""

@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import corrected
 from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores
+from fairfold.evaluation.corrected_cells import Cells, Ranking
 from fairfold.evaluation.scores import multilabel_scores
 
 COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss")
@@ -72,6 +73,25 @@ def test_sparse_labels_are_those_of_the_array(table):
     assert corrected_scores(sparse.csr_array(hide(Y, 0.5)), P, 0.5) == corrected_scores(hide(Y, 0.5), P, 0.5)
 
 
+@pytest.mark.parametrize("threshold", [0.5, 0])
+@pytest.mark.parametrize("frequency", [1, 0.6, "labels", "cells"])
+def test_sparse_probabilities_are_those_of_the_array(table, frequency, threshold):
+    """With ties, unmeasured labels, observed ones of probability 0, a label that is nowhere, and weights."""
+    (Y, P), rng = table, np.random.default_rng(5)
+    Y, P = hide(Y, 0.6), np.where(P < 0.4, 0, P)
+    Y[rng.random(Y.shape) < 0.1] = -1
+    Y[:, 4], P[:, 4] = np.where(rng.random(len(Y)) < 0.05, -1, 0), 0
+    frequency = {"labels": rng.uniform(0.5, 1, Y.shape[1]), "cells": rng.uniform(0.5, 1, Y.shape)}.get(
+        frequency, frequency
+    )
+    given = {"threshold": threshold, "sample_weight": rng.integers(1, 5, size=len(Y))}
+    dense = corrected_scores(Y, P, frequency, **given)
+    assert corrected_scores(sparse.csr_array(Y), sparse.csr_array(P), frequency, **given) == pytest.approx(dense)
+    dense = corrected_draws(Y, P, frequency, n_draws=5, **given)
+    for metric, draws in corrected_draws(Y, sparse.csr_array(P), frequency, n_draws=5, **given).items():
+        np.testing.assert_allclose(draws, dense[metric])
+
+
 def tiny():
     """(labels, probabilities, frequency of each cell, weight of each sample)"""
     Y = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 0, 1]])
@@ -101,25 +121,23 @@ def plain_sums(y, p, weight):
     return precision, (weight * y).sum(), ordered, sum(size for *_, size in pairs)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("macro", [False, True])
-def test_both_sides_of_each_fraction_are_right_on_average_over_all_masks(macro):
+def test_both_sides_of_each_fraction_are_right_on_average_over_all_masks(macro, kind):
     Y, P, frequency, weights = tiny()
+    P = np.where(P < 0.3, 0, P)  # not stored
+    parts = range(Y.shape[1]) if macro else [slice(None)]
 
-    def columns(array):
-        return array if macro else array.reshape(-1, 1)
+    def sums_of(label, observed):
+        cells = Cells.of(observed, kind(P)).divided_by(frequency)
+        members = np.flatnonzero(cells.labels == label) if macro else None
+        weighed = Ranking(cells, members).weigh(cells.w, weights)
+        return [*weighed.precision_sums(), *weighed.order_sums()]
 
-    def sums(observed):
-        weight = columns(np.repeat(weights[:, np.newaxis], Y.shape[1], axis=1))
-        cells = corrected._Cells(columns(P), weight, weight * columns(observed / frequency))
-        ranking = corrected._ranking(columns(P))
-        hits = (cells.positive * (cells.P > 0.45)).sum(axis=0)
-        return [*corrected._precision_sums(cells, ranking), *corrected._order_sums(cells, ranking), hits]
-
-    found = over_all_masks(Y, frequency, sums)
-    weight = columns(np.repeat(weights[:, np.newaxis], Y.shape[1], axis=1))
-    for column, (y, p, of) in enumerate(zip(columns(Y).T, columns(P).T, weight.T, strict=True)):
-        expected = [*plain_sums(y, p, of), (of * y * (p > 0.45)).sum()]
-        np.testing.assert_allclose(found[:, column], expected, atol=1e-12)
+    for part in parts:
+        found = over_all_masks(Y, frequency, lambda observed, part=part: sums_of(part, observed))
+        of = np.repeat(weights[:, np.newaxis], Y.shape[1], axis=1)
+        np.testing.assert_allclose(found, plain_sums(*(each[:, part].ravel() for each in (Y, P, of))), atol=1e-12)
 
 
 def test_hamming_loss_is_right_on_average_over_all_masks():
@@ -247,7 +265,7 @@ class TestDraws:
         """
         hidden = []
         counts = corrected._counts
-        monkeypatch.setattr(corrected, "_counts", lambda *given: hidden.append(given[2]) or counts(*given))
+        monkeypatch.setattr(corrected, "_counts", lambda *given: hidden.append(given[3]) or counts(*given))
         Y = np.zeros((50, 1), dtype=int)
         Y[:3] = 1
         corrected_draws(Y, Y * 0.9, frequency, metrics=["f1"], n_draws=2000, counts=np.ones((2000, 50), dtype=int))
@@ -259,7 +277,7 @@ class TestDraws:
             np.testing.assert_allclose(found, expected, rtol=0.08)
 
     def test_rows_are_those_of_the_seed_and_repeated_ones_are_weights(self, table, monkeypatch):
-        monkeypatch.setattr(corrected, "_hidden_per_observed", lambda given: 0.0)
+        monkeypatch.setattr(corrected, "_hidden_per_observed", lambda *given: 0.0)
         Y, P = table
         drawn = []
 

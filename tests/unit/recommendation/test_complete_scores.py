@@ -112,7 +112,7 @@ def test_fewer_losses_are_better(tables):
 @pytest.fixture
 def nothing_unseen(monkeypatch):
     """Draws are of samples alone, without hidden hits that none of them shows."""
-    monkeypatch.setattr("fairfold.evaluation.corrected._hidden_per_observed", lambda given: 0.0)
+    monkeypatch.setattr("fairfold.evaluation.corrected._hidden_per_observed", lambda *given: 0.0)
 
 
 @pytest.mark.usefixtures("nothing_unseen")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.arrays import Matrix, finite_rows
 from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -26,7 +26,7 @@ class StagedEstimator(Protocol):
 
     def fit(self, X: Matrix, Y: Matrix, **options: Any) -> Any: ...
 
-    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]: ...
+    def staged_predict_proba(self, X: Matrix) -> Iterator[Matrix]: ...
 
 
 class FoldTables(NamedTuple):
@@ -101,7 +101,7 @@ def score_on_folds(
             options |= of_samples.of(train).as_options()
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
             fitted = cpu_seconds()
-            stages = [to_dense(P, "probabilities", ModelError) for P in estimator.staged_predict_proba(X[test])]
+            stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
             weights = of_samples.of(test).weights
@@ -128,7 +128,7 @@ def score_on_folds(
 def _score_levels(
     Y: Matrix,
     seen: Matrix | None,
-    stages: Sequence[np.ndarray],
+    stages: Sequence[Matrix],
     best_levels: Mapping[str, int],
     threshold: float,
     weights: np.ndarray | None,
@@ -136,7 +136,7 @@ def _score_levels(
     """Rows ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
     for level, P in enumerate(stages):
-        if not np.isfinite(P).all():
+        if not finite_rows(P).all():
             raise ModelError(f"level {level} predicts probabilities that are not finite.")
         final = [metric for metric in BASIC_METRICS if best_levels[metric] == level and seen is not None]
         counted = {"threshold": threshold, "sample_weight": weights}

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, finite_rows, stored_cells
 from fairfold.errors import DataError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.folds import parts_of
@@ -87,39 +87,44 @@ def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
     return bits
 
 
-def hierarchical_scores(Y_true: Matrix, P: np.ndarray, information: np.ndarray) -> dict[str, float]:
+def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> dict[str, float]:
     """F_max, the same weighted by information, and S_min; see above.
 
     Parameters
     ----------
     Y_true : (n_samples, n_labels) of 0/1 that keep the true-path rule; -1 where unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities from 0 to 1 that keep it, too.
+    P : (n_samples, n_labels) probabilities from 0 to 1 that keep it, too; of a CSR matrix those not stored are 0.
     information : (n_labels,) of each label, from the training samples; see :func:`information_accretion`.
 
     Returns
     -------
     dict with the keys of ``SCORES``; all NaN where no sample has a label. Where nothing is predicted at any threshold,
-    F is 0, and S what saying nothing leaves. Time and memory grow with samples · (labels + thresholds).
+    F is 0, and S what saying nothing leaves. Time and memory grow with samples · (labels + thresholds), of sparse
+    probabilities with what is stored in place of samples · labels.
 
     Raises
     ------
     DataError
         When shapes differ, labels are not 0/1, or probabilities are not from 0 to 1.
     """
-    Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
-    P, information = np.asarray(P, dtype=np.float64), np.asarray(information, dtype=np.float64)
+    check = check_binary if sparse.issparse(P) else check_dense_binary
+    Y = check(Y_true, "Y_true", DataError, unmeasured=True)
+    P = sparse.csr_array(P, dtype=np.float64) if sparse.issparse(P) else np.asarray(P, dtype=np.float64)
+    information = np.asarray(information, dtype=np.float64)
     if Y.ndim != 2 or Y.shape != P.shape or information.shape != Y.shape[1:]:
         raise DataError(
             f"labels have shape {Y.shape}, probabilities {P.shape} and information {information.shape}; they must be "
             "(n_samples, n_labels) twice, and (n_labels,)."
         )
-    if not ((P >= -_ROUNDING) & (P <= 1 + _ROUNDING)).all():
+    values = P.data if sparse.issparse(P) else P
+    if not ((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all():
         raise DataError("probabilities must be numbers from 0 to 1.")
-    counted = (Y == 1).any(axis=1)
+    counted = np.asarray((Y == 1).sum(axis=1)) > 0
     if not counted.any():
         return dict.fromkeys(SCORES, np.nan)
     Y, P = Y[counted], P[counted]
-    plain, weighted = (_Counts.of(Y, P, weights) for weights in (np.ones(Y.shape[1]), information))
+    cells = _Cells.of(Y, P)
+    plain, weighted = (_Counts.of(cells, weights) for weights in (np.ones(Y.shape[1]), information))
     taken = (plain.predicted > 0).any(axis=0)
     taken = taken if taken.any() else ~taken
     return {
@@ -127,6 +132,31 @@ def hierarchical_scores(Y_true: Matrix, P: np.ndarray, information: np.ndarray) 
         "weighted_f_max": float(weighted.f()[taken].max()),
         "s_min": float(weighted.s()[taken].min()),
     }
+
+
+class _Cells(NamedTuple):
+    """(n_cells,) rows, labels, truth, and how many thresholds the probability meets; without those that say nothing."""
+
+    n_samples: int
+    rows: np.ndarray
+    labels: np.ndarray
+    truth: np.ndarray
+    n_met: np.ndarray
+
+    @classmethod
+    def of(cls, Y: Matrix, P: Matrix) -> _Cells:
+        if sparse.issparse(P):
+            rows, labels, truth, values = stored_cells(Y, P)
+        else:
+            rows, labels = (each.ravel() for each in np.indices(P.shape))
+            truth, values = Y.ravel(), P.ravel()
+        return cls(P.shape[0], rows, labels, truth, np.searchsorted(THRESHOLDS, values, side="right"))
+
+    def sums(self, weights: np.ndarray) -> np.ndarray:
+        """(n_samples, n_thresholds) sums of the weights of the cells that meet each threshold."""
+        n_bins = len(THRESHOLDS) + 1
+        found = np.bincount(self.n_met + n_bins * self.rows, weights, minlength=self.n_samples * n_bins)
+        return np.cumsum(found.reshape(-1, n_bins)[:, ::-1], axis=1)[:, -2::-1]
 
 
 class _Counts(NamedTuple):
@@ -137,11 +167,10 @@ class _Counts(NamedTuple):
     true: np.ndarray
 
     @classmethod
-    def of(cls, Y: np.ndarray, P: np.ndarray, weights: np.ndarray) -> _Counts:
-        met = np.searchsorted(THRESHOLDS, P, side="right")  # thresholds that a probability meets
-        of_cells = np.where(Y == UNMEASURED, 0.0, weights)
-        true = of_cells * (Y == 1)
-        return cls(_sums_from(met, of_cells), _sums_from(met, true), true.sum(axis=1))
+    def of(cls, cells: _Cells, weights: np.ndarray) -> _Counts:
+        of_cells = np.where(cells.truth == UNMEASURED, 0.0, weights[cells.labels])
+        true = of_cells * (cells.truth == 1)
+        return cls(cells.sums(of_cells), cells.sums(true), np.bincount(cells.rows, true, minlength=cells.n_samples))
 
     def f(self) -> np.ndarray:
         """(n_thresholds,) harmonic means of precision and recall."""
@@ -154,14 +183,6 @@ class _Counts(NamedTuple):
         """(n_thresholds,) distances from a prediction without fault."""
         uncertainty = (self.true[:, np.newaxis] - self.hit).mean(axis=0)
         return np.hypot(uncertainty, (self.predicted - self.hit).mean(axis=0))
-
-
-def _sums_from(met: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(n_samples, n_thresholds) sums of the weights of the cells that meet each threshold."""
-    n_samples, n_bins = len(met), len(THRESHOLDS) + 1
-    bins = (met + n_bins * np.arange(n_samples)[:, np.newaxis]).ravel()
-    sums = np.bincount(bins, weights.ravel(), minlength=n_samples * n_bins).reshape(n_samples, n_bins)
-    return np.cumsum(sums[:, ::-1], axis=1)[:, -2::-1]
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -191,7 +212,7 @@ def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarc
     rows = []
     for fold, (train, test) in enumerate(parts_of(predictions.fold_of, Y.shape[0])):
         P = predictions.in_fold("average_precision", fold)
-        predicted = not np.isnan(P).any()
+        predicted = finite_rows(P).all()
         for namespace, labels in hierarchy.by_namespace().items():
             scores, n_violations = dict.fromkeys(SCORES, np.nan), np.nan
             if predicted:

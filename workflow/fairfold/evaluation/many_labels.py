@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, finite_rows
 from fairfold.evaluation.at_k import BANDS, count_positives, inverse_propensities, scores_by_frequency_band
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import PLACES, metrics_of
@@ -64,12 +65,11 @@ def score_many_labels(
     at_k, by_frequency = [], []
     for fold, (train, test) in enumerate(parts_of(predictions.fold_of, Y.shape[0])):
         P, seen = predictions.in_fold("average_precision", fold), observed(fold)[train]
-        is_predicted = not np.isnan(P).any()
+        is_predicted = finite_rows(P).all()
         weights = None if sample_weight is None else sample_weight[test]
         inverse = inverse_propensities(seen, **(propensity or {}))
-        table = scores_by_frequency_band(
-            Y[test], P if is_predicted else np.zeros(P.shape), count_positives(Y[train]), bands=bands, k=PLACES[-1]
-        )
+        scored = P if is_predicted else sparse.csr_array(P.shape)
+        table = scores_by_frequency_band(Y[test], scored, count_positives(Y[train]), bands=bands, k=PLACES[-1])
         scores: Mapping[str, float] = dict.fromkeys(names, np.nan)
         if is_predicted:
             scores = multilabel_scores(Y[test], P, metrics=names, sample_weight=weights, inverse_propensity=inverse)

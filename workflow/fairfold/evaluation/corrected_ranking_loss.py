@@ -1,0 +1,96 @@
+"""Ranking loss on complete labels, estimated from observed ones; see :mod:`fairfold.evaluation.corrected`."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+from scipy.special import gammaln, xlog1py, xlogy
+
+from fairfold.evaluation.corrected_cells import Cells
+
+_STEPS = 20  # of expectation maximisation
+_LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is possible
+
+
+def ranking_loss(cells: Cells, weights: np.ndarray, ranks: np.ndarray) -> float:
+    """Mean over samples of the share of wrongly ordered (positive, negative) pairs, ties being wrong; 0 without pairs.
+
+    A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
+    positives of the number of other labels that are not ranked below, from which those are taken that are positive,
+    half of the others and those that tie (t is the share of other positives that do). Of k ≥ 1 observed positives, each
+    is as likely any of the m, so that their mean, by 1/c, estimates A.
+
+    Only m is unknown. Numbers of observed positives are thinned ones, k ~ Bin(m, c), and the shares π of samples by m
+    follow from those by k (:func:`_thinned`), the chances of m given k by Bayes' rule. As A changes with m among
+    samples of one k, it is moved by the slope of A on E[m | k]: what is exact with labels that are complete, or equally
+    many in all samples, or where the mean of A is linear in m. Samples without observed positives are like others of
+    their m. Where frequencies differ, c is their mean over positives.
+    """
+    drawn = weights > 0
+    cells, ranks, weights = cells.of_samples(drawn), ranks[drawn], weights[drawn]
+    n_observed = cells.sums(cells.w > 0).astype(np.int64)
+    n_labels = cells.sums(cells.is_measured).astype(np.int64) + cells.n_absent
+    frequency = float((n_observed @ weights) / (cells.sums(cells.w) @ weights))
+    most = n_observed.max() if frequency == 1 else int(2 * n_observed.max() / frequency) + 5
+    m = np.arange(min(n_labels.max(), most) + 1)
+    shares, chances = _thinned(n_observed, m, frequency, weights)
+    known = n_observed > 0
+    above, tied = ranks[known].T
+    if np.isnan(tied).any():
+        several = ~np.isnan(tied)
+        mean = np.average(tied[several], weights=weights[known][several]) if several.any() else 0.0
+        tied = np.where(several, tied, mean)
+    chances = chances[n_observed[known]]
+    expected, of_known = chances @ m, weights[known]
+    centred = expected - np.average(expected, weights=of_known)
+    spread = of_known @ centred**2
+    slope = (of_known * centred) @ above / spread if spread > 1e-12 * len(centred) and frequency < 1 else 0.0
+    others = n_labels[known, np.newaxis] - m
+    moved = above[:, np.newaxis] + slope * (m - expected[:, np.newaxis])
+    wrong = moved - (m - 1) * (1 + tied[:, np.newaxis]) / 2
+    losses = np.where((others > 0) & (m > 0), wrong / np.maximum(others, 1), 0.0)
+    votes = of_known[:, np.newaxis] * chances
+    of_m = np.divide((votes * losses).sum(axis=0), votes.sum(axis=0), out=np.zeros(len(m)), where=votes.sum(axis=0) > 0)
+    return float(shares @ of_m)
+
+
+def ranks_of_observed(cells: Cells) -> np.ndarray:
+    """(n, 2) how many other labels an observed positive is not above, and which share of other positives it ties.
+
+    Others are observed positives, too. Means over the sample's; NaN where it has none, and no other.
+    """
+    ranks = np.full((cells.shape[0], 2), np.nan)
+    starts = np.searchsorted(cells.rows, np.arange(cells.shape[0] + 1))
+    for row in np.unique(cells.rows[cells.w > 0]):
+        own = slice(starts[row], starts[row + 1])
+        P, w = cells.P[own], cells.w[own]
+        mine, weights = P[w > 0], w[w > 0]
+        n_at_least = (P[cells.is_measured[own]] >= mine[:, np.newaxis]).sum(axis=1) + cells.n_absent[row] * (mine <= 0)
+        ranks[row, 0] = np.average(n_at_least - 1, weights=weights)
+        if len(mine) > 1:
+            ties = ((mine == mine[:, np.newaxis]).sum(axis=1) - 1) / (len(mine) - 1)
+            ranks[row, 1] = np.average(ties, weights=weights)
+    return ranks
+
+
+def _thinned(
+    n_observed: np.ndarray, m: np.ndarray, frequency: float, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of samples by their positives ``m``, and chances (len(m), len(m)) of m by what is seen.
+
+    The shares of least chi-square, and from there steps of expectation maximisation, which alone would take thousands.
+    That no sample shows more than some number of positives tells as much as what is seen.
+    """
+    seen = np.bincount(n_observed, weights, minlength=len(m))
+    k = np.arange(len(seen))[:, np.newaxis]
+    ways = gammaln(m + 1) - gammaln(k + 1) - gammaln(np.maximum(m - k, 0) + 1)
+    likelihood = np.where(m >= k, np.exp(ways + xlogy(k, frequency) + xlog1py(np.maximum(m - k, 0), -frequency)), 0.0)
+    found = seen / seen.sum()
+    scale = 1 / np.sqrt(np.maximum(found, 1 / len(n_observed)))[:, np.newaxis]
+    shares = nnls(scale * likelihood, scale[:, 0] * found)[0]
+    shares = (shares + _LEAST_SHARE) / (shares + _LEAST_SHARE).sum()
+    for _ in range(_STEPS):
+        joint = likelihood * shares
+        chances = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        shares = found @ chances
+    return shares, chances
