@@ -19,15 +19,12 @@ import argparse
 import multiprocessing
 import re
 import resource
-import shutil
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from napkinxc_model import NapkinXC
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfTransformer
 
-from fairfold.arrays import with_short_indices
 from fairfold.datasets import prepare
 from fairfold.datasets.generate import gene_ontology_large
 from fairfold.evaluation.at_k import inverse_propensities, precision_at_k, propensity_scored_precision_at_k
@@ -42,32 +39,6 @@ MODELS = ["Stack+", "gcForest+", "RF+ET", "napkinXC trees", "napkinXC one per la
 N_TESTED = 5000
 PEERS = {"napkinXC trees": "PLT", "napkinXC one per label": "OVR"}
 HEAD = f"{'model':24s}{'P@1':>7s}{'P@3':>7s}{'P@5':>7s}{'PSP@1':>7s}{'PSP@5':>7s}{'AP':>7s}{'fit s':>8s}{'pred s':>8s}"
-
-
-class Peer:
-    """napkinXC by the interface of our models, with the ten likeliest labels of a sample."""
-
-    def __init__(self, name: str) -> None:
-        self._name, self._folder = name, tempfile.mkdtemp()
-
-    def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> Peer:
-        from napkinxc import models
-
-        self._weights = TfidfTransformer().fit(X)
-        self._model = getattr(models, self._name)(self._folder, threads=1, seed=0)
-        self._model.fit(self._weighted(X), [row.indices.tolist() for row in Y])
-        self._n_labels = Y.shape[1]
-        return self
-
-    def predict_proba(self, X: sparse.csr_array) -> sparse.csr_array:
-        found = self._model.predict_proba(self._weighted(X), top_k=10)
-        shutil.rmtree(self._folder, ignore_errors=True)
-        rows = np.repeat(np.arange(len(found)), [len(row) for row in found])
-        labels, values = zip(*[pair for row in found for pair in row], strict=True)
-        return sparse.csr_array((values, (rows, labels)), shape=(len(found), self._n_labels))
-
-    def _weighted(self, X: sparse.csr_array) -> sparse.csr_matrix:
-        return sparse.csr_matrix(with_short_indices(self._weights.transform(X).tocsr())).astype(np.float32)
 
 
 def split(name: str) -> tuple[np.ndarray | sparse.csr_array, sparse.csr_array, np.ndarray]:
@@ -89,7 +60,7 @@ def measure(dataset: str, name: str, rate: int, settings: dict) -> tuple[list[fl
     if name not in PEERS:  # so that everything is compiled
         make_model(name, random_state=0, n_trees=6).fit(X[:300], seen[:300]).predict_proba(X[:10])
     before, start = memory(), cpu_seconds()
-    model = (Peer(PEERS[name]) if name in PEERS else make_model(name, random_state=0, **settings)).fit(
+    model = (NapkinXC(PEERS[name]) if name in PEERS else make_model(name, random_state=0, **settings)).fit(
         X[~is_test], seen
     )
     fitted = cpu_seconds()

@@ -168,6 +168,18 @@ It is trained by log loss, so that its scores rise to the plateau of observed sh
 one of the fastest.
 """
 
+REFERENCE_LABELS = 64
+"""Most labels that it learns for that; the share of positives that is observed is taken to be the same for all."""
+
+
+def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
+    """Datasets with so many labels that missing ones are estimated by predictions of the most common ones."""
+    return [
+        name
+        for name in with_many_labels(config, catalog)
+        if catalog[name].expected.get("n_labels", REFERENCE_LABELS + 1) > REFERENCE_LABELS
+    ]
+
 
 DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")
 """Models by whose probabilities labels are hard, the first that is not compared."""

@@ -36,7 +36,7 @@ rule examine_observed_labels:
         dataset="results/datasets/{dataset}.npz",
         missing_rate="results/weak_labels/{dataset}/rate-0/missing_rate.csv",
         frequency="results/weak_labels/{dataset}/rate-0/label_frequency.npz",
-        predictions=f"results/weak_labels/{{dataset}}/rate-0/predictions/{study.REFERENCE}.npz",
+        predictions=lambda wildcards: reference_of(wildcards.dataset, 0),
     output:
         "results/weak_labels/{dataset}/scar_tests.csv",
     log:

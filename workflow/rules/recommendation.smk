@@ -21,6 +21,8 @@ CURVES_OF_MODELS = (
     if SAMPLE_CURVES["datasets"]
     else {}
 )
+# Where labels are many, the model by which missing ones are estimated learns the most common ones only.
+WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 GATHERED |= {
@@ -47,11 +49,40 @@ GATHERED |= {
 }
 
 
+def reference_of(dataset, rate):
+    """Predictions by which missing labels of a dataset are estimated."""
+    unit = f"results/weak_labels/{dataset}/rate-{rate}"
+    few = f"{unit}/predictions/{study.REFERENCE}.npz"
+    return f"{unit}/reference.npz" if dataset in WITH_OWN_REFERENCE else few
+
+
+rule train_reference:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=FOLDS,
+        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
+    output:
+        "results/weak_labels/{dataset}/rate-{rate}/reference.npz",
+    log:
+        "results/logs/train_reference/{dataset}_{rate}.log",
+    benchmark:
+        "results/benchmarks/train_reference/{dataset}_{rate}.tsv"
+    threads: 1
+    params:
+        seed=config["seed"],
+        model=study.REFERENCE,
+        n_labels=study.REFERENCE_LABELS,
+        settings=study.model_settings(config, study.REFERENCE),
+        code=code_of_models("train_reference", [study.REFERENCE]),
+    script:
+        "../scripts/train_reference.py"
+
+
 rule estimate_label_frequency:
     input:
         dataset="results/datasets/{dataset}.npz",
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-        predictions=f"results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{study.REFERENCE}.npz",
+        predictions=lambda wildcards: reference_of(wildcards.dataset, wildcards.rate),
     output:
         missing_rate="results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
         frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",

@@ -104,6 +104,9 @@ rule train_model:
         seed=config["seed"],
         settings=lambda wildcards: study.model_settings(config, wildcards.model),
         threshold=WEAK_LABELS["forest"]["threshold"],
+        most_labels=lambda wildcards: WEAK_LABELS["many_labels"]["most_labels"].get(
+            wildcards.model
+        ),
         code=lambda wildcards: code_of_models("train_model", [wildcards.model]),
     script:
         "../scripts/train_model.py"

@@ -26,6 +26,7 @@ with logged(snakemake.log):
         threshold=params.threshold,
         groups=data.groups,
         sample_weight=data.weights,
+        hierarchical=data.hierarchy is not None,
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
     unit = {"dataset": data.id, "missing_rate": rate}

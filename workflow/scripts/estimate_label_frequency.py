@@ -4,9 +4,9 @@ import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.files import write_arrays, write_table
 from fairfold.recommendation.missing_rate import estimate_missing_rate
+from fairfold.recommendation.reference import Reference
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
@@ -14,9 +14,12 @@ with logged(snakemake.log):
     data, rate = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate)
     with np.load(snakemake.input.hidden) as arrays:
         observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    P, labels = Reference.load(snakemake.input.predictions)
     found = estimate_missing_rate(
-        *(data.Y, observed, FinalPredictions.load(snakemake.input.predictions).by("average_precision")),
+        *(data.Y, observed, P),
+        labels=labels,
         negatives=data.negatives,
+        hierarchical=data.hierarchy is not None,
         random_state=seed_for(snakemake.params.seed, "label frequency", data.id, rate),
     )
     unit = {"dataset": data.id, "hidden_rate": rate}

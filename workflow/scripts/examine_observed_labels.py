@@ -5,10 +5,10 @@ import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.files import write_table
 from fairfold.recommendation.mechanisms import observed_tests, what_data_speak_against
 from fairfold.recommendation.missing_rate import MissingRate
+from fairfold.recommendation.reference import Reference
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 with logged(snakemake.log):
@@ -17,8 +17,7 @@ with logged(snakemake.log):
         frequency = FrequencyDistribution(**arrays) if arrays.files else None
     if data.negatives == "confirmed":
         frequency, row["reason"] = None, "zeros of these labels are confirmed"
-    Y = data.Y if isinstance(data.Y, np.ndarray) else data.Y.toarray()
-    P = FinalPredictions.load(snakemake.input.predictions).by("average_precision")
-    tests = observed_tests(Y, P, MissingRate(frequency, row), data.groups)
+    reference = Reference.load(snakemake.input.predictions)
+    tests = observed_tests(reference.columns_of(data.Y), reference.P, MissingRate(frequency, row), data.groups)
     table = what_data_speak_against(tests, row)
     write_table(table.assign(dataset=data.id)[["dataset", *table]], snakemake.output[0])

@@ -1,9 +1,11 @@
 """Train one model on every fold of one dataset at one missing rate, and score it on all labels that the data have."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from adapter import logged
 from fairfold.datasets import Dataset
+from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.files import write_table
 from fairfold.forests.diagnostics import imputation_table
@@ -24,9 +26,16 @@ with logged(snakemake.log):
     settings |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     shared = snakemake.input.get("first_level")
-    tables = score_on_folds(
+
+    def make(fold: int) -> ClassifierMixin:
+        most = snakemake.params.most_labels
+        if most is not None and len(data.label_names) > most:
+            raise ModelError(f"{name}: config.weak_labels.many_labels.most_labels allows {most} labels.")
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
-        lambda fold: make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold)),
+        return make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold))
+
+    tables = score_on_folds(
+        make,
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         observed_in_test=lambda fold: seen,

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
+from fairfold.arrays import finite_rows
 from fairfold.errors import DataError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -51,6 +53,31 @@ def test_folds_of_several_splits_follow_each_other(stages, tmp_path):
         assert np.isnan(found.in_fold(metric, 3)).all()
         first = FinalPredictions.of_folds(stages, LEVELS, splits[0], 3).by(metric)
         np.testing.assert_allclose(found.by(metric), [*first[:2], *(first[2:] + 0.25) / 2])
+
+
+def test_sparse_predictions_stay_sparse_and_are_those_of_the_array(stages, tmp_path):
+    """One split, several, and such of which a fold failed; what is not known is one NaN of the row."""
+    splits = np.array([[0, 1, 0, 1, -1], [1, 1, 0, 0, -1]])
+    stages = {fold: {level: np.where(P < 0.4, 0, P) for level, P in of.items()} for fold, of in stages.items()}
+    stages |= {2: {0: np.full((2, 3), 0.25)}}
+    levels = {**LEVELS, 2: dict.fromkeys(BASIC_METRICS, 0)}
+    for fold_of, folds in ((FOLD_OF, (0, 1)), (FOLD_OF, (0,)), (splits, (0, 1, 2)), (splits, (0, 2))):
+        kept = {fold: levels[fold] for fold in folds}
+        thin = {fold: {level: sparse.csr_array(P) for level, P in stages[fold].items()} for fold in folds}
+        FinalPredictions.of_folds(thin, kept, fold_of, 3).save(tmp_path / "predictions.npz")
+        found, dense = (
+            FinalPredictions.load(tmp_path / "predictions.npz"),
+            FinalPredictions.of_folds(stages, kept, fold_of, 3),
+        )
+        assert sparse.issparse(found.probabilities)
+        for metric in BASIC_METRICS:
+            pairs = [(found.by(metric), dense.by(metric))]
+            pairs += [(found.in_fold(metric, fold), dense.in_fold(metric, fold)) for fold in folds]
+            for thin_P, P in pairs:
+                assert sparse.issparse(thin_P)
+                known = finite_rows(P)
+                np.testing.assert_array_equal(finite_rows(thin_P), known)
+                np.testing.assert_allclose(thin_P.toarray()[known], P[known])
 
 
 def test_one_split_is_the_same_in_either_form(stages):

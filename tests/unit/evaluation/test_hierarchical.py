@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.errors import DataError
@@ -93,6 +94,19 @@ def test_each_namespace_is_scored_as_by_cafas_evaluator_where_it_is_installed(of
     table = evaluation.cafa_eval(*files, ia=str(folder / "information.tsv"))[0].groupby("ns")
     for name, expected in (("f_max", table["f"].max()), ("s_min", table["s_w"].min())):
         assert of_namespaces["value"].xs(name, level="metric").to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+
+
+def test_sparse_predictions_are_those_of_the_array():
+    rng = np.random.default_rng(0)
+    hierarchy = Hierarchy([[1, 0], [2, 0], [3, 1], [4, 1]], 6)
+    Y = hierarchy.with_ancestors((rng.random((80, 6)) < 0.2).astype(np.int8))
+    P, fold_of = np.where((found := rng.random(Y.shape)) < 0.5, 0, found), np.arange(80) % 3
+    P[fold_of == 2] = np.nan
+    marked = np.where(np.isnan(P) & (np.arange(6) > 0), 0, P)
+    thin = FinalPredictions(sparse.csr_array(marked), np.zeros((len(BASIC_METRICS), 3), dtype=int), fold_of)
+    dense = score_hierarchy(Y, final_predictions(P, fold_of), hierarchy)
+    assert dense["n_violations"].max() > 0 and dense["value"].isna().sum() == 3
+    pd.testing.assert_frame_equal(score_hierarchy(sparse.csr_array(Y), thin, hierarchy), dense)
 
 
 def test_a_violation_is_counted_once_in_the_namespace_of_the_lower_label():

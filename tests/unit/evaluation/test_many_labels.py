@@ -48,6 +48,19 @@ def test_scores_are_of_each_fold_by_what_its_training_saw(example, is_sparse):
         pd.testing.assert_frame_equal(found, expected)
 
 
+def test_sparse_predictions_are_those_of_the_array(example):
+    Y, seen, (P, kept, fold_of), weights = example
+    P = np.where(P[0] < 0.4, 0, P[0])
+    marked = P.copy()
+    marked[fold_of == 1, 1:] = 0
+    tables = [
+        score_many_labels(Y, lambda fold: seen, FinalPredictions(each, kept, fold_of), sample_weight=weights, **UNIT)
+        for each in (P[np.newaxis], sparse.csr_array(marked))
+    ]
+    for found, expected in zip(*tables, strict=True):
+        pd.testing.assert_frame_equal(found, expected)
+
+
 def test_a_summary_is_over_folds(example):
     Y, seen, predictions, _ = example
     units = [UNIT | {"model": model} for model in ("kNN", "RF+ET")]

@@ -109,6 +109,26 @@ def test_fewer_losses_are_better(tables):
     assert found["ranking_loss", "good"] > 0.9
 
 
+def test_sparse_predictions_are_those_of_the_array(data, tables):
+    Y, observed, predictions = data
+    thin = {
+        model: each._replace(probabilities=sparse.csr_array(each.probabilities.reshape(-1, N_LABELS)))
+        for model, each in predictions.items()
+    }
+    of_sparse = map(sparse.csr_array, (Y, observed))
+    found = complete_scores(*of_sparse, thin, FREQUENCY, 0.5, n_draws=N_DRAWS, random_state=7)
+    for name, table in found.items():
+        pd.testing.assert_frame_equal(table, tables[name], rtol=1e-9)
+
+
+def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):
+    found = complete_scores(*data, FREQUENCY, 0.5, hierarchical=True, n_draws=N_DRAWS, random_state=7)["scores"]
+    is_left_out = found["metric"] == "ranking_loss"
+    pd.testing.assert_frame_equal(found[~is_left_out], tables["scores"][~is_left_out])
+    assert found.loc[is_left_out, ["corrected", "low", "known"]].isna().all(axis=None)
+    assert found.loc[is_left_out, ["complete", "observed"]].notna().all(axis=None)
+
+
 @pytest.fixture
 def nothing_unseen(monkeypatch):
     """Draws are of samples alone, without hidden hits that none of them shows."""

@@ -181,3 +181,13 @@ def test_quantiles_and_draws_of_a_distribution():
     assert np.mean(drawn == 1) == pytest.approx(0.4, abs=2e-3)
     np.testing.assert_array_equal(drawn, found.draw(1000, 3))
     assert FrequencyDistribution.certain(0.4).interval() == (0.4, 0.4)
+
+
+def test_in_a_hierarchy_others_are_not_asked():
+    """Who has a label has the one above it observed: asked about it, the lower one would say that nothing is missing."""
+    Y, P = simulated(4, n_labels=2)
+    Y, P = np.column_stack([Y[:, 0], Y[:, 0] & Y[:, 1]]), np.column_stack([P[:, 0], P[:, 0] * P[:, 1]])
+    observed = Y * (np.random.default_rng(0).random((len(Y), 1)) < 0.5)
+    low, high = frequency_distribution(observed, P, ask_others=False).interval()
+    assert low <= 0.5 <= high < 0.8
+    assert frequency_distribution(observed, P).interval()[0] > 0.8

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, finite_rows
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores, draw_samples
 from fairfold.evaluation.final_predictions import FinalPredictions
@@ -45,6 +45,7 @@ def complete_scores(
     threshold: float = 0.5,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
+    hierarchical: bool = False,
     n_draws: int = 200,
     random_state: int = 0,
 ) -> dict[str, pd.DataFrame]:
@@ -59,6 +60,8 @@ def complete_scores(
     known_frequency : the share of positives that was left, as who hid them knows it.
     threshold : probability above which a label counts as predicted.
     groups, sample_weight : (n_samples,) or None; samples of a group are drawn together, and weights count in scores.
+    hierarchical : whether labels are below each other; then ranking loss, whose correction takes a sample's labels to
+        go missing independently of each other, has none.
     n_draws : of samples and frequencies, for the intervals.
     random_state : seed.
 
@@ -79,6 +82,7 @@ def complete_scores(
         As :func:`~fairfold.evaluation.corrected.corrected_scores`.
     """
     of_samples = OfSamples(groups, sample_weight)
+    correctable = {*CORRECTED} - ({"ranking_loss"} if hierarchical else set())
     rows, draws = [], {}
     for model, predicted in predictions.items():
         drawn = {metric: np.zeros(n_draws) for metric in BASIC_METRICS}
@@ -89,10 +93,13 @@ def complete_scores(
         for fold, (train, test) in enumerate(parts):
             given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
             for metrics, P in _alike(predicted, fold):
-                found = _scores_of_fold(Y[test], observed[test], P, frequency, known_frequency, metrics, given)
+                possible = [metric for metric in metrics if metric in correctable]
+                found = _scores_of_fold(
+                    *(Y[test], observed[test], P, frequency, known_frequency, metrics, possible, given)
+                )
                 rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
                 of_draws = {"counts": counts[:, test], "random_state": random_state + fold % n_folds}
-                of_fold = _draws_of_fold(observed[test], P, frequencies, metrics, given | of_draws)
+                of_fold = _draws_of_fold(observed[test], P, frequencies, metrics, possible, given | of_draws)
                 for metric in metrics:
                     drawn[metric] += of_fold[metric] / len(parts)
         draws[model] = drawn
@@ -147,13 +154,13 @@ def _scores_of_fold(
     frequency: FrequencyDistribution | None,
     known_frequency: float,
     metrics: list[str],
+    possible: list[str],
     given: Mapping,
 ) -> dict[str, tuple[float, ...]]:
     """Metric -> scores by all labels, by observed ones, corrected, and corrected with what is known."""
-    if not np.isfinite(P).all():
+    if not finite_rows(P).all():
         return dict.fromkeys(metrics, (np.nan,) * 4)
     nothing = dict.fromkeys(metrics, np.nan)
-    possible = [metric for metric in metrics if metric in CORRECTED]
     tables = [
         multilabel_scores(Y, P, metrics=metrics, **given),
         multilabel_scores(observed, P, metrics=metrics, **given),
@@ -172,11 +179,11 @@ def _draws_of_fold(
     P: np.ndarray,
     frequencies: np.ndarray | None,
     metrics: list[str],
+    possible: list[str],
     given: Mapping,
 ) -> dict[str, np.ndarray]:
     nothing = {metric: np.full(len(given["counts"]), np.nan) for metric in metrics}
-    possible = [metric for metric in metrics if metric in CORRECTED]
-    if frequencies is None or not possible or not np.isfinite(P).all():
+    if frequencies is None or not possible or not finite_rows(P).all():
         return nothing
     of_draws = iter(frequencies)
     return nothing | corrected_draws(observed, P, lambda rows: next(of_draws), metrics=possible, **given)

@@ -15,6 +15,7 @@ from fairfold.arrays import Matrix
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
+from fairfold.recommendation.reference import Reference
 from fairfold.weak_labels.scar_test import scar_tests
 
 ALPHA = 0.05
@@ -56,9 +57,9 @@ def scores_under_mechanism(
         95 % interval; percent of the positives that are hidden, and estimated to be, with an interval; p-values of the
         tests, adjusted for each other, and the least of them.
     """
-    P = reference.by("average_precision")
-    missing = estimate_missing_rate(Y, observed, P, random_state=random_state)
-    dense, found = (each if isinstance(each, np.ndarray) else each.toarray() for each in (Y, observed))
+    of_all = Reference(reference.by("average_precision"))
+    missing = estimate_missing_rate(Y, observed, of_all.P, random_state=random_state)
+    dense, found = map(of_all.columns_of, (Y, observed))
     n_right = ((dense == 1) & (found == 1)).sum()
     known = max(n_right / max(1, (dense == 1).sum()), 1e-6)
     scores = complete_scores(
@@ -69,7 +70,7 @@ def scores_under_mechanism(
         random_state=random_state,
     )["scores"]
     (rate,) = missing.row.itertuples(index=False)
-    p = adjusted_p_values(observed_tests(found, P, missing, groups))
+    p = adjusted_p_values(observed_tests(found, of_all.P, missing, groups))
     return scores[_SCORES].assign(
         hidden_share=100 * (1 - known),
         estimated_rate=rate.estimated_rate,

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, finite_rows
+from fairfold.recommendation.reference import Reference
 from fairfold.validation import UNMEASURED, Negatives
 from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distribution
 
@@ -43,7 +44,9 @@ def estimate_missing_rate(
     observed: Matrix,
     P: np.ndarray,
     *,
+    labels: np.ndarray | None = None,
     negatives: Negatives = "unlabelled",
+    hierarchical: bool = False,
     random_state: int = 0,
 ) -> MissingRate:
     """Share of the positive labels that are missing, the same for all labels.
@@ -52,10 +55,12 @@ def estimate_missing_rate(
     ----------
     Y : (n_samples, n_labels) of 0/1, the labels as they are; of samples without probabilities they are not looked at.
     observed : (n_samples, n_labels) what was left of them.
-    P : (n_samples, n_labels) probabilities of a model that did not see the sample, NaN where there are none; see
+    P : (n_samples, k) probabilities of a model that did not see the sample, NaN where there are none; see
         :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
+    labels : (k,) numbers of the labels that they are of; None for all.
     negatives : whether labels of 0 are confirmed; then a label is missing where it is unmeasured, which is counted, and
         not estimated.
+    hierarchical : whether labels are below each other, and go missing with what is below them.
     random_state : see there.
 
     Raises
@@ -63,23 +68,20 @@ def estimate_missing_rate(
     ModelError
         As there.
     """
-    known = np.isfinite(P).all(axis=1)
-    tested = known if known.any() else slice(None)  # of samples that are always trained on nothing is hidden
-    Y, observed = _dense(Y)[tested], _dense(observed)[tested]
+    known = finite_rows(P)
+    tested = known if known.any() else np.ones_like(known)  # of samples that are always trained on nothing is hidden
+    Y, observed = Y[tested], observed[tested]
     hidden = 1 - (observed == 1).sum() / max(1, (Y == 1).sum())
     if negatives == "confirmed":
-        missing = (observed == UNMEASURED).mean()
+        missing = (observed == UNMEASURED).sum() / np.prod(observed.shape)
         return MissingRate(FrequencyDistribution.certain(1.0), _row(hidden, missing, np.nan, np.nan))
     if not known.any():
         return MissingRate(None, _row(hidden, np.nan, np.nan, np.nan, _NO_PREDICTIONS))
-    frequency = frequency_distribution(observed, P[known], random_state=random_state)
+    seen = Reference(P, labels).columns_of(observed)
+    frequency = frequency_distribution(seen, P[known], ask_others=not hierarchical, random_state=random_state)
     low, high = frequency.interval(LEVEL)
     return MissingRate(frequency, _row(hidden, 1 - frequency.median, 1 - high, 1 - low))
 
 
 def _row(hidden: float, estimate: float, low: float, high: float, reason: str = "") -> pd.DataFrame:
     return pd.DataFrame([(*(100 * np.array([hidden, estimate, low, high])), reason)], columns=_COLUMNS)
-
-
-def _dense(Y: Matrix) -> np.ndarray:
-    return Y if isinstance(Y, np.ndarray) else Y.toarray()

@@ -91,7 +91,7 @@ class FrequencyDistribution(NamedTuple):
 
 
 def frequency_distribution(
-    observed: np.ndarray, probabilities: np.ndarray, *, random_state: int = 0
+    observed: np.ndarray, probabilities: np.ndarray, *, ask_others: bool = True, random_state: int = 0
 ) -> FrequencyDistribution:
     """Distribution of the label frequency, the same for all labels, by the plateau of observed shares.
 
@@ -106,6 +106,8 @@ def frequency_distribution(
     observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) that a label is observed, of a model that did not see the sample: best one
         that is trained by log loss, such as ``joint-GB``.
+    ask_others : whether other labels are asked. In a hierarchy they are not to be: what is observed has all above it
+        observed, too, so that what other labels say would be certain, and nothing would seem to be missing.
     random_state : seed of the folds in which other labels are asked.
 
     Returns
@@ -128,7 +130,9 @@ def frequency_distribution(
     if not has_positive.any():
         return FrequencyDistribution.certain(1.0)
     observed, P = observed[:, has_positive], P[:, has_positive]
-    scores = _asking_other_labels(observed, logits(P), random_state)
+    scores = logits(P)
+    if ask_others:
+        scores = _asking_other_labels(observed, scores, random_state)
     likelihood = _profile(scores, observed == 1, (observed >= 0).astype(np.float64))
     weights = np.exp((likelihood - likelihood.max()) / _TEMPERATURE)
     return FrequencyDistribution(_GRID, _around_the_plateau(weights / weights.sum()))

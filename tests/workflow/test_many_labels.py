@@ -1,0 +1,68 @@
+"""A study of more labels than the exact engine takes: nothing is made dense, and what is left out says why."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.datasets import Dataset
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.recommendation.reference import Reference
+
+N_LABELS, UNIT = 150, "results/weak_labels/many/rate-50"
+
+
+@pytest.fixture(scope="module")
+def many(study_class, tmp_path_factory, root):
+    """A study of generated labels in a hierarchy, as far as its scores."""
+    made = study_class(
+        tmp_path_factory.mktemp("many") / "study",
+        root,
+        {
+            "seed": 1,
+            "data": {
+                "variants": {
+                    "many": {"of": "gene-ontology-large", "parameters": {"n_samples": 300, "n_labels": N_LABELS}}
+                }
+            },
+            "folds": {"n_splits": 2},
+            "weak_labels": {
+                "datasets": ["many"],
+                "missing_rates": [50],
+                "models": ["RF+ET", "gcForest+", "logistic"],
+                "forest": {"n_trees": 5, "max_levels": 1},
+                "many_labels": {"most_labels": {"logistic": N_LABELS - 1}},
+            },
+        },
+    )
+    code, output = made.run(
+        *(f"{UNIT}/{table}.csv" for table in ("complete_scores", "scores_at_k", "hierarchical_scores")),
+        *("results/tables/recommendation.csv", "results/tables/scar_tests.csv"),
+    )
+    assert code == 0, output
+    return made.folder
+
+
+def test_predictions_are_as_sparse_as_the_models(many):
+    for model in ("RF+ET", "gcForest+"):
+        predictions = FinalPredictions.load(many / UNIT / f"predictions/{model}.npz")
+        assert predictions.by("mcc").shape == (300, N_LABELS) and predictions.by("mcc").nnz < 300 * N_LABELS
+    scores = pd.read_csv(many / UNIT / "complete_scores.csv").set_index(["model", "metric"])
+    assert scores.loc["RF+ET"].notna().all(axis=None)
+    assert (scores.loc["RF+ET", "low"] <= scores.loc["RF+ET", "corrected"]).all()
+    assert not pd.read_csv(many / UNIT / "hierarchical_scores.csv").query("model == 'RF+ET'")["n_violations"].any()
+
+
+def test_a_model_that_is_left_out_says_why(many):
+    scores = pd.read_csv(many / UNIT / "logistic.csv")
+    assert scores["value"].isna().all()
+    assert set(scores["reason"]) == {"logistic: config.weak_labels.many_labels.most_labels allows 149 labels."}
+    assert "logistic" not in set(pd.read_csv(many / "results/tables/recommendation.csv")["model"])
+
+
+def test_missing_labels_are_estimated_by_the_most_common_ones(many):
+    data, (P, labels) = Dataset.load(many / "results/datasets/many.npz"), Reference.load(many / UNIT / "reference.npz")
+    assert P.shape == (300, 64) and np.isfinite(P).all()
+    n_positives = np.asarray(data.Y.sum(axis=0)).ravel()
+    assert n_positives[labels].min() >= np.sort(n_positives)[-80]  # nearly, as half of them are hidden
+    row = pd.read_csv(many / UNIT / "missing_rate.csv").iloc[0]
+    assert 40 < row["hidden_share"] < 50 and row["low"] <= row["estimated_rate"] <= row["high"]
