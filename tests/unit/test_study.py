@@ -49,6 +49,8 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
     assert study.with_many_labels(config, study.check_study(config)) == ["bibtex", "CAL500"]
     config = checked(weak_labels={"datasets": datasets, "many_labels": {"datasets": ["flags"]}})
     assert study.with_many_labels(config, study.check_study(config)) == ["flags"]
+    config = checked(weak_labels={"datasets": [*datasets, "enron"], "many_labels": {"datasets": None}})
+    assert study.with_own_reference(config, study.check_study(config)) == ["bibtex", "CAL500"]  # enron has 53
     config = checked(weak_labels={"datasets": datasets, "many_labels": {"datasets": []}})
     assert study.with_many_labels(config, study.check_study(config)) == []
 

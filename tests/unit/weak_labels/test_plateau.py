@@ -184,7 +184,7 @@ def test_quantiles_and_draws_of_a_distribution():
 
 
 def test_in_a_hierarchy_others_are_not_asked():
-    """Who has a label has the one above it observed: asked about it, the lower one would say that nothing is missing."""
+    """What is observed has the label above it observed: asked about that, it would say that nothing is missing."""
     Y, P = simulated(4, n_labels=2)
     Y, P = np.column_stack([Y[:, 0], Y[:, 0] & Y[:, 1]]), np.column_stack([P[:, 0], P[:, 0] * P[:, 1]])
     observed = Y * (np.random.default_rng(0).random((len(Y), 1)) < 0.5)
