@@ -160,6 +160,7 @@ rule recommend_models:
             "rope": WEAK_LABELS["rope"],
             "n_repeats": config["folds"]["repeats"],
         },
+        hierarchical=HIERARCHICAL,
     script:
         "../scripts/recommend_models.py"
 

@@ -14,5 +14,5 @@ with logged(snakemake.log):
     memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)
     write_table(numbers, snakemake.output.numbers)
     # what is left are the tables of Evidence that this study has, by their names there
-    evidence = Evidence(memory=memory, **tables)
+    evidence = Evidence(memory=memory, hierarchical=snakemake.params.hierarchical, **tables)
     write_table(recommendation_sentences(numbers, missing_rates, evidence), snakemake.output.sentences)

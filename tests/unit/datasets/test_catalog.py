@@ -244,7 +244,11 @@ def test_variants_join_the_catalog():
         **catalog["go-like-small"].generator["parameters"],
         "n_samples": 30_000,
     }
-    assert varied["more"].expected == varied["most"].expected == {}
+    assert varied["more"].expected == {"n_samples": 70_000, "n_features": 100, "n_labels": 5_000}
+    assert varied["most"].expected == {"n_samples": 30_000, "n_labels": catalog["go-like-small"].expected["n_labels"]}
+    assert catalog.with_variants(
+        {"odd": {"of": "gene-ontology-large", "parameters": {"n_labels": "many"}}}  # told when it is generated
+    )["odd"].expected == {"n_samples": 50_000, "n_features": 100}
     assert varied["whole"].label_filter == {} and varied["whole"].expected == {"n_samples": 502, "n_features": 68}
     assert (varied["whole"].title, varied["whole"].folder) == ("All of CAL500", "CAL500")
     assert varied["split"].tests_split and varied["split"].expected == catalog["bibtex"].expected

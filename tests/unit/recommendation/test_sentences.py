@@ -85,6 +85,14 @@ def test_the_estimate_its_interval_and_its_errors():
     ]
 
 
+def test_labels_below_each_other_are_not_missing_at_random():
+    plain, said = (told(scores(), "data", Evidence(hierarchical=names)) for names in ((), ("mine",)))
+    assert [each for each in said if each not in plain] == [
+        "These labels are below each other, and a label is missing only where all below it are, so that it is not at "
+        "random: estimated average precision and AUROC are too high, and their intervals do not hold."
+    ]
+
+
 def test_one_rate_and_one_point():
     rates = RATES[:2].assign(estimated_rate=[1.2, 29.6], low=1.0, high=1.4)
     assert told(scores(rate=0), "data", rates=rates)[1:] == [

@@ -102,7 +102,11 @@ class Entry:
         where = f"config.data.variants.{dataset}"
         changes: dict[str, Any] = {"id": dataset, "title": stanza.get("title", self.title)}
         if "parameters" in stanza:
-            changes |= {"generator": self._generator_with(stanza["parameters"], where), "expected": {}}
+            generator = self._generator_with(stanza["parameters"], where)
+            sizes = {**self.expected, **generator["parameters"]}
+            named = [name for name in self._parameters_of_generator() if name in self.expected]
+            known = {name: sizes[name] for name in named if isinstance(sizes[name], int)}
+            changes |= {"generator": generator, "expected": known}
         if "label_filter" in stanza:
             if self.task != "multilabel":
                 raise ConfigError(f"{where}.label_filter: {self.id} is a {self.task} task; leave it out.")
@@ -119,14 +123,17 @@ class Entry:
         """The generator with other parameters, whose names are checked here, and their values when it runs."""
         if self.format != "generated":
             raise ConfigError(f"{where}.parameters: {self.id} is not generated, but read from files; leave it out.")
-        from fairfold.datasets import generate
-
-        function = getattr(generate, self.generator["function"])
-        known = [name for name in inspect.signature(function).parameters if not name.startswith("return_")]
+        known = self._parameters_of_generator()
         for name in parameters:
             if name not in known:
                 raise ConfigError(f"{where}.parameters: {unknown_name('parameter', name, known)}")
         return {**self.generator, "parameters": {**self.generator.get("parameters", {}), **parameters}}
+
+    def _parameters_of_generator(self) -> list[str]:
+        from fairfold.datasets import generate
+
+        function = getattr(generate, self.generator["function"])
+        return [name for name in inspect.signature(function).parameters if not name.startswith("return_")]
 
     @property
     def text_columns(self) -> list[str]:

@@ -6,7 +6,7 @@ with how far off they were where the truth is known. What is not known is left o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,7 @@ class Evidence:
     win_percentages : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
         sets, beside an interval of equal models (NaN where there is none).
+    hierarchical : datasets of which labels are below each other.
     """
 
     seconds: pd.DataFrame | None = None
@@ -51,6 +52,7 @@ class Evidence:
     samples: pd.DataFrame | None = None
     sample_curves: pd.DataFrame | None = None
     win_percentages: pd.DataFrame | None = None
+    hierarchical: Collection[str] = ()
 
 
 def recommendation_sentences(
@@ -82,7 +84,8 @@ def recommendation_sentences(
     for dataset, part in table.groupby("dataset", sort=False):
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
         rate = part["missing_rate"].iloc[0]
-        rows += [(dataset, "data", sentence) for sentence in _about_data(dataset, estimates, rate)]
+        about_data = _about_data(dataset, estimates, rate, hierarchical=dataset in evidence.hierarchical)
+        rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, metrics in USES.items():
             by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
             claim = [*_about_models(by_metric), *_about_evidence(by_metric, rate, evidence, alpha, moderate_draws)]
@@ -90,7 +93,7 @@ def recommendation_sentences(
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
 
-def _about_data(dataset: str, estimates: pd.DataFrame, rate: int) -> Iterator[str]:
+def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchical: bool) -> Iterator[str]:
     """How many labels are missing, how far to trust that, and which part of the study is looked at."""
     own = estimates.loc[0]
     learned = "the labels as they are" if rate == 0 else f"{100 - rate} % of their positive labels"
@@ -116,6 +119,11 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int) -> Iterator[st
         "none is wrong. If it is those that are hard to tell that are missing, they look like negatives, and more are "
         "missing than estimated."
     )
+    if hierarchical:
+        yield (
+            "These labels are below each other, and a label is missing only where all below it are, so that it is not "
+            "at random: estimated average precision and AUROC are too high, and their intervals do not hold."
+        )
     yield f"{follows}. Their scores are estimates for complete labels, from those that are observed."
 
 
