@@ -15,7 +15,7 @@ with logged(snakemake.log):
         name: PairEvaluation.from_arrays(np.load(path))
         for name, path in zip(snakemake.params.names, snakemake.input, strict=True)
     }
-    densities = [density_table(p.levels, p.counts, GAUSSIAN_CLASSIFIERS, dataset=name) for name, p in pairs.items()]
+    densities = [density_table(p.histogram, GAUSSIAN_CLASSIFIERS, dataset=name) for name, p in pairs.items()]
     write_table(pd.concat(densities), snakemake.output.densities)
     options = {**snakemake.params.options, "random_state": snakemake.params.seed}
     synthetic = synthetic_rmse(**options)

@@ -27,12 +27,9 @@ def listed(X, y, start=0, stop=N_PAIRS, *, n_best, **options):
     """The same from a list of all pairs."""
     pairs = np.array(list(combinations(range(N_FEATURES), 2)))[start:stop]
     found = evaluate_feature_sets(X, y, pairs, **options)
-    levels = np.unique(found.performances)
     order = sorted(range(len(pairs)), key=lambda k: (-found.performance[k], k))[:n_best]
     return PairEvaluation(
         histogram=PerformanceHistogram.from_sets(found.performance, found.winners),
-        levels=levels,
-        counts=np.array([(found.performances == level).sum(axis=0) for level in levels]),
         best_pairs=pairs[order],
         best_performance=found.performance[order],
         n_best=n_best,
@@ -54,7 +51,7 @@ def test_all_pairs_are_what_a_list_of_pairs_gives(monkeypatch, n, whole, n_best,
     X, y = samples(n, whole=whole)
     found = evaluate_all_pairs(X, y, n_best=n_best)
     assert_same(found, listed(X, y, n_best=n_best))
-    assert found.histogram.n_sets == N_PAIRS and (found.counts.sum(axis=0) == N_PAIRS).all()
+    assert found.histogram.n_sets == N_PAIRS
     assert len(found.best_pairs) == min(n_best, N_PAIRS)
 
 
@@ -106,7 +103,7 @@ def test_a_saved_one_is_read_back(tmp_path):
 def test_two_features_are_one_pair():
     X, y = samples(whole=False)
     found = evaluate_all_pairs(X[:, :2], y, n_jobs=2)
-    assert found.best_pairs.tolist() == [[0, 1]] and found.counts.sum() == 6
+    assert found.best_pairs.tolist() == [[0, 1]] and found.histogram.n_sets == 1
 
 
 @pytest.mark.parametrize(
@@ -145,6 +142,6 @@ def test_parts_that_do_not_fit_together():
     with pytest.raises(DataError, match=r"Pair \(0, \d\) is in two parts"):
         PairEvaluation.merged([part, part])
     arrays = part.to_arrays()
-    del arrays["levels"]
-    with pytest.raises(DataError, match=r"lacks an array .*levels"):
+    del arrays["best_pairs"]
+    with pytest.raises(DataError, match=r"lacks an array .*best_pairs"):
         PairEvaluation.from_arrays(arrays)

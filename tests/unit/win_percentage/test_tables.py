@@ -69,44 +69,49 @@ def test_a_row_of_a_dataset():
 
 
 @pytest.fixture
-def levels():
+def pairs():
+    """2,000 pairs, some of which several classifiers reach."""
     rng = np.random.default_rng(0)
-    return np.sort(rng.beta(8, 5, size=300)), rng.integers(0, 50, size=(300, 3))
+    winners = rng.random((2000, 3)) < [0.6, 0.3, 0.1]
+    winners[~winners.any(axis=1), 0] = True
+    return rng.beta(8, 5, size=300)[rng.integers(0, 300, size=2000)], winners
 
 
-def test_densities_are_scipys_with_the_bandwidth_that_is_stated(levels):
-    performance, counts = levels
-    table = density_table(performance, counts, NAMES, dataset="d", bandwidth=0.03)
+def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs):
+    performance, winners = pairs
+    histogram = PerformanceHistogram.from_sets(performance, winners)
+    table = density_table(histogram, NAMES, dataset="d", bandwidth=0.03)
     assert list(table) == ["dataset", "classifier", "performance", "pairs", "density"]
-    for name, column in zip(NAMES, counts.T, strict=True):
+    for name, won in zip(NAMES, (winners / winners.sum(axis=1, keepdims=True)).T, strict=True):
         part = table[table["classifier"] == name]
         kernels = stats.norm.pdf(part["performance"].to_numpy()[:, None], performance, 0.03)
-        expected = kernels @ column / column.sum()
+        expected = kernels @ won / len(performance)
         inside = part["performance"].between(0.2, 0.88)  # six bandwidths and four from the ends
         # counting in bins of width w before is as if the variance were w² / 12 larger: 0.06 %
         assert part["density"][inside].to_numpy() == pytest.approx(expected[inside], rel=0.01, abs=0.01)
-        assert part["pairs"].sum() == column.sum()
+        assert part["pairs"].sum() == pytest.approx(won.sum())
     assert BANDWIDTH == 0.01
-    assert density_table(performance, counts, NAMES, dataset="d").equals(
-        density_table(performance, counts, NAMES, dataset="d", bandwidth=0.01)
+    assert density_table(histogram, NAMES, dataset="d").equals(
+        density_table(histogram, NAMES, dataset="d", bandwidth=0.01)
     )
 
 
-def test_densities_integrate_to_one_also_at_the_ends():
-    table = density_table([0.0, 0.5, 1.0], [[5, 0, 1], [0, 0, 1], [5, 3, 0]], NAMES, dataset="d")
+def test_densities_integrate_to_one_over_all_classifiers_also_at_the_ends():
+    winners = [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+    table = density_table(PerformanceHistogram.from_sets([0.0, 0.5, 1.0], winners, [5, 4, 3]), NAMES, dataset="d")
     spacing = np.unique(np.diff(table["performance"][:400]).round(12))
     assert spacing == pytest.approx([0.0025])
-    areas = table.groupby("classifier")["density"].sum() * 0.0025
-    assert areas.to_numpy() == pytest.approx(np.ones(3))
+    areas = table.groupby("classifier", sort=False)["density"].sum() * 0.0025
+    assert areas.to_numpy() == pytest.approx([7 / 12, 3 / 12, 2 / 12])
     assert (table["density"] >= 0).all()
-    last = table[table["classifier"] == "LDA"]["density"].iloc[-1]
-    assert last == pytest.approx(2 * stats.norm.pdf(0, scale=0.01), rel=0.02)  # half a Gaussian, reflected
-    finest = density_table([0.5], [[1, 1, 1]], NAMES, dataset="d", bandwidth=0.0025)  # one bin
-    assert finest.groupby("classifier")["density"].sum().to_numpy() * 0.0025 == pytest.approx(np.ones(3))
+    last = table[table["classifier"] == NAMES[1]]["density"].iloc[-1]
+    assert last == pytest.approx(2 * 3 / 12 * stats.norm.pdf(0, scale=0.01), rel=0.02)  # half a Gaussian, reflected
+    finest = density_table(PerformanceHistogram.from_sets([0.5], [[1, 1, 1]]), NAMES, dataset="d", bandwidth=0.0025)
+    assert finest.groupby("classifier")["density"].sum().to_numpy() * 0.0025 == pytest.approx(np.full(3, 1 / 3))
 
 
 def test_pairs_are_in_the_bins_of_their_performance():
-    table = density_table([0.301, 0.7], [[4], [9]], ["NC"], dataset="d")
+    table = density_table(PerformanceHistogram.from_sets([0.301, 0.7], [[1], [1]], [4, 9]), ["NC"], dataset="d")
     counted = table[table["pairs"] > 0]
     assert counted["pairs"].tolist() == [4, 9]
     assert (counted["performance"] - [0.301, 0.7]).abs().max() <= 0.00125 + 1e-9
@@ -171,20 +176,16 @@ def test_without_permutations_their_columns_are_empty(histogram):
 
 
 @pytest.mark.parametrize(
-    ("performance", "counts", "options", "message"),
+    ("performance", "winners", "options", "message"),
     [
-        ([0.5], [[1, 2]], {}, "3 names are given for 2 classifiers"),
-        ([0.5], [1, 2, 3], {}, "3 names are given for 0 classifiers"),
-        ([0.5, 0.6], [[1, 2, 3]], {}, r"counts are of 1 levels, performance has shape \(2,\)"),
-        ([1.5], [[1, 2, 3]], {}, "performance holds 1.5; it must be between 0 and 1"),
-        ([0.5], [[1, 2, -3]], {}, "counts holds -3; it must be at least 0"),
-        ([0.5], [[1, 2, 0]], {}, "number of pairs of a classifier holds 0; it must be above 0"),
-        ([0.5], [[1, 2, 3]], {"bandwidth": 0.001}, "bandwidth is 0.001; it must be at least 0.0025"),
+        (0.5, [1, 1], {}, "3 names are given for 2 classifiers"),
+        (1.5, [1, 1, 1], {}, "performance holds 1.5; it must be between 0 and 1"),
+        (0.5, [1, 1, 1], {"bandwidth": 0.001}, "bandwidth is 0.001; it must be at least 0.0025"),
     ],
 )
-def test_refusals_of_densities(performance, counts, options, message):
+def test_refusals_of_densities(performance, winners, options, message):
     with pytest.raises(ModelError, match=message):
-        density_table(performance, counts, NAMES, dataset="d", **options)
+        density_table(PerformanceHistogram.from_sets([performance], [winners]), NAMES, dataset="d", **options)
 
 
 def test_refusal_of_names(histogram):

@@ -119,7 +119,7 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
 
 
 def plot_performance_densities(densities: pd.DataFrame) -> Figure:
-    """Figure 4: kernel-smoothed density of each classifier's performance over all pairs, a panel per dataset.
+    """Figure 4: kernel-smoothed joint density p(x, c) of the best performance on a pair and who reaches it, by dataset.
 
     Parameters
     ----------
@@ -128,8 +128,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        The inset shows, on a logarithmic axis, on how many pairs a classifier has at least a performance, for the
-        highest hundredth of all.
+        The inset shows the same near the best performance, for the highest hundredth of all pairs.
     """
     names = list(densities["classifier"].unique())
     with mpl.rc_context({**STYLE, "axes.grid.axis": "y"}):
@@ -140,7 +139,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
                 _line(axis, curve["performance"], curve["density"], name, names)
             shown = part.loc[part["density"] > 1e-3 * part["density"].max(), "performance"]
             highest = part["density"].max()
-            axis.set(title=dataset, xlabel="performance", ylabel="density")
+            axis.set(title=dataset, xlabel="performance x", ylabel="joint density p(x, c)")
             axis.set_xlim(shown.min(), min(shown.max() + 0.02, 1))
             axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
             axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
@@ -390,20 +389,18 @@ def _map_handles(names: list[str]) -> list[Line2D | Patch]:
 
 
 def _draw_tail(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
-    """Pairs of at least a performance, from where a share of all pairs and classifiers is left."""
-    pairs = part.pivot(index="performance", columns="classifier", values="pairs").sort_index(ascending=False).cumsum()
-    left = pairs.sum(axis=1)
-    tail = pairs[(left <= _TAIL * left.iloc[-1]) & (left > 0)]
+    """Densities from where a share of all pairs is left."""
+    table = part.pivot(index="performance", columns="classifier", values=["pairs", "density"]).sort_index()
+    left = table["pairs"].sum(axis=1)[::-1].cumsum()[::-1]
+    tail = table["density"][left <= _TAIL * left.iloc[0]]
     if tail.empty:  # all in the highest bin
-        tail = pairs[left > 0].iloc[:1]
+        tail = table["density"].iloc[-1:]
+    seen = tail.to_numpy().max(axis=1) > 1e-3 * max(tail.to_numpy().max(), 1e-12)
     for name in (name for name in names if name in tail):
-        colour, style = _look(name, names)
-        counts = tail[name].where(tail[name] > 0)
-        axis.plot(counts.index, counts, color=colour, linestyle=style, linewidth=0.9, drawstyle="steps-post")
-    axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(numticks=5))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+        _line(axis, tail.index, tail[name], name, names)
     axis.xaxis.set_major_locator(MaxNLocator(5))
-    axis.set_ylim(0.7, 1.5 * tail.to_numpy().max())
+    axis.yaxis.set_major_locator(MaxNLocator(3))
+    if seen.any():
+        axis.set_xlim(tail.index[0], tail.index[seen][-1])
+    axis.set_ylim(0, None)
     axis.tick_params(labelsize=6)
-    axis.set_ylabel("pairs above", fontsize=6.5)

@@ -80,12 +80,12 @@ def evaluate_all_pairs(
 
 def _evaluate_part(data: PairData, top: int, start: int, stop: int, n_best: int) -> PairEvaluation:
     n_features = len(data.values)
-    winners, reached = np.zeros((top + 1, N_MASKS), dtype=np.int64), np.zeros((top + 1, N_CLASSIFIERS), dtype=np.int64)
+    winners = np.zeros((top + 1, N_MASKS), dtype=np.int64)
     is_level = np.zeros(top + 1, dtype=bool)
     numbers, scores = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)  # of the best pairs so far, best first
     for first in range(start, stop, BLOCK):
         tops = np.empty(min(BLOCK, stop - first), dtype=np.int64)
-        count_range(data, pair_at(first, n_features), winners, reached, is_level, tops)
+        count_range(data, pair_at(first, n_features), winners, is_level, tops)
         # A later pair must be better than the last of a full list, for the earlier of equals is kept.
         better = np.flatnonzero(tops > scores[-1]) if len(scores) == n_best else np.arange(len(tops))
         numbers, scores = np.append(numbers, first + better), np.append(scores, tops[better])
@@ -96,8 +96,6 @@ def _evaluate_part(data: PairData, top: int, start: int, stop: int, n_best: int)
     who = (masks[:, None] >> np.arange(N_CLASSIFIERS) & 1).astype(bool)
     return PairEvaluation(
         histogram=PerformanceHistogram.from_sets(levels[rows] / top, who, winners[levels[rows], masks]),
-        levels=levels / top,
-        counts=reached[levels],
         best_pairs=np.array([pair_at(number, n_features) for number in numbers.tolist()], dtype=np.int64),
         best_performance=scores / top,
         n_best=n_best,

@@ -19,9 +19,6 @@ class PairEvaluation:
     Attributes
     ----------
     histogram : pairs counted by their top performance and the classifiers that reach it.
-    levels : (n_levels,) performances that any classifier reached on any pair, ascending.
-    counts : (n_levels, 6) int64, on how many pairs each classifier reached the level, in the order of
-        ``GAUSSIAN_CLASSIFIERS``.
     best_pairs : (n_best, 2) int64, the pairs of the highest top performance, best first, equal ones in their order;
         all pairs when there are fewer.
     best_performance : (n_best,) their top performances.
@@ -29,8 +26,6 @@ class PairEvaluation:
     """
 
     histogram: PerformanceHistogram
-    levels: NDArray[np.float64]
-    counts: NDArray[np.int64]
     best_pairs: NDArray[np.int64]
     best_performance: NDArray[np.float64]
     n_best: int
@@ -59,13 +54,8 @@ class PairEvaluation:
             raise DataError(f"Pair {tuple(distinct[times.argmax()].tolist())} is in two parts: give each chunk once.")
         performance = np.concatenate([part.best_performance for part in parts])
         best = np.lexsort((pairs[:, 1], pairs[:, 0], -performance))[: asked[0]]
-        levels, level = np.unique(np.concatenate([part.levels for part in parts]), return_inverse=True)
-        counts = np.zeros((len(levels), parts[0].counts.shape[1]), dtype=np.int64)
-        np.add.at(counts, level, np.concatenate([part.counts for part in parts]))
         return cls(
             histogram=PerformanceHistogram.merged(part.histogram for part in parts),
-            levels=levels,
-            counts=counts,
             best_pairs=pairs[best],
             best_performance=performance[best],
             n_best=asked[0],
@@ -77,8 +67,6 @@ class PairEvaluation:
             "performance": self.histogram.performance,
             "winners": self.histogram.winners,
             "n_pairs": self.histogram.counts,
-            "levels": self.levels,
-            "counts": self.counts,
             "best_pairs": self.best_pairs,
             "best_performance": self.best_performance,
             "n_best": np.array(self.n_best),
@@ -99,7 +87,7 @@ class PairEvaluation:
         """
         try:
             histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["n_pairs"])
-            others = {name: arrays[name] for name in ("levels", "counts", "best_pairs", "best_performance")}
+            others = {name: arrays[name] for name in ("best_pairs", "best_performance")}
             return cls(histogram, **others, n_best=int(arrays["n_best"]))
         except KeyError as error:
             raise DataError(f"An evaluation of pairs lacks an array ({error.args[0]}): evaluate them again.") from error

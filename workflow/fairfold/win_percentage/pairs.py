@@ -247,7 +247,6 @@ def count_range(
     data: PairData,
     pair: tuple[int, int],
     winners: NDArray[np.int64],
-    reached: NDArray[np.int64],
     is_level: NDArray[np.bool_],
     tops: NDArray[np.int64],
 ) -> None:
@@ -259,7 +258,6 @@ def count_range(
     pair : the first pair; as many are walked as ``tops`` has places.
     winners : (n_units + 1, 64), 1 is added for each pair at its top score and the mask of those that reach it, the
         first classifier being the lowest bit.
-    reached : (n_units + 1, 6), 1 is added for each pair and classifier at its score.
     is_level : (n_units + 1,), set at each of these scores: few rows are ever touched, and so they are found fast.
     tops : (n_pairs,), written: the top score of each pair.
     """
@@ -271,10 +269,9 @@ def count_range(
         top = scores.max()
         mask = 0
         for m in range(N_CLASSIFIERS):
-            reached[scores[m], m] += 1
-            is_level[scores[m]] = True
             mask |= np.int64(scores[m] == top) << m
         winners[top, mask] += 1
+        is_level[top] = True
         tops[t] = top
         j += 1
         if j == len(data.values):

@@ -93,22 +93,21 @@ def dataset_row(dataset: str, title: str, X: ArrayLike, y: ArrayLike, kept: Sequ
 
 
 def density_table(
-    performance: ArrayLike,
-    counts: ArrayLike,
+    histogram: PerformanceHistogram,
     classifiers: Sequence[str],
     *,
     dataset: str,
     bandwidth: float = BANDWIDTH,
 ) -> pd.DataFrame:
-    """Kernel-smoothed density of each classifier's performance over all pairs (Figure 4).
+    """Kernel-smoothed joint density p(x, c) of a pair's top performance and the classifier that reaches it (Figure 4).
 
-    Pairs are counted in 400 bins of performance and smoothed by a Gaussian, which is reflected at 0 and 1, as no
-    performance lies beyond.
+    A pair that several reach counts for each of them in equal parts, as in :func:`win_percentage` (Equation 11). Pairs
+    are counted in 400 bins of performance and smoothed by a Gaussian, which is reflected at 0 and 1, as no performance
+    lies beyond.
 
     Parameters
     ----------
-    performance : (n_levels,) distinct values of performance, between 0 and 1.
-    counts : (n_levels, n_classifiers) pairs on which each classifier has this performance.
+    histogram : pairs counted by top performance, between 0 and 1, and winners.
     classifiers : names.
     dataset : name.
     bandwidth : standard deviation of the Gaussian, in performance; at least one bin, 0.0025.
@@ -116,28 +115,26 @@ def density_table(
     Returns
     -------
     DataFrame with the columns ``dataset, classifier, performance, pairs, density``
-        ``performance`` is the middle of a bin, ``pairs`` are those in it, ``density`` integrates to 1.
+        ``performance`` is the middle of a bin, ``pairs`` are those that a classifier wins in it, and ``density``
+        integrates to 1 over all classifiers.
 
     Raises
     ------
     ModelError
-        When a value is outside its range, a shape does not fit, or a classifier has no pair.
+        When a value is outside its range, or there are other numbers of names than of classifiers.
     """
-    performance, counts = as_numbers(performance, "performance"), as_numbers(counts, "counts")
-    check_names(classifiers, counts.shape[-1] if counts.ndim == 2 else 0)
-    if performance.shape != counts.shape[:1]:
-        raise ModelError(f"counts are of {len(counts)} levels, performance has shape {performance.shape}; match them.")
+    check_names(classifiers, histogram.n_classifiers)
+    performance = histogram.performance
     check_all(performance, (performance >= 0) & (performance <= 1), "performance", "between 0 and 1")
-    check_all(counts, counts >= 0, "counts", "at least 0")
-    check_all(counts.sum(axis=0), counts.sum(axis=0) > 0, "the number of pairs of a classifier", "above 0")
     width = 1 / _N_BINS
     if not width <= bandwidth < 1:
         raise ModelError(f"bandwidth is {bandwidth!r}; it must be at least {width} and below 1.")
+    shares = histogram.winners * (histogram.counts / histogram.winners.sum(axis=1))[:, np.newaxis]
     tables = []
-    for name, column in zip(classifiers, counts.T, strict=True):
+    for name, column in zip(classifiers, shares.T, strict=True):
         pairs, edges = np.histogram(performance, bins=_N_BINS, range=(0, 1), weights=column)
-        smooth = ndimage.gaussian_filter1d(pairs.astype(float), bandwidth / width, mode="reflect", truncate=6)
-        density = smooth / (smooth.sum() * width)
+        smooth = ndimage.gaussian_filter1d(pairs, bandwidth / width, mode="reflect", truncate=6)
+        density = smooth / (histogram.n_sets * width)
         middle = (edges[:-1] + edges[1:]) / 2
         tables.append(pd.DataFrame({"classifier": name, "performance": middle, "pairs": pairs, "density": density}))
     table = pd.concat(tables, ignore_index=True)
