@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from fairfold.win_percentage.all_pairs import evaluate_all_pairs
     from fairfold.win_percentage.feature_sets import draw_feature_sets, gaussian_features, pair_at, pair_chunks
     from fairfold.win_percentage.gaussians import GaussianBayes, make_gaussian
+    from fairfold.win_percentage.monte_carlo import monte_carlo_win_percentage
     from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
     from fairfold.win_percentage.pair_evaluation import PairEvaluation
     from fairfold.win_percentage.significance import (
