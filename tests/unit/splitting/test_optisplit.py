@@ -192,3 +192,12 @@ def test_bad_settings_are_refused(settings, message):
 def test_initial_folds_and_groups_exclude_each_other():
     with pytest.raises(SplitError, match="leave one of them out"):
         OptiSplit(2, initial_folds=[0, 1, 0]).assign([[1], [0], [1]], groups=[0, 0, 1])
+
+
+def test_no_fold_is_emptied():
+    """The first folds grow; the last ones keep rows all the same."""
+    Y = np.eye(4, dtype=int)[np.arange(12) % 4]
+    for seed in range(20):
+        folds = OptiSplit(5, random_state=seed).assign(Y)
+        assert len(np.unique(folds)) == 5
+    assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]))).all()
