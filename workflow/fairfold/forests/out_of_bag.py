@@ -25,7 +25,7 @@ from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
-from fairfold.forests.sketched import mean_of_forests
+from fairfold.forests.sketched import SketchedForest, mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
 from fairfold.groups import OfSamples
@@ -130,13 +130,16 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                     labels = imputer.impute(level, seen_proba, self.label_frequencies_[-1])
                 encoders = self._grow_encoders(grow, level, X, labels, new, signs)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
+                for forest in (*self.levels_[-1].predictors, *(encoder.forest for encoder in encoders)):
+                    _forget_oob_proba(forest)
             if level == 0:
                 predictors = first_level.predictors
             else:
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights)
+            is_last = level == self.max_levels
+            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights, kept=not is_last)
             seen_proba = seen.add(calibrated)
             # the more levels, the better the ranking that the frequency is read from
             how = self.label_frequencies, self.negatives
@@ -148,6 +151,8 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             candidates = {possible: candidates[possible] for possible in self._possibly_best()}
             if level - self._best_level() >= self.patience:
                 break
+        for forest in predictors:  # of a level that turned out to be the last
+            _forget_oob_proba(forest)
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
@@ -203,10 +208,16 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         return [Encoder.of(forest, self.features, "text", signs) for forest in forests]
 
     def _calibrated_oob(
-        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None
+        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None, *, kept: bool
     ) -> Matrix:
-        """Probabilities that a label is observed, out of bag; keeps the calibration."""
-        proba = mean_of_forests([forest.centred_oob_proba() for forest in predictors])
+        """Probabilities that a label is observed, out of bag; keeps the calibration, and forests theirs if asked to."""
+        of_forests = []
+        for forest in predictors:
+            of_forests.append(forest.centred_oob_proba())
+            if not kept:
+                _forget_oob_proba(forest)
+        proba = mean_of_forests(of_forests)
+        del of_forests
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         return calibrate(proba, self.calibrations_[-1])
 
@@ -228,3 +239,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         """Levels that tie with the best so far; no other can be the best, whatever comes."""
         scores = self._signed_scores()
         return np.flatnonzero(scores >= scores.max() - ROUNDING)
+
+
+def _forget_oob_proba(forest: MultilabelForest) -> None:
+    """Free out-of-bag predictions of many labels, which may take as much memory as the trees."""
+    if isinstance(forest, SketchedForest):
+        forest.forget_oob_proba()

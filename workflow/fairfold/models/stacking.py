@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
-from fairfold.arrays import Matrix, stored_cells
+from fairfold.arrays import Matrix
 from fairfold.compiled import njit
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
@@ -29,6 +29,7 @@ from fairfold.forests.sketched import FLOOR
 from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
+from fairfold.sparse_rows import cells_of_any, parts_of, weighted_sum
 from fairfold.validation import UNMEASURED, Negatives, check_weights
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
@@ -120,6 +121,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             self.estimators_.append(fitted)
             calibrations.append(self._calibration_of(Y, P, weights))
             unseen.append(calibrate(P, calibrations[-1]))
+            del P
         equal = np.full(len(unseen), 1 / len(unseen))
         self.weights_ = pool_weights(Y, unseen, weights) if self.weighted else equal
         pooled = _pool(self.weights_, unseen)
@@ -154,7 +156,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
     """Weighted mean of (n_samples, n_labels) matrices."""
     if sparse.issparse(probabilities[0]):
-        return sparse.csr_array(sum(weight * P for weight, P in zip(weights, probabilities, strict=True)))
+        return weighted_sum(probabilities, weights, probabilities[0].shape[1])
     return np.tensordot(weights, np.stack(probabilities), axes=1)
 
 
@@ -194,12 +196,13 @@ def pool_weights(
 def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
     """Sample of each cell, and (n_members, n_cells) how likely it is to be observed as it was."""
     if sparse.issparse(observed):
-        sample, _, observed, *probabilities = stored_cells(observed, *probabilities)
+        counts, cells = cells_of_any(parts_of([observed, *probabilities]))
+        sample, observed, P = np.repeat(np.arange(len(counts)), counts), cells[0], cells[1:].astype(np.float64)
         least = FLOOR  # which stands for all below it
     else:
         sample, observed = np.repeat(np.arange(len(observed)), observed.shape[1]), observed.ravel()
+        P = np.stack([each.ravel() for each in probabilities]).astype(np.float64, copy=False)
         least = 1e-12
-    P = np.stack([each.ravel() for each in probabilities]).astype(np.float64, copy=False)
     likelihood = np.maximum(np.where(observed == 1, P, 1 - P), least)
     likelihood[:, observed == UNMEASURED] = 1.0
     return sample, likelihood
