@@ -9,6 +9,7 @@ from scipy import sparse
 
 from fairfold.arrays import canonical, csr_of_rows, with_short_indices
 from fairfold.compiled import njit
+from fairfold.usage import give_back_memory
 
 
 def weighted_sum(matrices: Sequence[sparse.csr_array], weights: Sequence[float], most: int) -> sparse.csr_array:
@@ -24,6 +25,27 @@ def weighted_sum(matrices: Sequence[sparse.csr_array], weights: Sequence[float],
     """
     counts, columns, values = sum_of_rows(parts_of(matrices), np.asarray(weights, dtype=np.float64), most)
     return csr_of_rows(counts, columns, values, matrices[0].shape[1])
+
+
+def joined_rows(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], n_columns: int) -> sparse.csr_array:
+    """CSR of rows that were made some at a time; their parts are freed on the way.
+
+    Parameters
+    ----------
+    parts : one or more of numbers of cells of each row, columns and values, in order; the list is empty afterwards.
+    n_columns : how many there are.
+    """
+    counts = np.concatenate([part[0] for part in parts])
+    columns, values = (np.empty(counts.sum(), dtype=each.dtype) for each in parts[0][1:])
+    end = len(columns)
+    while parts:
+        _, *part = parts.pop()
+        first = end - len(part[0])
+        columns[first:end], values[first:end] = part
+        end = first
+        del part
+    give_back_memory()
+    return csr_of_rows(counts, columns, values, n_columns)
 
 
 def parts_of(matrices: Sequence[sparse.csr_array]) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
@@ -158,6 +180,21 @@ def values_at(starts, columns, of_starts, of_columns, of_values):  # noqa: ANN00
             if place < end and of_columns[place] == columns[cell]:
                 found[cell] = of_values[place]
     return found
+
+
+@njit(boundscheck=False)
+def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
+    """Add the product of a CSR matrix's transpose and dense rows, in place.
+
+    Parameters
+    ----------
+    starts, columns, values : of (n, n_columns) CSR.
+    rows : (n, k)
+    found : (n_columns, k)
+    """
+    for row in range(len(starts) - 1):
+        for cell in range(starts[row], starts[row + 1]):
+            found[columns[cell]] += values[cell] * rows[row]
 
 
 @njit(boundscheck=False)

@@ -32,6 +32,7 @@ from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import ROUNDING, first_best
+from fairfold.usage import give_back_memory
 from fairfold.validation import Negatives
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
@@ -160,6 +161,13 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self.unseen_proba_ = self._reconciled(seen_proba)
         self.thresholds_ = all_thresholds(scored)
 
+    def forget_samples(self) -> None:
+        """Free what the cascade and its forests know of the training samples."""
+        super().forget_samples()
+        for level in self.levels_:
+            for forest in (*level.predictors, *(encoder.forest for encoder in level.encoders)):
+                forest.forget_samples()
+
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
         check_is_fitted(self, "levels_")
@@ -180,7 +188,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         binned = grow.binned(X)
         if self.shape == "auto":
             grow.choose_shapes(binned, observed)
-        return Level([], grow.pair(binned, observed, 0, "predictor"))
+        grown = grow.pair(binned, observed, 0, "predictor")
+        give_back_memory()
+        return Level([], grown)
 
     def _imputes(self) -> bool:
         return self.imputation is not None and self.negatives == "unlabelled"
@@ -211,13 +221,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None, *, kept: bool
     ) -> Matrix:
         """Probabilities that a label is observed, out of bag; keeps the calibration, and forests theirs if asked to."""
-        of_forests = []
-        for forest in predictors:
-            of_forests.append(forest.centred_oob_proba())
-            if not kept:
-                _forget_oob_proba(forest)
-        proba = mean_of_forests(of_forests)
-        del of_forests
+        given = {} if kept or not sparse.issparse(observed) else {"kept": False}
+        proba = mean_of_forests([forest.centred_oob_proba(**given) for forest in predictors])
+        give_back_memory()
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         return calibrate(proba, self.calibrations_[-1])
 

@@ -23,7 +23,7 @@ from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_la
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
 from fairfold.seeds import seed_sequence
-from fairfold.sparse_rows import weighted_sum
+from fairfold.sparse_rows import joined_rows, weighted_sum
 
 FLOOR = 0.001
 """Least probability that is kept; calibrations tell none below it apart."""
@@ -112,12 +112,19 @@ class SketchedForest(MultilabelForest):
         """(n_samples, n_labels) CSR float32, mean prediction, of at least ``FLOOR``, in these leaves; see ``apply``."""
         return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
 
-    def centred_oob_proba(self) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR; as of the other forest, of what is stored of ``oob_proba_``."""
+    def centred_oob_proba(self, *, kept: bool = True) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR; as of the other forest, of what is stored of ``oob_proba_``.
+
+        Parameters
+        ----------
+        kept : whether ``oob_proba_`` are kept as they are; otherwise these take their place, and are given away.
+        """
         means_of_trees = self._means_of_trees()
         unseen = (~self.in_bag_).astype(np.float64)
         unseen /= np.maximum(unseen.sum(axis=1, keepdims=True), 1)
-        found = with_data(self.oob_proba_, self.oob_proba_.data.copy())
+        found = with_data(self.oob_proba_, self.oob_proba_.data.copy()) if kept else self.oob_proba_
+        if not kept:
+            self.forget_oob_proba()
         for first in range(0, found.shape[0], ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, found.shape[0]))
             of_roots = unseen[rows] @ means_of_trees
@@ -132,13 +139,12 @@ class SketchedForest(MultilabelForest):
     def _means_of_trees(self) -> np.ndarray:
         """(n_trees, n_labels) mean labels of each tree's draws."""
         n_samples, starts = len(self.label_starts_) - 1, self.leaf_starts_[self.tree_starts_]
-        draws = sparse.csr_array((self.leaf_times_, self.leaf_samples_, starts), shape=(len(starts) - 1, n_samples))
-        sums = draws.astype(np.float64) @ self._training_labels()
+        draws = csr_of_rows(np.diff(starts), self.leaf_samples_, self.leaf_times_.astype(np.float64), n_samples)
+        sums = draws @ self._training_labels()
         return sums.toarray() / self.weight_[self.tree_starts_[:-1]][:, np.newaxis]
 
     def _training_labels(self) -> sparse.csr_array:
-        shape = len(self.label_starts_) - 1, self.n_labels_
-        return sparse.csr_array((np.ones(len(self.labels_)), self.labels_, self.label_starts_), shape=shape)
+        return csr_of_rows(np.diff(self.label_starts_), self.labels_, np.ones(len(self.labels_)), self.n_labels_)
 
     def _put_leaves_together(self, kept: Sequence[LeafSamples]) -> None:
         shifts = np.cumsum([0, *(len(each.samples) for each in kept)])
@@ -187,15 +193,7 @@ class SketchedForest(MultilabelForest):
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
             return sparse.csr_array((0, self.n_labels_), dtype=np.float32)
-        counts = np.concatenate([part[0] for part in parts])
-        labels, sums = np.empty(counts.sum(), dtype=np.int32), np.empty(counts.sum(), dtype=np.float32)
-        end = len(labels)
-        while parts:  # which are freed one by one
-            _, *part = parts.pop()
-            first = end - len(part[0])
-            labels[first:end], sums[first:end] = part
-            end = first
-        return csr_of_rows(counts, labels, sums, self.n_labels_)
+        return joined_rows(parts, self.n_labels_)
 
     @property
     def n_labels_(self) -> int:

@@ -187,7 +187,8 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
 class _Terms(NamedTuple):
     """Terms of the likelihood, each of so many cells.
 
-    z, is_observed, counts : (n_samples, n_labels), a label a column; or (n_terms,), each of that label in ``labels``.
+    z, is_observed, counts : (n_samples, n_labels), a label a column; or (n_terms,), each of that label in ``labels``,
+        or of a single one where that is None.
     """
 
     z: np.ndarray
@@ -221,12 +222,12 @@ class _Terms(NamedTuple):
     def pooled(self) -> _Terms:
         """Those of a single label that is all of them together."""
         if self.labels is not None:
-            return self._replace(labels=np.zeros_like(self.labels))
+            return self._replace(labels=None)
         return _Terms(*(part.reshape(-1, 1) for part in self[:3]))
 
     def sums(self, coefficients: np.ndarray) -> np.ndarray:
         """(5, n_labels) as of :func:`~fairfold.weak_labels.sparse_kernels.logistic_sums`."""
-        if self.labels is not None:
+        if self.z.ndim == 1:
             return logistic_sums(self.z, self.is_observed, self.counts, self.labels, coefficients)
         z = self.z
         p = expit(z * coefficients[:, 0] + coefficients[:, 1])

@@ -13,7 +13,8 @@ def logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001
 
     Parameters
     ----------
-    z, is_observed, counts, labels : (n_cells,) score, 0 or 1, how much it counts, of numbers or booleans, and label.
+    z, is_observed, counts, labels : (n_cells,) score, 0 or 1, how much it counts, of numbers or booleans, and label;
+        labels are None where there is one for all.
     coefficients : (n_labels, 2) slopes and intercepts.
 
     Returns
@@ -22,7 +23,7 @@ def logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001
     """
     sums = np.zeros((5, len(coefficients)))
     for cell in range(len(z)):
-        label = labels[cell]
+        label = 0 if labels is None else labels[cell]
         p = 1 / (1 + np.exp(-(z[cell] * coefficients[label, 0] + coefficients[label, 1])))
         error, weight = counts[cell] * (p - is_observed[cell]), counts[cell] * p * (1 - p)
         sums[0, label] += error * z[cell]
