@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.arrays import stored_cells
-from fairfold.sparse_rows import cells_of_any, keep_highest, parts_of, values_at, weighted_sum
+from fairfold.sparse_rows import add_rows, cells_of_any, joined_rows, keep_highest, parts_of, values_at, weighted_sum
 
 
 def some(seed, shape=(40, 9), *, short=False):
@@ -57,3 +57,19 @@ def test_of_equal_sums_those_of_lower_labels_are_kept(most):
     n_kept = keep_highest(*kept, most)
     np.testing.assert_array_equal(kept[0][:n_kept], labels[expected])
     np.testing.assert_array_equal(kept[1][:n_kept], sums[expected])
+
+
+def test_rows_are_added_to_those_of_their_columns():
+    matrix, rows = some(0), np.random.default_rng(1).integers(0, 9, (40, 3)).astype(np.float64)
+    found = np.ones((9, 3))
+    add_rows(matrix.indptr, matrix.indices, matrix.data, rows, found)
+    np.testing.assert_array_equal(found, 1 + matrix.toarray().T @ rows)  # eighths, which are exact
+
+
+def test_rows_made_some_at_a_time_are_joined():
+    matrix = some(0, short=True)
+    parts = [matrix[first : first + 15] for first in range(0, 40, 15)]
+    given = [(np.diff(part.indptr), part.indices, part.data) for part in parts]
+    found = joined_rows(given, 9)
+    np.testing.assert_array_equal(found.toarray(), matrix.toarray())
+    assert not given and found.indices.dtype == found.indptr.dtype == np.int32

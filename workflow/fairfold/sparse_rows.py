@@ -194,7 +194,9 @@ def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
     """
     for row in range(len(starts) - 1):
         for cell in range(starts[row], starts[row + 1]):
-            found[columns[cell]] += values[cell] * rows[row]
+            column, value = columns[cell], values[cell]
+            for at in range(rows.shape[1]):
+                found[column, at] += value * rows[row, at]
 
 
 @njit(boundscheck=False)

@@ -8,7 +8,9 @@ leave-one-out error is found on a sketch of the labels, which keeps squared erro
 (:mod:`fairfold.forests.sketches`). Probabilities are sparse: of noise around zero nothing is kept.
 
 The decomposition is that of the features' products or of the samples', whichever are fewer. Where both are more than
-``MOST_COLUMNS``, it would take too long, and features share so many columns (:func:`share_columns`).
+``MOST_DECOMPOSED``, it would take too long, and the first ``N_LEADING`` directions stand for all, which subspace
+iteration finds (Halko, Martinsson & Tropp 2011, Algorithm 4.4): those that are left out are the ones that a penalty
+shrinks most. docs/how-it-works.md says what that costs.
 """
 
 from __future__ import annotations
@@ -43,8 +45,10 @@ logger = logging.getLogger(__name__)
 PENALTIES = tuple(10.0 ** np.arange(-2, 2.25, 0.25))  # times the mean eigenvalue
 LEAST = 0.01
 """Least probability that is kept."""
-MOST_COLUMNS = 4096
-"""More features than this share so many columns, unless samples are fewer."""
+MOST_DECOMPOSED = 4096
+"""Of more features than this, and more samples, only the leading directions are found."""
+N_LEADING = 1024
+_PASSES = 3  # of subspace iteration; more changed no third digit of what docs/how-it-works.md tells
 _CELLS_AT_ONCE = 2**19  # of dense rows that are held
 
 Members = Sequence[np.ndarray] | None
@@ -56,19 +60,19 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
     """Ridge regression of all labels whose penalty has the least leave-one-out error.
 
     Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does. Time grows
-    with n · d · k for n samples and d features, of which k = min(n, d, ``MOST_COLUMNS``), k³ and n · k · n_labels;
-    memory with k² and d · n_labels.
+    with n · d · k for n samples and d features, of which k directions are found, k³ and n · k · n_labels; memory with
+    k · min(n, d) and d · n_labels.
 
     Parameters
     ----------
-    random_state : whole number, of the sketch on which the penalty is chosen, and of features that share a column.
+    random_state : whole number, of the sketch on which the penalty is chosen, and of the search for directions.
 
     Attributes
     ----------
     unseen_proba_ : (n_samples, n_labels) CSR float32, predictions of the training samples by models that did not see
         them, relative to the mean labels of the others; ``LEAST`` to 1.
     penalty_ : chosen, times the mean eigenvalue of the features' products.
-    coef_ : (n_features, n_labels) float32, of the weighted features, or of the columns that these share.
+    coef_ : (n_features, n_labels) float32, of the weighted features.
     intercept_ : (n_labels,).
     classes_ : numbers of the labels.
     """
@@ -102,14 +106,8 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         self._is_text = sparse.issparse(X) and X.data.min(initial=0) >= 0
         self._scale = _inverse_document_frequencies(X) if self._is_text else _inverse_deviations(X)
-        self._column_of = self._sign_of = None
-        if min(X.shape) > MOST_COLUMNS:
-            logger.info("linear ridge regression: %d features share %d columns.", X.shape[1], MOST_COLUMNS)
-            of_features = _sums_of_squares(X, self._scale)
-            self._column_of, self._sign_of = share_columns(of_features, MOST_COLUMNS, self.random_state)
-        n_columns = X.shape[1] if self._column_of is None else MOST_COLUMNS
-        _check_room(X.shape[0], n_columns, Y.shape[1])
-        directions = _Directions.of(self._weighted(X), s)
+        _check_room(*X.shape, Y.shape[1])
+        directions = _Directions.of(self._weighted(X), s, self.random_state)
         members = None if groups is None else rows_of_groups(group_codes(groups, X.shape[0]))
         self.penalty_ = PENALTIES[int(np.argmin(self._errors(directions, Y, members)))]
         mean = directions.mean(Y)
@@ -142,15 +140,6 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
         return tags
 
     def _weighted(self, X: Matrix) -> Matrix:
-        if self._column_of is None:
-            return self._scaled(X)
-        shape = X.shape[1], int(self._column_of.max()) + 1
-        shared = sparse.csr_array((self._sign_of, self._column_of, np.arange(shape[0] + 1)), shape=shape)
-        if sparse.issparse(X):
-            return sparse.csr_array(self._scaled(X) @ shared)
-        return np.vstack([self._scaled(X[rows]) @ shared for rows in _parts(*X.shape)])
-
-    def _scaled(self, X: Matrix) -> Matrix:
         scaled = sparse.csr_array(X.multiply(self._scale[np.newaxis])) if sparse.issparse(X) else X * self._scale
         return normalize(scaled, copy=False) if self._is_text else scaled
 
@@ -191,8 +180,8 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
 class _Directions:
     """Orthonormal directions V of centred rows times s, (n, k), with eigenvalues w of their products.
 
-    Of few features, the directions' coefficients Q, (d, k), are held in place of V, whose rows are made when they are
-    asked for; ``centre`` is the part of the mean row in each. Otherwise V is held. A penalised fit has the coefficients
+    Of few samples V is held. Otherwise the features' coefficients Q, (d, k), are, from which some of its rows are made
+    when they are asked for; ``centre`` is the part of the mean row in each. A penalised fit has the coefficients
     V'y / (w + penalty) in these directions; ``mean_row`` is of the features, ``S`` their rows times s.
     """
 
@@ -205,11 +194,21 @@ class _Directions:
     s: np.ndarray
 
     @classmethod
-    def of(cls, Z: Matrix, s: np.ndarray) -> Self:
-        """By the smaller of the two products of Z, centred about the mean of weight s²."""
+    def of(cls, Z: Matrix, s: np.ndarray, seed: int) -> Self:
+        """By the smaller of the two products of Z, centred about the mean of weight s², or its leading directions."""
         n, d = Z.shape
         mean_row = np.asarray(s**2 @ Z).ravel() / (s @ s)
         S = sparse.diags_array(s).tocsr() @ Z if sparse.issparse(Z) else s[:, np.newaxis] * Z
+        if min(n, d) > MOST_DECOMPOSED:
+            logger.info("linear ridge regression in %d directions of %d features.", N_LEADING, d)
+            R = leading_directions(S, N_LEADING, seed)
+            products, centre = np.zeros((R.shape[1], R.shape[1])), mean_row @ R
+            for rows in _parts(n, R.shape[1]):
+                part = np.asarray(S[rows] @ R) - np.outer(s[rows], centre)
+                products += part.T @ part
+            w, Q = _largest(*linalg.eigh(products, driver="evd", overwrite_a=True))
+            Q = R @ Q.astype(np.float32)
+            return cls(S, None, Q, mean_row @ Q, w, mean_row, s)
         if d <= n:
             products = S.T @ S
             products = products.toarray() if sparse.issparse(products) else products
@@ -294,44 +293,41 @@ class _Directions:
         return residuals / np.maximum(1 - leverage, 1e-12)[:, np.newaxis]
 
 
-def share_columns(of_features: np.ndarray, n_columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which column each feature has, and the sign with which it is added to the others there.
-
-    Half of the columns are for one feature each, those with the largest sums of squares; the others draw one of the
-    rest, and a sign, at random, which keeps products of samples in expectation (Weinberger et al. 2009, Lemma 2).
+def leading_directions(S: Matrix, k: int, seed: int) -> np.ndarray:
+    """(n_features, k) float32 orthonormal columns that span about what the first k right singular vectors do.
 
     Parameters
     ----------
-    of_features : (n_features,) sums of squares, more than there are columns.
-    n_columns : how many there are.
-    seed : of columns and signs.
+    S : (n_samples, n_features) of at least k features.
+    k : how many.
+    seed : of the random start.
     """
-    n_alone, random = n_columns // 2, np.random.default_rng(seed)
-    column_of = random.integers(n_alone, n_columns, len(of_features), dtype=np.int32)
-    sign_of = 2.0 * random.integers(0, 2, len(of_features)) - 1
-    alone = np.argsort(-of_features, kind="stable")[:n_alone]
-    column_of[alone], sign_of[alone] = np.arange(n_alone), 1.0
-    return column_of, sign_of
+    S = S.astype(np.float32)
+    R = np.random.default_rng(seed).standard_normal((S.shape[1], k), dtype=np.float32)
+    for _ in range(_PASSES):
+        found = np.zeros_like(R)
+        for rows in _parts(S.shape[0], k // 8):
+            part = S[rows]
+            if sparse.issparse(part):
+                add_rows(part.indptr, part.indices, part.data, part @ R, found)
+            else:
+                found += part.T @ (part @ R)
+        del R
+        R = linalg.qr(found, mode="economic", overwrite_a=True, check_finite=False)[0]
+    return R
 
 
-def _check_room(n_samples: int, n_columns: int, n_labels: int) -> None:
+def _check_room(n: int, d: int, n_labels: int) -> None:
     """Raise where the decomposition and the labels' coefficients would not fit into memory."""
-    k = min(n_samples, n_columns)
-    needed = 8 * (4 * k * k + 2 * k * n_labels) + 4 * n_columns * n_labels
+    k = N_LEADING if min(n, d) > MOST_DECOMPOSED else min(n, d)
+    needed = 8 * k * (3 * min(n, d) + 2 * n_labels) + 4 * d * n_labels
     if needed <= NEVER_TOO_MUCH or needed <= (free := free_memory()):
         return
     raise ModelError(
-        f"linear ridge regression of {n_labels:,} labels on {n_columns:,} columns of {n_samples:,} samples needs about "
+        f"linear ridge regression of {n_labels:,} labels on {d:,} features of {n:,} samples needs about "
         f"{needed / 2**30:.0f} GiB, and {free / 2**30:.1f} GiB of memory are free: give fewer labels or features, or "
         "take a model of forests alone, such as gcForest+."
     )
-
-
-def _sums_of_squares(X: Matrix, scale: np.ndarray) -> np.ndarray:
-    """(n_features,) of scaled features, about zero."""
-    if sparse.issparse(X):
-        return np.bincount(X.indices, X.data**2, minlength=X.shape[1]) * scale**2
-    return np.einsum("ij,ij->j", X, X) * scale**2
 
 
 def _largest(w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
