@@ -48,7 +48,7 @@ LEAST = 0.01
 MOST_DECOMPOSED = 4096
 """Of more features than this, and more samples, only the leading directions are found."""
 N_LEADING = 1024
-_PASSES = 3  # of subspace iteration; more changed no third digit of what docs/how-it-works.md tells
+_PASSES = 3  # of subspace iteration; with five, P@1 of left-out samples on bibtex differs by .003 at most
 _CELLS_AT_ONCE = 2**19  # of dense rows that are held
 
 Members = Sequence[np.ndarray] | None
