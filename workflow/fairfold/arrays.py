@@ -6,12 +6,14 @@ together is in the cells that any of them stores, :func:`stored_cells`, and in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
 
 from fairfold.errors import StudyError
+
+_CELLS_AT_ONCE = 65_536
 
 Matrix = np.ndarray | sparse.csr_array
 """Features or labels, (n_samples, n_columns), dense or sparse by rows."""
@@ -68,6 +70,33 @@ def finite_rows(P: Matrix) -> np.ndarray:
     return np.bincount(rows[~np.isfinite(P.data)], minlength=P.shape[0]) == 0
 
 
+def map_stored(function: Callable[[np.ndarray, np.ndarray], np.ndarray], matrix: sparse.csr_array) -> sparse.csr_array:
+    """Numbers that a function makes of a matrix's stored ones, in double precision, and of their columns.
+
+    They are rounded to the precision of the matrix, if it has floats, and share its indices.
+    """
+    made = np.empty(matrix.nnz, dtype=matrix.dtype if matrix.dtype.kind == "f" else np.float64)
+    for first in range(0, len(made), _CELLS_AT_ONCE):
+        part = slice(first, first + _CELLS_AT_ONCE)
+        made[part] = function(matrix.data[part].astype(np.float64, copy=False), matrix.indices[part])
+    return with_data(matrix, made)
+
+
+def csr_of_rows(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """CSR with indices as short as columns have them, of rows of so many cells each.
+
+    Parameters
+    ----------
+    counts : (n_rows,) cells of each row.
+    columns, values : (n_cells,) one row behind the other; they are not copied.
+    n_columns : how many there are.
+    """
+    starts = np.append(0, np.cumsum(counts))
+    if starts[-1] <= np.iinfo(columns.dtype).max:
+        starts = starts.astype(columns.dtype)
+    return sparse.csr_array((values, columns, starts), shape=(len(counts), n_columns))
+
+
 def stored_cells(*matrices: Matrix) -> tuple[np.ndarray, ...]:
     """Rows and columns of the cells in which any of several matrices is not 0, and what each of them has there.
 
@@ -99,15 +128,8 @@ def with_short_indices(X: Matrix) -> Matrix:
     return type(X)(parts, shape=X.shape)
 
 
-def mean_of(matrices: Sequence[Matrix]) -> Matrix:
-    """Mean of matrices of one shape, sparse where they are."""
-    if sparse.issparse(matrices[0]):
-        return sparse.csr_array(sum(matrices[1:], start=matrices[0]) / len(matrices))
-    return np.mean(matrices, axis=0)
-
-
 class RunningMean:
-    """Mean of matrices of one shape, one after the other: :func:`mean_of` those so far, which need not be kept."""
+    """Mean of matrices of one shape, one after the other, of those so far, which need not be kept."""
 
     def __init__(self) -> None:
         self.sum: Matrix | None = None
@@ -117,8 +139,9 @@ class RunningMean:
         """The mean of all so far, with this one."""
         self.sum = matrix if self.sum is None else self.sum + matrix
         self._n += 1
-        mean = self.sum / self._n
-        return sparse.csr_array(mean) if sparse.issparse(mean) else mean
+        if sparse.issparse(matrix):  # in its own precision
+            return matrix if self._n == 1 else with_data(self.sum, self.sum.data / matrix.dtype.type(self._n))
+        return self.sum / self._n
 
 
 def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:

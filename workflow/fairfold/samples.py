@@ -14,6 +14,11 @@ class ForgetsSamples:
 
     _of_samples: ClassVar[tuple[str, ...]] = ("unseen_proba_",)
 
+    def forget_samples(self) -> None:
+        """Free these attributes, as a model of others may that asks for them no more."""
+        for name in self._of_samples:
+            self.__dict__.pop(name, None)
+
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {name: value for name, value in (state or {}).items() if name not in self._of_samples}

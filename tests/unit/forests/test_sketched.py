@@ -12,7 +12,6 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import load_model, make_model
 from fairfold.forests.diagnostics import imputation_table
-from fairfold.forests.leaf_samples import keep_highest
 from fairfold.forests.shapes import choose_shapes, grow_mixture
 from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
@@ -91,16 +90,6 @@ def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch
     found = whole.predict_proba(X)
     assert found.has_canonical_format and (np.diff(found.indptr) <= 7).all()
     np.testing.assert_array_equal(found.toarray(), expected)
-
-
-@pytest.mark.parametrize("most", [1, 3, 5, 7])
-def test_of_equal_sums_those_of_lower_labels_are_kept(most):
-    labels, sums = np.array([2, 3, 5, 8, 9, 11], np.int32), np.array([0.1, 0.4, 0.2, 0.2, 0.2, 0.4], np.float32)
-    expected = np.sort(np.lexsort((labels, -sums))[:most])
-    kept = labels.copy(), sums.copy()
-    n_kept = keep_highest(*kept, most)
-    np.testing.assert_array_equal(kept[0][:n_kept], labels[expected])
-    np.testing.assert_array_equal(kept[1][:n_kept], sums[expected])
 
 
 def test_of_a_mean_of_forests_the_highest_are_kept(monkeypatch):

@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 
 from fairfold.errors import ModelError
 from fairfold.models import make_model
-from fairfold.models.linear_ridge import LEAST, LinearRidge
+from fairfold.models.linear_ridge import LEAST, LinearRidge, leading_directions
 
 
 def words(n=70, n_words=30, n_labels=6, seed=0):
@@ -116,6 +116,56 @@ def test_on_labels_by_chance_unseen_predictions_tell_nothing():
     n = Y.sum()
     error = P.std() * np.sqrt(1 / n + 1 / (Y.size - n))
     assert abs(P[Y == 1].mean() - P[Y == 0].mean()) < 4 * error
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_with_as_many_leading_directions_as_there_are_nothing_changes(monkeypatch, kind):
+    """But for single precision, in which these directions are held."""
+    X, Y = words()
+    whole = LinearRidge().fit(kind(X[:60]), Y[:60])
+    monkeypatch.setattr("fairfold.models.linear_ridge.MOST_DECOMPOSED", 5)
+    monkeypatch.setattr("fairfold.models.linear_ridge.N_LEADING", X.shape[1])
+    found = LinearRidge().fit(kind(X[:60]), Y[:60])
+    assert found.penalty_ == whole.penalty_
+    for ours, theirs in (
+        (found.unseen_proba_, whole.unseen_proba_),
+        (found.predict_proba(kind(X[60:])), whole.predict_proba(kind(X[60:]))),
+    ):
+        far = np.abs(ours.toarray() - theirs.toarray())
+        # what is near LEAST may be kept by one alone
+        assert far[np.maximum(ours.toarray(), theirs.toarray()) > LEAST + 1e-4].max() < 1e-4
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_leading_directions_span_what_has_no_others(kind):
+    random = np.random.default_rng(0)
+    S = random.normal(size=(50, 4)) @ random.normal(size=(4, 30))
+    R = leading_directions(kind(S), 4, 0)
+    np.testing.assert_allclose(R.T @ R, np.eye(4), atol=1e-5)
+    np.testing.assert_allclose(S @ R @ R.T, S, atol=1e-4)
+    # one more than there are differs in nothing but noise
+    np.testing.assert_allclose(S @ (Q := leading_directions(kind(S), 5, 0)) @ Q.T, S, atol=1e-4)
+
+
+def test_leading_directions_tell_nothing_of_labels_by_chance(monkeypatch):
+    """Directions are of all samples' features, and of no label: within four standard errors."""
+    monkeypatch.setattr("fairfold.models.linear_ridge.MOST_DECOMPOSED", 20)
+    monkeypatch.setattr("fairfold.models.linear_ridge.N_LEADING", 10)
+    random = np.random.default_rng(0)
+    X = normalize(random.normal(size=(400, 30)))
+    Y = (random.random((400, 40)) < 0.3).astype(np.int8)
+    P = LinearRidge().fit(X, Y).unseen_proba_.toarray()
+    P -= P.mean(axis=0)
+    error = P.std() * np.sqrt(1 / Y.sum() + 1 / (Y.size - Y.sum()))
+    assert abs(P[Y == 1].mean() - P[Y == 0].mean()) < 4 * error
+
+
+def test_what_would_not_fit_into_memory_is_refused_before(monkeypatch):
+    X, Y = words()
+    monkeypatch.setattr("fairfold.models.linear_ridge.NEVER_TOO_MUCH", 0)
+    monkeypatch.setattr("fairfold.models.linear_ridge.free_memory", lambda: 1000)
+    with pytest.raises(ModelError, match=r"6 labels on 30 features of 70 samples needs about .* are free"):
+        LinearRidge().fit(X, Y)
 
 
 def test_only_the_highest_are_kept(monkeypatch):

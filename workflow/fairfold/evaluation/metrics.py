@@ -29,8 +29,8 @@ class Predictions(NamedTuple):
 
     Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities; both CSR, or neither.
     truth, score : both raveled, the measured (sample, label) pairs as one binary problem. Of sparse ones the pairs that
-        are 0 in both are one, which has their weight.
-    predicted : whether each pair's probability is above the threshold, 0/1.
+        are 0 in both are one, which has their weight; None where no metric looks.
+    predicted : whether each pair's probability is above the threshold, 0/1; None, too.
     weights : None, or weights of the pairs; ``of_samples`` are those of the samples.
     top : the labels that come first in each sample, as many as the last of ``PLACES``; None where no metric looks.
     sparse_Y : the labels once more, for metrics that look at these; None where none does.
@@ -39,9 +39,9 @@ class Predictions(NamedTuple):
 
     Y: Matrix
     P: Matrix
-    truth: np.ndarray
-    score: np.ndarray
-    predicted: np.ndarray
+    truth: np.ndarray | None
+    score: np.ndarray | None
+    predicted: np.ndarray | None
     weights: np.ndarray | None = None
     of_samples: np.ndarray | None = None
     top: TopLabels | None = None
@@ -60,6 +60,7 @@ class Metric(NamedTuple):
     function : of :class:`Predictions`; NaN where labels leave it undefined.
     leads : whether it stands first among those of its use.
     needs_propensity : whether it needs ``inverse_propensity``.
+    of_pool : whether, of sparse predictions, it looks at the pairs as one problem.
     """
 
     direction: Literal[1, -1]
@@ -69,6 +70,7 @@ class Metric(NamedTuple):
     function: Callable[[Predictions], float]
     leads: bool = False
     needs_propensity: bool = False
+    of_pool: bool = False
 
 
 def _roc_auc(of: Predictions) -> float:
@@ -78,6 +80,8 @@ def _roc_auc(of: Predictions) -> float:
 
 
 def _average_precision(of: Predictions) -> float:
+    if sparse.issparse(of.P):
+        return sparse_scores.average_precision_score(of.Y, of.P, of.of_samples)
     return _score("average_precision_score", of, of.score) if of.truth.any() else np.nan
 
 
@@ -161,13 +165,13 @@ def _metrics_at(k: int) -> dict[str, Metric]:
 
 
 METRICS = {
-    "roc_auc": Metric(1, "micro AUROC", "AUROC", "ranking", _roc_auc),
+    "roc_auc": Metric(1, "micro AUROC", "AUROC", "ranking", _roc_auc, of_pool=True),
     "average_precision": Metric(
         1, "micro average precision", "average precision", "ranking", _average_precision, leads=True
     ),
-    "hamming_loss": Metric(-1, "Hamming loss", "Hamming loss", "threshold", _hamming_loss),
+    "hamming_loss": Metric(-1, "Hamming loss", "Hamming loss", "threshold", _hamming_loss, of_pool=True),
     "ranking_loss": Metric(-1, "ranking loss", "ranking loss", "ranking", _ranking_loss),
-    "mcc": Metric(1, "micro MCC", "Matthews correlation", "threshold", _mcc, leads=True),
+    "mcc": Metric(1, "micro MCC", "Matthews correlation", "threshold", _mcc, leads=True, of_pool=True),
     **{name: metric for k in PLACES for name, metric in _metrics_at(k).items()},
 }
 BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top"}

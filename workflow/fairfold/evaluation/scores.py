@@ -55,8 +55,12 @@ def multilabel_scores(
     """
     metrics = tuple(metrics)
     _check_metrics(metrics, inverse_propensity)
-    predictions = (_pool_stored if sparse.issparse(P) else _pool)(Y_true, P, threshold, sample_weight)
-    if not predictions.truth.size:
+    if sparse.issparse(P):
+        pooled = any(METRICS[metric].of_pool for metric in metrics)
+        predictions = _stored(Y_true, P, threshold, sample_weight, pooled=pooled)
+    else:
+        predictions = _pool(Y_true, P, threshold, sample_weight)
+    if not _are_any_measured(predictions.Y):
         return dict.fromkeys(metrics, np.nan)
     if any(METRICS[metric].use == "top" for metric in metrics):
         Y = predictions.Y
@@ -80,15 +84,26 @@ def _pool(Y_true: Matrix, P: np.ndarray, threshold: float, sample_weight: np.nda
     return Predictions(Y, P, truth, score, (score > threshold).astype(np.int8), weights, of_samples)
 
 
-def _pool_stored(
-    Y_true: Matrix, P: sparse.csr_array, threshold: float, sample_weight: np.ndarray | None
+def _are_any_measured(Y: Matrix) -> bool:
+    n_unmeasured = np.count_nonzero((Y.data if sparse.issparse(Y) else Y) == UNMEASURED)
+    return n_unmeasured < Y.shape[0] * Y.shape[1]
+
+
+def _stored(
+    Y_true: Matrix, P: sparse.csr_array, threshold: float, sample_weight: np.ndarray | None, *, pooled: bool
 ) -> Predictions:
-    """Pairs that are not 0 in both, as far as they are measured, and one pair with the weight of all others."""
+    """Pairs that are not 0 in both, as far as they are measured, and one pair with the weight of all others.
+
+    They take five times the memory of what is stored, and are only made if some metric looks at them.
+    """
     Y = sparse.csr_array(check_binary(Y_true, "Y_true", DataError, unmeasured=True))
-    P = canonical(P).astype(np.float64, copy=False)
+    P = canonical(P)
+    P = P if P.dtype.kind == "f" else P.astype(np.float64)
     _check_probabilities(P.shape, P.data, Y.shape)
-    rows, _, truth, score = stored_cells(Y, P)
     of_samples = check_weights(sample_weight, Y.shape[0], DataError)
+    if not pooled:
+        return Predictions(Y, P, None, None, None, None, of_samples)
+    rows, _, truth, score = stored_cells(Y, P)
     weights = np.ones(Y.shape[0]) if of_samples is None else of_samples
     n_others = Y.shape[1] - np.bincount(rows, minlength=Y.shape[0])
     is_measured = truth != UNMEASURED

@@ -4,7 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.arrays import Matrix, stored_cells
+from fairfold.arrays import Matrix, canonical, stored_cells, with_data
+from fairfold.validation import UNMEASURED
+
+
+def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
+    """Micro average precision; NaN without a positive. No array is longer than what P stores, nor are cells ordered.
+
+    Parameters
+    ----------
+    Y, P : (n_samples, n_labels), CSR; labels are -1 where unmeasured, and take no part.
+    of_samples : (n_samples,) weights, or None.
+    """
+    from fairfold.evaluation.sparse_kernels import average_precision  # compiled, for which few wait
+    from fairfold.sparse_rows import values_at
+
+    Y, P = canonical(Y), canonical(P)
+    truth = values_at(P.indptr, P.indices, Y.indptr, Y.indices, Y.data)
+    weights = np.ones(P.shape[0]) if of_samples is None else of_samples
+    n_of = {value: with_data(Y, Y.data == value).sum(axis=1) for value in (1, UNMEASURED)}
+    n_absent = {value: n_of[value] - with_data(P, truth == value).sum(axis=1) for value in n_of}
+    n_zeros = weights @ (P.shape[1] - np.diff(P.indptr) - n_absent[1] - n_absent[UNMEASURED])
+    if not n_of[1].any():
+        return np.nan
+    positives, negatives = np.append(P.data[truth == 1], np.zeros(n_absent[1].sum(), P.dtype)), P.data[truth == 0]
+    if of_samples is None:
+        positives.sort()
+        negatives.sort()
+        return float(average_precision(positives, negatives, None, None, n_zeros))
+    of_cells = np.repeat(weights, np.diff(P.indptr))
+    counts = np.append(of_cells[truth == 1], np.repeat(weights, n_absent[1]))
+    orders = np.argsort(positives), np.argsort(negatives)
+    scores, of_scores = (positives, negatives), (counts, of_cells[truth == 0])
+    ordered = [each[order] for pair in (scores, of_scores) for each, order in zip(pair, orders, strict=True)]
+    return float(average_precision(*ordered, n_zeros))
 
 
 def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:

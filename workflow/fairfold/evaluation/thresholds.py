@@ -8,7 +8,8 @@ ratio of expectations takes the place of the expectation of the ratio, which it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -61,44 +62,58 @@ def best_thresholds(
         raise DataError(unknown_name("objective", objective, OBJECTIVES))
     if by not in ("pooled", "label"):
         raise DataError(f"by is {by!r}; it must be 'pooled' or 'label'.")
-    P = probabilities if sparse.issparse(probabilities) else np.asarray(probabilities, dtype=np.float64)
-    P = canonical(P).astype(np.float64).tocsc() if sparse.issparse(P) else P
+    return _best(_checked(probabilities), by, [objective])[objective]
+
+
+def _checked(probabilities: Matrix) -> Matrix:
+    P = canonical(probabilities) if sparse.issparse(probabilities) else np.asarray(probabilities, dtype=np.float64)
     values = P.data if sparse.issparse(P) else P
-    if P.ndim != 2 or not ((values >= 0) & (values <= 1)).all():
+    # which NaN does not meet
+    if P.ndim != 2 or not (values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
         raise DataError("probabilities must be (n_samples, n_labels) numbers between 0 and 1.")
+    return P
+
+
+def _best(P: Matrix, by: Literal["pooled", "label"], objectives: Sequence[Objective]) -> dict[Objective, np.ndarray]:
+    """(n_labels,) thresholds for each objective."""
     n_samples, n_labels = P.shape
-    if objective == "hamming_loss":
-        return np.full(n_labels, 0.5)
+    if sparse.issparse(P):
+        found = _best_of_stored(P, by, [each for each in objectives if each in _EXPECTED])
+    elif by == "pooled":
+        n, all_cells = n_samples * n_labels, P.reshape(1, -1)
+        found = {each: _best_of_rows(all_cells, n, _EXPECTED[each]) for each in objectives if each in _EXPECTED}
+    else:
+        found = {
+            each: np.concatenate([_best_of_rows(p[np.newaxis], n_samples, _EXPECTED[each]) for p in P.T])
+            for each in objectives
+            if each in _EXPECTED
+        }
+    found["hamming_loss"] = np.array([0.5])
+    return {each: np.broadcast_to(found[each], n_labels).copy() for each in objectives}
+
+
+def _best_of_stored(
+    P: sparse.csr_array, by: Literal["pooled", "label"], objectives: Sequence[Objective]
+) -> dict[Objective, np.ndarray]:
+    """Thresholds for objectives of ``_EXPECTED``, one or one of each label, from one sort of what is stored."""
+    from fairfold.evaluation.sparse_kernels import best_of_runs  # compiled, for which few wait
+
+    n_samples, n_labels = P.shape
     if by == "pooled":
-        return np.repeat(_best_of_rows(values.reshape(1, -1), n_samples * n_labels, _EXPECTED[objective]), n_labels)
-    found = np.empty(n_labels)
-    for labels, p in _rows_of_labels(P):
-        found[labels] = _best_of_rows(p, n_samples, _EXPECTED[objective])
-    return found
-
-
-def _rows_of_labels(P: np.ndarray | sparse.csc_array) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
-    """Labels and (k, m) their probabilities: one by one, or those with about as many stored, filled up with zeros."""
-    if not sparse.issparse(P):
-        yield from ((slice(j, j + 1), P.T[j : j + 1]) for j in range(P.shape[1]))
-        return
-    width_of = np.minimum(2 ** np.ceil(np.log2(np.maximum(np.diff(P.indptr), 1))).astype(np.int64), P.shape[0])
-    for width in np.unique(width_of):
-        labels = np.flatnonzero(width_of == width)
-        part, p = P[:, labels], np.zeros((len(labels), width))
-        row = np.repeat(np.arange(len(labels)), np.diff(part.indptr))
-        p[row, np.arange(part.nnz) - part.indptr[row]] = part.data
-        yield labels, p
+        p, starts, n = P.data.copy(), np.array([0, P.nnz], dtype=P.indptr.dtype), n_samples * n_labels
+    else:
+        of_labels = P.tocsc()
+        p, starts, n = of_labels.data, of_labels.indptr, n_samples
+    for first, end in itertools.pairwise(starts):
+        p[first:end].sort()
+    return {each: best_of_runs(p, starts, float(n), each == "mcc") for each in objectives}
 
 
 def _best_of_rows(p: np.ndarray, n: int, score: Callable[..., np.ndarray]) -> np.ndarray:
-    """(k,) best thresholds of (k, m) probabilities, row by row; of n, those that are not given are 0."""
+    """(k,) best thresholds of (k, n) probabilities, row by row."""
     p = np.sort(p, axis=1)[:, ::-1]
-    if p.shape[1] < n:  # ties are predicted together, so that one 0 stands for all
-        p = np.pad(p, ((0, 0), (0, 1)))
     hits, chosen = np.cumsum(p, axis=1), np.arange(1.0, p.shape[1] + 1)
-    chosen[-1] = n
-    ends = np.pad(p[:, :-1] > p[:, 1:], ((0, 0), (0, 1)), constant_values=True)
+    ends = np.pad(p[:, :-1] > p[:, 1:], ((0, 0), (0, 1)), constant_values=True)  # ties are predicted together
     found = np.where(ends, score(hits, chosen, hits[:, -1:], n), -np.inf)
     row, best = np.arange(len(p)), np.argmax(found, axis=1)
     middle = (p[row, best] + p[row, np.minimum(best + 1, p.shape[1] - 1)]) / 2
@@ -112,10 +127,9 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     ----------
     probabilities : as of :func:`best_thresholds`.
     """
-    return {
-        objective: {by: best_thresholds(probabilities, objective, by=by).tolist() for by in ("pooled", "label")}
-        for objective in OBJECTIVES
-    }
+    P = _checked(probabilities)
+    found = {by: _best(P, by, OBJECTIVES) for by in ("pooled", "label")}
+    return {objective: {by: found[by][objective].tolist() for by in found} for objective in OBJECTIVES}
 
 
 def thresholds_of(model: Any, objective: Objective, by: Literal["pooled", "label"]) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.compiled import njit
+from fairfold.sparse_rows import keep_highest
 
 
 class LeafSamples(NamedTuple):
@@ -111,48 +112,6 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
         n_found = before + keep_highest(found[before:n_found], sums[before:n_found], most)
         counts[row] = n_found - before
     return counts, found[:n_found].copy(), sums[:n_found].copy()
-
-
-@njit(boundscheck=False)
-def keep_highest(labels, sums, most):  # noqa: ANN001, ANN201
-    """Move the highest sums, in order of their labels, to the front; returns their number."""
-    n = len(sums)
-    if n <= most:
-        return n
-    least = np.partition(sums, n - most)[n - most]
-    n_ties = most - np.sum(sums > least)
-    n_kept = 0
-    for place in range(n):
-        is_tie = sums[place] == least and n_ties > 0
-        if sums[place] > least or is_tie:
-            labels[n_kept], sums[n_kept] = labels[place], sums[place]
-            n_kept += 1
-            n_ties -= is_tie
-    return n_kept
-
-
-@njit(boundscheck=False)
-def keep_highest_of_rows(starts, labels, values, most):  # noqa: ANN001, ANN201
-    """Rows of CSR with no more than their highest values; of equal ones those of lower labels.
-
-    Parameters
-    ----------
-    starts, labels, values : of CSR whose labels rise in a row.
-    most : values of a row.
-
-    Returns
-    -------
-    (n,) numbers of values of each row; labels and values, one behind the other.
-    """
-    labels, values = labels.copy(), values.copy()
-    counts, n_kept = np.zeros(len(starts) - 1, dtype=np.int64), 0
-    for row in range(len(counts)):
-        first, end = starts[row], starts[row + 1]
-        counts[row] = keep_highest(labels[first:end], values[first:end], most)
-        for place in range(counts[row]):
-            labels[n_kept], values[n_kept] = labels[first + place], values[first + place]
-            n_kept += 1
-    return counts, labels[:n_kept].copy(), values[:n_kept].copy()
 
 
 @njit(boundscheck=False)

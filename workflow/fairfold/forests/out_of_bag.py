@@ -25,13 +25,14 @@ from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
-from fairfold.forests.sketched import mean_of_forests
+from fairfold.forests.sketched import SketchedForest, mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
 from fairfold.groups import OfSamples
 from fairfold.hierarchy import Hierarchy
 from fairfold.samples import ForgetsSamples
 from fairfold.ties import ROUNDING, first_best
+from fairfold.usage import give_back_memory
 from fairfold.validation import Negatives
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
@@ -130,13 +131,16 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                     labels = imputer.impute(level, seen_proba, self.label_frequencies_[-1])
                 encoders = self._grow_encoders(grow, level, X, labels, new, signs)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
+                for forest in (*self.levels_[-1].predictors, *(encoder.forest for encoder in encoders)):
+                    _forget_oob_proba(forest)
             if level == 0:
                 predictors = first_level.predictors
             else:
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights)
+            is_last = level == self.max_levels
+            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights, kept=not is_last)
             seen_proba = seen.add(calibrated)
             # the more levels, the better the ranking that the frequency is read from
             how = self.label_frequencies, self.negatives
@@ -148,12 +152,21 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             candidates = {possible: candidates[possible] for possible in self._possibly_best()}
             if level - self._best_level() >= self.patience:
                 break
+        for forest in predictors:  # of a level that turned out to be the last
+            _forget_oob_proba(forest)
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
         seen_proba, scored = candidates[self.best_level_]
         self.unseen_proba_ = self._reconciled(seen_proba)
         self.thresholds_ = all_thresholds(scored)
+
+    def forget_samples(self) -> None:
+        """Free what the cascade and its forests know of the training samples."""
+        super().forget_samples()
+        for level in self.levels_:
+            for forest in (*level.predictors, *(encoder.forest for encoder in level.encoders)):
+                forest.forget_samples()
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
@@ -175,7 +188,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         binned = grow.binned(X)
         if self.shape == "auto":
             grow.choose_shapes(binned, observed)
-        return Level([], grow.pair(binned, observed, 0, "predictor"))
+        grown = grow.pair(binned, observed, 0, "predictor")
+        give_back_memory()
+        return Level([], grown)
 
     def _imputes(self) -> bool:
         return self.imputation is not None and self.negatives == "unlabelled"
@@ -203,10 +218,12 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         return [Encoder.of(forest, self.features, "text", signs) for forest in forests]
 
     def _calibrated_oob(
-        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None
+        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None, *, kept: bool
     ) -> Matrix:
-        """Probabilities that a label is observed, out of bag; keeps the calibration."""
-        proba = mean_of_forests([forest.centred_oob_proba() for forest in predictors])
+        """Probabilities that a label is observed, out of bag; keeps the calibration, and forests theirs if asked to."""
+        given = {} if kept or not sparse.issparse(observed) else {"kept": False}
+        proba = mean_of_forests([forest.centred_oob_proba(**given) for forest in predictors])
+        give_back_memory()
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         return calibrate(proba, self.calibrations_[-1])
 
@@ -228,3 +245,9 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         """Levels that tie with the best so far; no other can be the best, whatever comes."""
         scores = self._signed_scores()
         return np.flatnonzero(scores >= scores.max() - ROUNDING)
+
+
+def _forget_oob_proba(forest: MultilabelForest) -> None:
+    """Free out-of-bag predictions of many labels, which may take as much memory as the trees."""
+    if isinstance(forest, SketchedForest):
+        forest.forget_oob_proba()

@@ -15,14 +15,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, mean_of
+from fairfold.arrays import Matrix, csr_of_rows, with_data, with_short_indices
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
-from fairfold.forests.leaf_samples import LeafSamples, keep_highest_of_rows, samples_of_leaves, sum_labels
+from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_labels
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
 from fairfold.seeds import seed_sequence
+from fairfold.sparse_rows import joined_rows, weighted_sum
 
 FLOOR = 0.001
 """Least probability that is kept; calibrations tell none below it apart."""
@@ -111,12 +112,19 @@ class SketchedForest(MultilabelForest):
         """(n_samples, n_labels) CSR float32, mean prediction, of at least ``FLOOR``, in these leaves; see ``apply``."""
         return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
 
-    def centred_oob_proba(self) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR; as of the other forest, of what is stored of ``oob_proba_``."""
+    def centred_oob_proba(self, *, kept: bool = True) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR; as of the other forest, of what is stored of ``oob_proba_``.
+
+        Parameters
+        ----------
+        kept : whether ``oob_proba_`` are kept as they are; otherwise these take their place, and are given away.
+        """
         means_of_trees = self._means_of_trees()
         unseen = (~self.in_bag_).astype(np.float64)
         unseen /= np.maximum(unseen.sum(axis=1, keepdims=True), 1)
-        found = self.oob_proba_.copy()
+        found = with_data(self.oob_proba_, self.oob_proba_.data.copy()) if kept else self.oob_proba_
+        if not kept:
+            self.forget_oob_proba()
         for first in range(0, found.shape[0], ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, found.shape[0]))
             of_roots = unseen[rows] @ means_of_trees
@@ -131,13 +139,12 @@ class SketchedForest(MultilabelForest):
     def _means_of_trees(self) -> np.ndarray:
         """(n_trees, n_labels) mean labels of each tree's draws."""
         n_samples, starts = len(self.label_starts_) - 1, self.leaf_starts_[self.tree_starts_]
-        draws = sparse.csr_array((self.leaf_times_, self.leaf_samples_, starts), shape=(len(starts) - 1, n_samples))
-        sums = draws.astype(np.float64) @ self._training_labels()
+        draws = csr_of_rows(np.diff(starts), self.leaf_samples_, self.leaf_times_.astype(np.float64), n_samples)
+        sums = draws @ self._training_labels()
         return sums.toarray() / self.weight_[self.tree_starts_[:-1]][:, np.newaxis]
 
     def _training_labels(self) -> sparse.csr_array:
-        shape = len(self.label_starts_) - 1, self.n_labels_
-        return sparse.csr_array((np.ones(len(self.labels_)), self.labels_, self.label_starts_), shape=shape)
+        return csr_of_rows(np.diff(self.label_starts_), self.labels_, np.ones(len(self.labels_)), self.n_labels_)
 
     def _put_leaves_together(self, kept: Sequence[LeafSamples]) -> None:
         shifts = np.cumsum([0, *(len(each.samples) for each in kept)])
@@ -155,8 +162,12 @@ class SketchedForest(MultilabelForest):
     def _kept(self) -> LeafSamples:
         return LeafSamples(self.leaf_starts_, self.leaf_samples_, self.leaf_times_)
 
+    def forget_oob_proba(self) -> None:
+        """Free the out-of-bag predictions that are kept; who asks for them again waits for them again."""
+        self.__dict__.pop("oob_proba_", None)
+
     def _predict_training_samples(self) -> None:
-        self.__dict__.pop("oob_proba_", None)  # of other samples
+        self.forget_oob_proba()  # of other samples
 
     @cached_property
     def oob_proba_(self) -> sparse.csr_array:
@@ -164,9 +175,9 @@ class SketchedForest(MultilabelForest):
         votes = unseen.sum(axis=1)
         found = self._sum_of_leaves(self.leaf_of_, unseen, 1 / np.maximum(votes, 1))
         if (votes == 0).any():  # likely only with few trees
-            means = sparse.csr_array(np.where(self.label_means_ >= FLOOR, self.label_means_, 0)[np.newaxis])
-            found = found + sparse.csr_array((votes == 0)[:, np.newaxis].astype(np.float32)) @ means
-        return sparse.csr_array(found.astype(np.float32))
+            means = np.where(self.label_means_ >= FLOOR, self.label_means_, 0)[np.newaxis].astype(np.float32)
+            found = found + sparse.csr_array((votes == 0)[:, np.newaxis].astype(np.float32)) @ sparse.csr_array(means)
+        return with_short_indices(found)
 
     def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
         """(n, n_labels) of at least ``FLOOR``: mean labels of leaves, of the trees that are counted, times a scale."""
@@ -182,8 +193,7 @@ class SketchedForest(MultilabelForest):
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
             return sparse.csr_array((0, self.n_labels_), dtype=np.float32)
-        counts, labels, sums = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return sparse.csr_array((sums, labels, np.append(0, np.cumsum(counts))), shape=(len(leaves), self.n_labels_))
+        return joined_rows(parts, self.n_labels_)
 
     @property
     def n_labels_(self) -> int:
@@ -216,12 +226,9 @@ class SketchedForest(MultilabelForest):
 
 def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
     """(n_samples, n_labels) mean of what forests say; of CSR the ``MOST_KEPT`` highest of a sample, as of each."""
-    mean = mean_of(probas)
-    if not sparse.issparse(mean) or (np.diff(mean.indptr) <= MOST_KEPT).all():
-        return mean
-    mean = canonical(mean)
-    n_kept, labels, values = keep_highest_of_rows(mean.indptr, mean.indices, mean.data, MOST_KEPT)
-    return sparse.csr_array((values, labels, np.append(0, np.cumsum(n_kept))), shape=mean.shape)
+    if not sparse.issparse(probas[0]):
+        return np.mean(probas, axis=0)
+    return weighted_sum(probas, np.full(len(probas), 1 / len(probas)), MOST_KEPT)
 
 
 class _GrownOn(NamedTuple):

@@ -36,7 +36,7 @@ from fairfold.forests.growth import (
 from fairfold.forests.lanes import LANES
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
-from fairfold.usage import free_memory
+from fairfold.usage import NEVER_TOO_MUCH, free_memory
 
 ForestKind = Literal["random_forest", "extra_trees"]
 
@@ -44,7 +44,6 @@ KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
-NEVER_TOO_MUCH = 2**30  # bytes, for which nobody is asked how much memory is free
 ALL_LABELS = -1
 
 

@@ -6,10 +6,16 @@ other features are standardised. One decomposition of the features serves all la
 and leave-one-out predictions follow as in :mod:`fairfold.models.kernel_ridge`. The strength with the least
 leave-one-out error is found on a sketch of the labels, which keeps squared errors in expectation
 (:mod:`fairfold.forests.sketches`). Probabilities are sparse: of noise around zero nothing is kept.
+
+The decomposition is that of the features' products or of the samples', whichever are fewer. Where both are more than
+``MOST_DECOMPOSED``, it would take too long, and the first ``N_LEADING`` directions stand for all, which subspace
+iteration finds (Halko, Martinsson & Tropp 2011, Algorithm 4.4): those that are left out are the ones that a penalty
+shrinks most. docs/how-it-works.md says what that costs.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Self
@@ -30,12 +36,20 @@ from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.gaps import GapFiller
 from fairfold.groups import group_codes, rows_of_groups
 from fairfold.samples import ForgetsSamples
+from fairfold.sparse_rows import add_rows, joined_rows
+from fairfold.usage import NEVER_TOO_MUCH, free_memory
 from fairfold.validation import check_binary, check_weights
+
+logger = logging.getLogger(__name__)
 
 PENALTIES = tuple(10.0 ** np.arange(-2, 2.25, 0.25))  # times the mean eigenvalue
 LEAST = 0.01
 """Least probability that is kept."""
-_AT_ONCE = 1024  # samples whose dense predictions are held
+MOST_DECOMPOSED = 4096
+"""Of more features than this, and more samples, only the leading directions are found."""
+N_LEADING = 1024
+_PASSES = 3  # of subspace iteration; with five, P@1 of left-out samples on bibtex differs by .003 at most
+_CELLS_AT_ONCE = 2**19  # of dense rows that are held
 
 Members = Sequence[np.ndarray] | None
 """Rows of each group; None where every sample is left out alone."""
@@ -46,12 +60,12 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
     """Ridge regression of all labels whose penalty has the least leave-one-out error.
 
     Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does. Time grows
-    with n · d · min(n, d) for n samples and d features, and n · d · n_labels; memory with d · n_labels and
-    n · min(n, d).
+    with n · d · k for n samples and d features, of which k directions are found, k³ and n · k · n_labels; memory with
+    k · min(n, d) and d · n_labels.
 
     Parameters
     ----------
-    random_state : whole number, of the sketch on which the penalty is chosen.
+    random_state : whole number, of the sketch on which the penalty is chosen, and of the search for directions.
 
     Attributes
     ----------
@@ -77,7 +91,7 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ModelError
-            When labels are not 0/1 or of other samples.
+            When labels are not 0/1 or of other samples, or numbers would not fit into memory.
         ValueError
             When features are infinite or no numbers.
         """
@@ -92,13 +106,13 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         self._is_text = sparse.issparse(X) and X.data.min(initial=0) >= 0
         self._scale = _inverse_document_frequencies(X) if self._is_text else _inverse_deviations(X)
-        directions = _Directions.of(self._weighted(X), s)
+        _check_room(*X.shape, Y.shape[1])
+        directions = _Directions.of(self._weighted(X), s, self.random_state)
         members = None if groups is None else rows_of_groups(group_codes(groups, X.shape[0]))
         self.penalty_ = PENALTIES[int(np.argmin(self._errors(directions, Y, members)))]
         mean = directions.mean(Y)
         projected = directions.project(Y, mean)
-        shrunk = projected / (directions.w + directions.strength(self.penalty_))[:, np.newaxis]
-        self.coef_ = (directions.to_features @ shrunk).astype(np.float32)
+        self.coef_ = directions.coefficients(projected, self.penalty_)
         self.intercept_ = mean - directions.mean_row @ self.coef_
         self.unseen_proba_ = self._left_out(directions, Y, projected, members)
         return self
@@ -112,9 +126,9 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
             When features are infinite, or another number than in ``fit``.
         """
         check_is_fitted(self, "penalty_")
-        Z = self._weighted(self._gaps.transform(self._checked(X, reset=False)))
-        parts = [_highest(Z[rows] @ self.coef_ + self.intercept_) for rows in _parts(Z.shape[0])]
-        return sparse.vstack(parts, format="csr")
+        Z = self._weighted(self._gaps.transform(self._checked(X, reset=False))).astype(np.float32)
+        parts = [_highest(Z[rows] @ self.coef_ + self.intercept_) for rows in _parts(Z.shape[0], self.coef_.shape[1])]
+        return joined_rows(parts, self.coef_.shape[1])
 
     def _checked(self, X: Matrix, *, reset: bool) -> Matrix:
         finite = True if sparse.issparse(X) else "allow-nan"
@@ -127,39 +141,38 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
     def _weighted(self, X: Matrix) -> Matrix:
         scaled = sparse.csr_array(X.multiply(self._scale[np.newaxis])) if sparse.issparse(X) else X * self._scale
-        return normalize(scaled) if self._is_text else scaled
+        return normalize(scaled, copy=False) if self._is_text else scaled
 
     def _errors(self, directions: _Directions, Y: sparse.csr_array, members: Members) -> list[float]:
         """Squared error of left-out samples with each penalty, of a sketch of the labels."""
         targets = sketch(Y, N_SKETCHED, self.random_state).astype(np.float64)
         mean = directions.mean(targets)
-        projected, scaled = directions.project(targets, mean), directions.s[:, np.newaxis] * (targets - mean)
-        errors = []
-        for penalty in PENALTIES:
-            shrink = directions.shrink(penalty)
-            residuals = scaled - directions.V @ (shrink[:, np.newaxis] * projected)
-            parts = _parts(len(scaled)) if members is None else members
-            left = (directions.without(rows, residuals[rows], shrink, members is not None) for rows in parts)
-            errors.append(float(sum((part**2).sum() for part in left)))
-        return errors
+        projected, errors = directions.project(targets, mean), np.zeros(len(PENALTIES))
+        shrinks = [directions.shrink(penalty) for penalty in PENALTIES]
+        for rows in directions.parts(targets.shape[1]) if members is None else members:
+            V, scaled = directions.rows(rows), directions.s[rows, np.newaxis] * (targets[rows] - mean)
+            for number, shrink in enumerate(shrinks):
+                residuals = scaled - V @ (shrink[:, np.newaxis] * projected)
+                left = directions.without(V, rows, residuals, shrink, members is not None)
+                errors[number] += (left**2).sum()
+        return errors.tolist()
 
     def _left_out(
         self, directions: _Directions, Y: sparse.csr_array, projected: np.ndarray, members: Members
     ) -> sparse.csr_array:
         """Predictions by the model without the sample, beyond the mean of the others, which tells its labels."""
         mean, shrink, s = directions.mean(Y), directions.shrink(self.penalty_), directions.s
-        shrunk, total = shrink[:, np.newaxis] * projected, s @ s
-        parts, found = _parts(Y.shape[0]) if members is None else members, []
-        for rows in parts:
-            y, weights = Y[rows].toarray(), s[rows, np.newaxis] ** 2
-            residuals = s[rows, np.newaxis] * (y - mean) - directions.V[rows] @ shrunk
-            left = directions.without(rows, residuals, shrink, members is not None) / s[rows, np.newaxis]
+        shrunk, total, found = shrink[:, np.newaxis] * projected, s @ s, []
+        for rows in directions.parts(Y.shape[1]) if members is None else members:
+            V, y, weights = directions.rows(rows), Y[rows].toarray(), s[rows, np.newaxis] ** 2
+            residuals = s[rows, np.newaxis] * (y - mean) - V @ shrunk
+            left = directions.without(V, rows, residuals, shrink, members is not None) / s[rows, np.newaxis]
             taken, of_labels = weights, weights * y
             if members is not None:
                 taken, of_labels = weights.sum(axis=0), of_labels.sum(axis=0)
             of_others = (total * mean - of_labels) / np.maximum(total - taken, np.finfo(float).tiny)
             found.append(_highest(y - left - of_others + mean))
-        whole = sparse.vstack(found, format="csr")
+        whole = joined_rows(found, Y.shape[1])
         return whole if members is None else whole[np.argsort(np.concatenate(members), kind="stable")]
 
 
@@ -167,40 +180,91 @@ class LinearRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
 class _Directions:
     """Orthonormal directions V of centred rows times s, (n, k), with eigenvalues w of their products.
 
-    A penalised fit has the coefficients ``to_features @ (V'y / (w + penalty))``; ``mean_row`` is of the features.
+    Of few samples V is held. Otherwise the features' coefficients Q, (d, k), are, from which some of its rows are made
+    when they are asked for; ``centre`` is the part of the mean row in each. A penalised fit has the coefficients
+    V'y / (w + penalty) in these directions; ``mean_row`` is of the features, ``S`` their rows times s.
     """
 
-    V: np.ndarray
+    S: Matrix
+    V: np.ndarray | None
+    Q: np.ndarray | None
+    centre: np.ndarray
     w: np.ndarray
-    to_features: np.ndarray
     mean_row: np.ndarray
     s: np.ndarray
 
     @classmethod
-    def of(cls, Z: Matrix, s: np.ndarray) -> Self:
-        """By the smaller of the two products of Z, centred about the mean of weight s²."""
+    def of(cls, Z: Matrix, s: np.ndarray, seed: int) -> Self:
+        """By the smaller of the two products of Z, centred about the mean of weight s², or its leading directions."""
         n, d = Z.shape
         mean_row = np.asarray(s**2 @ Z).ravel() / (s @ s)
         S = sparse.diags_array(s).tocsr() @ Z if sparse.issparse(Z) else s[:, np.newaxis] * Z
+        if min(n, d) > MOST_DECOMPOSED:
+            logger.info("linear ridge regression in %d directions of %d features.", N_LEADING, d)
+            R = leading_directions(S, N_LEADING, seed)
+            products, centre = np.zeros((R.shape[1], R.shape[1])), mean_row @ R
+            for rows in _parts(n, R.shape[1]):
+                part = np.asarray(S[rows] @ R) - np.outer(s[rows], centre)
+                products += part.T @ part
+            w, Q = _largest(*linalg.eigh(products, driver="evd", overwrite_a=True))
+            Q = R @ Q.astype(np.float32)
+            return cls(S, None, Q, mean_row @ Q, w, mean_row, s)
         if d <= n:
             products = S.T @ S
             products = products.toarray() if sparse.issparse(products) else products
-            w, Q = linalg.eigh(products - (s @ s) * np.outer(mean_row, mean_row), driver="evd", overwrite_a=True)
-            w, Q = _largest(w, Q)
-            V = (S @ Q - np.outer(s, mean_row @ Q)) / np.sqrt(w)
-            return cls(V, w, Q * np.sqrt(w), mean_row, s)
+            products -= (s @ s) * np.outer(mean_row, mean_row)
+            w, Q = _largest(*linalg.eigh(products, driver="evd", overwrite_a=True))
+            return cls(S, None, Q, mean_row @ Q, w, mean_row, s)
         products = S @ S.T
         products = products.toarray() if sparse.issparse(products) else products
-        across = np.outer(s * np.asarray(Z @ mean_row).ravel(), s)
-        w, V = linalg.eigh(products - across - across.T + mean_row @ mean_row * np.outer(s, s), driver="evd")
-        w, V = _largest(w, V)
-        to_features = np.asarray(S.T @ V) - np.outer(mean_row, s @ V)
-        return cls(V, w, to_features, mean_row, s)
+        across = s * np.asarray(Z @ mean_row).ravel() - mean_row @ mean_row * s / 2
+        products -= np.outer(across, s)
+        products -= np.outer(s, across)
+        w, V = _largest(*linalg.eigh(products, driver="evd", overwrite_a=True))
+        return cls(S, V, None, np.zeros(0), w, mean_row, s)
+
+    def parts(self, n_columns: int) -> list[slice]:
+        """Rows of which so many columns, and directions, are held at once."""
+        return _parts(len(self.s), n_columns + len(self.w))
+
+    def rows(self, rows: slice | np.ndarray) -> np.ndarray:
+        """Some rows of V."""
+        if self.V is not None:
+            return self.V[rows]
+        V = np.asarray(self.S[rows] @ self.Q)
+        V -= np.outer(self.s[rows], self.centre)
+        V /= np.sqrt(self.w)
+        return V
 
     def project(self, Y: Matrix, mean: np.ndarray) -> np.ndarray:
         """(k, n_labels) of labels about their mean, times s, in the directions."""
-        weighted = self.V * self.s[:, np.newaxis]
-        return np.asarray((Y.T @ weighted).T) - np.outer(weighted.sum(axis=0), mean)
+        found, total = np.zeros((Y.shape[1], len(self.w))), np.zeros(len(self.w))
+        for rows in self.parts(0):
+            weighted = self.rows(rows) * self.s[rows, np.newaxis]
+            total += weighted.sum(axis=0)
+            if sparse.issparse(Y):
+                part = Y[rows]
+                add_rows(part.indptr, part.indices, part.data, weighted, found)
+            else:
+                found += Y[rows].T @ weighted
+        found -= np.outer(mean, total)
+        return found.T
+
+    def coefficients(self, projected: np.ndarray, penalty: float) -> np.ndarray:
+        """(n_features, n_labels) float32 of the fit with a penalty, from (k, n_labels) projected labels."""
+        found = np.empty((len(self.mean_row), projected.shape[1]), dtype=np.float32)
+        if self.Q is not None:
+            of_directions = np.sqrt(self.w) / (self.w + self.strength(penalty))
+        else:
+            of_directions = 1 / (self.w + self.strength(penalty))
+        for labels in _parts(projected.shape[1], max(self.S.shape)):
+            shrunk = of_directions[:, np.newaxis] * projected[:, labels]
+            if self.Q is not None:
+                found[:, labels] = self.Q @ shrunk
+            else:
+                of_samples = self.V @ shrunk
+                found[:, labels] = self.S.T @ of_samples - np.outer(self.mean_row, self.s @ of_samples)
+        return found
 
     def mean(self, Y: Matrix) -> np.ndarray:
         """(n_labels,) weighted mean."""
@@ -215,18 +279,55 @@ class _Directions:
         return self.w / (self.w + self.strength(penalty))
 
     def without(
-        self, rows: slice | np.ndarray, residuals: np.ndarray, shrink: np.ndarray, together: bool
+        self, V: np.ndarray, rows: slice | np.ndarray, residuals: np.ndarray, shrink: np.ndarray, together: bool
     ) -> np.ndarray:
         """Residuals of rows, times s, by the model that saw none of them, or each by the one that did not see it alone.
 
-        That is (I - H)⁻¹ of the residuals; the intercept, which is not penalised, has a part of H, too.
+        That is (I - H)⁻¹ of the residuals, of rows V; the intercept, which is not penalised, has a part of H, too.
         """
-        V, s, total = self.V[rows], self.s[rows], self.s @ self.s
+        s, total = self.s[rows], self.s @ self.s
         if together:
             rest = np.eye(len(s)) - np.outer(s, s) / total - (V * shrink) @ V.T
             return linalg.lstsq(rest, residuals, cond=1e-12)[0]
         leverage = s**2 / total + np.einsum("ij,ij,j->i", V, V, shrink)
         return residuals / np.maximum(1 - leverage, 1e-12)[:, np.newaxis]
+
+
+def leading_directions(S: Matrix, k: int, seed: int) -> np.ndarray:
+    """(n_features, k) float32 orthonormal columns that span about what the first k right singular vectors do.
+
+    Parameters
+    ----------
+    S : (n_samples, n_features) of at least k features.
+    k : how many.
+    seed : of the random start.
+    """
+    S = S.astype(np.float32)
+    R = np.random.default_rng(seed).standard_normal((S.shape[1], k), dtype=np.float32)
+    for _ in range(_PASSES):
+        found = np.zeros_like(R)
+        for rows in _parts(S.shape[0], k // 8):
+            part = S[rows]
+            if sparse.issparse(part):
+                add_rows(part.indptr, part.indices, part.data, part @ R, found)
+            else:
+                found += part.T @ (part @ R)
+        del R
+        R = linalg.qr(found, mode="economic", overwrite_a=True, check_finite=False)[0]
+    return R
+
+
+def _check_room(n: int, d: int, n_labels: int) -> None:
+    """Raise where the decomposition and the labels' coefficients would not fit into memory."""
+    k = N_LEADING if min(n, d) > MOST_DECOMPOSED else min(n, d)
+    needed = 8 * k * (3 * min(n, d) + 2 * n_labels) + 4 * d * n_labels
+    if needed <= NEVER_TOO_MUCH or needed <= (free := free_memory()):
+        return
+    raise ModelError(
+        f"linear ridge regression of {n_labels:,} labels on {d:,} features of {n:,} samples needs about "
+        f"{needed / 2**30:.0f} GiB, and {free / 2**30:.1f} GiB of memory are free: give fewer labels or features, or "
+        "take a model of forests alone, such as gcForest+."
+    )
 
 
 def _largest(w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -248,13 +349,17 @@ def _inverse_deviations(X: Matrix) -> np.ndarray:
     return 1 / np.sqrt(np.where(variance > 0, variance, 1))
 
 
-def _parts(n: int) -> list[slice]:
-    return [slice(first, min(first + _AT_ONCE, n)) for first in range(0, n, _AT_ONCE)]
+def _parts(n: int, n_columns: int) -> list[slice]:
+    """Stretches of n rows, of so many columns that a few of their dense copies are no load."""
+    size = max(_CELLS_AT_ONCE // max(n_columns, 1), 1)
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
-def _highest(P: np.ndarray) -> sparse.csr_array:
-    """The ``MOST_KEPT`` highest of each row, from ``LEAST`` on, at most 1."""
+def _highest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ``MOST_KEPT`` highest of each row, from ``LEAST`` on, at most 1: numbers of them, columns and values."""
+    is_kept = P >= LEAST
     if P.shape[1] > MOST_KEPT:
-        least = np.partition(P, -MOST_KEPT, axis=1)[:, -MOST_KEPT, np.newaxis]
-        P = np.where(least > P, 0, P)
-    return sparse.csr_array(np.where(P >= LEAST, np.minimum(P, 1), 0).astype(np.float32))
+        is_kept &= np.partition(P, -MOST_KEPT, axis=1)[:, -MOST_KEPT, np.newaxis] <= P
+    rows, columns = np.nonzero(is_kept)
+    counts = np.bincount(rows, minlength=len(P))
+    return counts, columns.astype(np.int32), np.minimum(P[is_kept], 1).astype(np.float32)

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
-from fairfold.arrays import Matrix, stored_cells
+from fairfold.arrays import Matrix
 from fairfold.compiled import njit
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
@@ -29,6 +29,8 @@ from fairfold.forests.sketched import FLOOR
 from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
+from fairfold.sparse_rows import cells_of_any, parts_of, weighted_sum
+from fairfold.usage import give_back_memory
 from fairfold.validation import UNMEASURED, Negatives, check_weights
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
@@ -118,18 +120,27 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             given = {"n_splits": self.n_splits, "random_state": seed, "of_samples": OfSamples(groups, weights)}
             fitted, P = fit_member(member, X, Y, **given)
             self.estimators_.append(fitted)
+            if isinstance(fitted, ForgetsSamples):
+                fitted.forget_samples()  # which would take memory twice
             calibrations.append(self._calibration_of(Y, P, weights))
             unseen.append(calibrate(P, calibrations[-1]))
+            del P
+            give_back_memory()
         equal = np.full(len(unseen), 1 / len(unseen))
         self.weights_ = pool_weights(Y, unseen, weights) if self.weighted else equal
+        give_back_memory()
         pooled = _pool(self.weights_, unseen)
+        del unseen
+        give_back_memory()
         self._calibrations = [*calibrations, self._calibration_of(Y, pooled, weights)]
         self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
+        del pooled
         self.label_frequency_ = 1.0
         if self.corrected:
             how = self.label_frequencies, self.negatives
             self.label_frequency_ = estimated_label_frequency(Y, self.unseen_proba_, *how)
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
+        give_back_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
@@ -154,7 +165,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
     """Weighted mean of (n_samples, n_labels) matrices."""
     if sparse.issparse(probabilities[0]):
-        return sparse.csr_array(sum(weight * P for weight, P in zip(weights, probabilities, strict=True)))
+        return weighted_sum(probabilities, weights, probabilities[0].shape[1])
     return np.tensordot(weights, np.stack(probabilities), axes=1)
 
 
@@ -183,9 +194,9 @@ def pool_weights(
     sample, likelihood = _likelihoods(observed[::step], [P[::step] for P in probabilities])
     counts = np.ones(-(-observed.shape[0] // step)) if sample_weight is None else sample_weight[::step]
     likeliest = _likeliest_weights(likelihood, counts[sample])
-    pooled = likeliest @ likelihood
-    # of each sample, whose labels are not independent
-    gains = counts * np.bincount(sample, np.log(pooled / likelihood[0]), minlength=len(counts))
+    gained = likeliest @ likelihood
+    np.log(np.divide(gained, likelihood[0], out=gained), out=gained)
+    gains = counts * np.bincount(sample, gained, minlength=len(counts))  # of samples, whose labels are not independent
     gain, standard_error = max(gains.sum(), 0.0), gains.std() * np.sqrt(len(gains))
     trust = min(gain / standard_error, 1.0) if standard_error > 0 else float(gain > 0)
     return trust * likeliest + (1 - trust) * np.eye(len(likeliest))[0]
@@ -194,13 +205,17 @@ def pool_weights(
 def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
     """Sample of each cell, and (n_members, n_cells) how likely it is to be observed as it was."""
     if sparse.issparse(observed):
-        sample, _, observed, *probabilities = stored_cells(observed, *probabilities)
+        counts, cells = cells_of_any(parts_of([observed, *probabilities]))
+        sample, observed = np.repeat(np.arange(len(counts), dtype=np.int32), counts), cells[0].astype(np.int8)
+        likelihood = cells[1:].astype(np.float64, order="F")
+        del cells
         least = FLOOR  # which stands for all below it
     else:
         sample, observed = np.repeat(np.arange(len(observed)), observed.shape[1]), observed.ravel()
+        likelihood = np.asfortranarray([each.ravel() for each in probabilities], dtype=np.float64)
         least = 1e-12
-    P = np.stack([each.ravel() for each in probabilities]).astype(np.float64, copy=False)
-    likelihood = np.maximum(np.where(observed == 1, P, 1 - P), least)
+    np.subtract(1, likelihood, out=likelihood, where=observed != 1)
+    np.maximum(likelihood, least, out=likelihood)
     likelihood[:, observed == UNMEASURED] = 1.0
     return sample, likelihood
 
@@ -209,7 +224,7 @@ def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray
     """(n_members,) that maximise the likelihood of (n_members, n_cells), each of which counts so often."""
     equal = np.full(len(likelihood), 1 / len(likelihood))
     weights, votes = equal, counts.sum() + _EQUAL_VOTES
-    by_cell = np.ascontiguousarray(likelihood.T)
+    by_cell = np.ascontiguousarray(likelihood.T)  # no copy of what _likelihoods gives
     for _ in range(_STEPS):
         new = (_votes_of_cells(weights, by_cell, counts) + _EQUAL_VOTES * equal) / votes
         if np.abs(new - weights).max() < _TOLERANCE:

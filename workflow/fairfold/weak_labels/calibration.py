@@ -20,11 +20,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 
-from fairfold.arrays import Matrix, canonical, to_dense, with_data
+from fairfold.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.errors import ModelError, unknown_name
+from fairfold.sparse_rows import values_at
 from fairfold.validation import UNMEASURED, Negatives
 from fairfold.weak_labels.rankings import Rankings, check_shapes
-from fairfold.weak_labels.sparse_kernels import logistic_sums, values_at
+from fairfold.weak_labels.sparse_kernels import logistic_sums
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
@@ -76,8 +77,7 @@ def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
     Of sparse ones, those that are 0 stay 0. All other cells are as in the dense array.
     """
     if sparse.issparse(probabilities):
-        stored = canonical(probabilities)
-        return with_data(stored, calibrate(stored.data, coefficients[stored.indices]))
+        return map_stored(lambda p, labels: calibrate(p, coefficients[labels]), canonical(probabilities))
     return expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
 
 
@@ -94,8 +94,8 @@ def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
     """
     frequency = np.asarray(frequency)
     if sparse.issparse(seen_proba):
-        stored = canonical(seen_proba)
-        return with_data(stored, posterior(stored.data, frequency[stored.indices] if frequency.ndim else frequency))
+        of = (lambda labels: frequency[labels]) if frequency.ndim else (lambda _: frequency)
+        return map_stored(lambda p, labels: posterior(p, of(labels)), canonical(seen_proba))
     return (1 - _TIE_BREAK) * np.minimum(1, seen_proba / frequency) + _TIE_BREAK * seen_proba
 
 
@@ -187,7 +187,8 @@ def _logits(probabilities: np.ndarray) -> np.ndarray:
 class _Terms(NamedTuple):
     """Terms of the likelihood, each of so many cells.
 
-    z, is_observed, counts : (n_samples, n_labels), a label a column; or (n_terms,), each of that label in ``labels``.
+    z, is_observed, counts : (n_samples, n_labels), a label a column; or (n_terms,), each of that label in ``labels``,
+        or of a single one where that is None.
     """
 
     z: np.ndarray
@@ -213,19 +214,20 @@ class _Terms(NamedTuple):
         check_shapes(observed, probabilities)
         p, observed = canonical(probabilities), canonical(observed).astype(np.int8, copy=False)
         seen = values_at(p.indptr, p.indices, observed.indptr, observed.indices, observed.data)
-        counts = np.ones(p.nnz) if sample_weight is None else np.repeat(sample_weight, np.diff(p.indptr))
-        counts[seen == UNMEASURED] = 0
-        return cls(_logits(p.data), seen, counts, p.indices)
+        counts = seen != UNMEASURED
+        if sample_weight is not None:
+            counts = counts * np.repeat(sample_weight, np.diff(p.indptr))
+        return cls(map_stored(lambda values, _: _logits(values), p).data, seen, counts, p.indices)
 
     def pooled(self) -> _Terms:
         """Those of a single label that is all of them together."""
         if self.labels is not None:
-            return self._replace(labels=np.zeros_like(self.labels))
+            return self._replace(labels=None)
         return _Terms(*(part.reshape(-1, 1) for part in self[:3]))
 
     def sums(self, coefficients: np.ndarray) -> np.ndarray:
         """(5, n_labels) as of :func:`~fairfold.weak_labels.sparse_kernels.logistic_sums`."""
-        if self.labels is not None:
+        if self.z.ndim == 1:
             return logistic_sums(self.z, self.is_observed, self.counts, self.labels, coefficients)
         z = self.z
         p = expit(z * coefficients[:, 0] + coefficients[:, 1])

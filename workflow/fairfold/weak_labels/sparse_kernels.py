@@ -8,36 +8,13 @@ from fairfold.compiled import njit
 
 
 @njit(boundscheck=False)
-def values_at(starts, columns, of_starts, of_columns, of_values):  # noqa: ANN001, ANN201
-    """What one matrix has in the cells that another one stores.
-
-    Parameters
-    ----------
-    starts, columns : of CSR, columns rising in a row: the cells.
-    of_starts, of_columns, of_values : of the matrix that is asked, of as many rows, in the same form.
-
-    Returns
-    -------
-    (n_cells,) of the values' dtype, 0 where nothing is stored.
-    """
-    found = np.zeros(len(columns), dtype=of_values.dtype)
-    for row in range(len(starts) - 1):
-        place, end = of_starts[row], of_starts[row + 1]
-        for cell in range(starts[row], starts[row + 1]):
-            while place < end and of_columns[place] < columns[cell]:
-                place += 1
-            if place < end and of_columns[place] == columns[cell]:
-                found[cell] = of_values[place]
-    return found
-
-
-@njit(boundscheck=False)
 def logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001, ANN201
     """Sums over each label's cells that Newton's method for logistic curves needs.
 
     Parameters
     ----------
-    z, is_observed, counts, labels : (n_cells,) score, 0 or 1, how much it counts, and label.
+    z, is_observed, counts, labels : (n_cells,) score, 0 or 1, how much it counts, of numbers or booleans, and label;
+        labels are None where there is one for all.
     coefficients : (n_labels, 2) slopes and intercepts.
 
     Returns
@@ -46,7 +23,7 @@ def logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001
     """
     sums = np.zeros((5, len(coefficients)))
     for cell in range(len(z)):
-        label = labels[cell]
+        label = 0 if labels is None else labels[cell]
         p = 1 / (1 + np.exp(-(z[cell] * coefficients[label, 0] + coefficients[label, 1])))
         error, weight = counts[cell] * (p - is_observed[cell]), counts[cell] * p * (1 - p)
         sums[0, label] += error * z[cell]
