@@ -13,5 +13,6 @@ with logged(snakemake.log):
     X, y = data.X[:, example.features], np.array(data.label_names)[data.Y]
     model = predict_example(example, X, y, n_splits=snakemake.params.n_splits, seed=snakemake.params.seed)[2]
     names = [data.feature_names[column] for column in example.features]
-    write_table(posterior_map(model, X, names), snakemake.output.map)
+    # as the example's own posteriors are made
+    write_table(posterior_map(model, X, names, **example.predict), snakemake.output.map)
     write_table(pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "class": y}), snakemake.output.samples)
