@@ -13,6 +13,7 @@ COMPARED_TABLES = {
     "pairs_of_datasets": "results/tables/win_percentage/datasets.csv",
     "classifiers": "results/tables/win_percentage/classifiers.csv",
     "illustration": "results/tables/win_percentage/illustration.csv",
+    "win_percentages": "results/tables/win_percentage/win_percentages.csv",
     "sampling_law": "results/tables/win_percentage/sampling_law.csv",
     "sampling_errors": "results/tables/win_percentage/sampling_errors.csv",
     "ecoc_values": expand("results/ecoc/{example}/values.csv", example=PAGE_EXAMPLES),

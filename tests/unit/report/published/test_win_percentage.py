@@ -118,3 +118,23 @@ def test_numbers_of_the_text(used):
     assert set(compare_text(published, {}, used)["note"]) == {
         "not computed here: win_percentage.datasets needs a dataset"
     }
+
+
+def test_who_leads_when_one_set_is_drawn(used):
+    what = [f"rank of NC at N = 1, {name}" for name in ("breast-pcr", "myeloma-os", "random labels")]
+    rows = [("Figure 5", each, "1", "") for each in what]
+    ours = pd.DataFrame(
+        {
+            "dataset": "breast-pcr",
+            "n_draws": [1, 1, 1, 10],
+            "classifier": ["LDA", "NC", "QDA", "NC"],
+            "win_percentage": [0.5, 0.3, 0.2, 0.9],
+        }
+    )
+    table = compare_text(printed(rows, "place", "what", "value", "note"), {"win_percentages": ours}, used)
+    np.testing.assert_allclose(table["ours"], [2, np.nan, np.nan])
+    assert table["note"].tolist() == [
+        "",
+        "not computed here: win_percentage.datasets needs myeloma-os",
+        "random labels are no dataset: permutations take their place",
+    ]

@@ -1,4 +1,4 @@
-"""Tables 1, 2, 4 and 5, Equation 2 and two numbers of the text of Parry, Phan & Wang (2012)."""
+"""Tables 1, 2, 4 and 5, Equation 2, and what Figure 5 and the text say in numbers, of Parry, Phan & Wang (2012)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ PAPER = "Parry, Phan & Wang (2012)"
 _REPEATS = 20  # cross-validations of Table 1
 _TABLE_1_DATASET = "breast-pcr"
 _ANY_DATASET = "not computed here: win_percentage.datasets needs a dataset"
+_RANDOM_LABELS = "random labels are no dataset: permutations take their place"
 _SMALL_ERROR = 0.01  # of the text below Equation 2
 
 
@@ -81,8 +82,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     both = beside(published, long, ["dataset", "quantity"], ["ours"])
     used = config["win_percentage"]["datasets"]
     absent = [
-        lacking({"win_percentage.datasets": (name, used)}) if name else "random labels: permutations take their place"
-        for name in both["dataset"]
+        lacking({"win_percentage.datasets": (name, used)}) if name else _RANDOM_LABELS for name in both["dataset"]
     ]
     multiple = config["win_percentage"]["kurtosis_multiple"]
     told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
@@ -97,16 +97,16 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
 
 
 def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Degrees of freedom (Table 4), who leads the example, the law of the error (Equation 2) and its synthetic study.
+    """Table 4, who leads the example, the law of the error (Equation 2) and its synthetic study, leaders in Figure 5.
 
     Parameters
     ----------
     published : columns ``place, what, value, note``.
-    ours : ``classifiers``, ``illustration``, ``sampling_law`` and ``sampling_errors``, as the modules of
-        ``fairfold.win_percentage`` make them.
+    ours : ``classifiers``, ``illustration``, ``sampling_law``, ``sampling_errors`` and ``win_percentages``, as the
+        modules of ``fairfold.win_percentage`` make them.
     config : names the sizes of the samples.
     """
-    found = _degrees(ours) | _leaders(ours) | _law(ours) | _synthetic_errors(ours)
+    found = _degrees(ours) | _leaders(ours) | _law(ours) | _synthetic_errors(ours) | _first_ranks(ours)
     values = published["what"].map(found).astype(float)
     study = config["win_percentage"]
     sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
@@ -123,8 +123,12 @@ def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
 
 def _absent(what: str, study: Mapping[str, Any]) -> str:
     """Why a number of the text has no counterpart."""
-    size = int(what.rpartition("= ")[2]) if what.startswith("RMSE") else None
-    if study["datasets"] and size:
+    if what.startswith("rank"):
+        dataset = what.rpartition(", ")[2]
+        absent = lacking({"win_percentage.datasets": (dataset, study["datasets"])})
+        return _RANDOM_LABELS if dataset == "random labels" else absent
+    if what.startswith("RMSE") and study["datasets"]:
+        size = int(what.rpartition("= ")[2])
         return lacking({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
     return _ANY_DATASET
 
@@ -164,3 +168,14 @@ def _synthetic_errors(ours: Tables) -> dict[str, float]:
     errors = ours["sampling_errors"].query("source == 'synthetic'")
     squares = (errors["rmse"] ** 2).groupby(errors["n_sampled"]).mean()
     return {f"RMSE in percent at M = {size}": 100 * square**0.5 for size, square in squares.items()}
+
+
+def _first_ranks(ours: Tables) -> dict[str, float]:
+    """Rank of nearest centroid by win percentage on each dataset, when a single set of features is drawn."""
+    if "win_percentages" not in ours:
+        return {}
+    first = ours["win_percentages"].query("n_draws == 1")
+    ranks = first.groupby("dataset")["win_percentage"].rank(ascending=False, method="min")
+    nearest = first["classifier"] == "NC"
+    names = "rank of NC at N = 1, " + first.loc[nearest, "dataset"]
+    return dict(zip(names, ranks[nearest], strict=True))
