@@ -12,9 +12,9 @@ from fairfold.report.published.rows import Tables, beside, joined, lacking, with
 
 PAPER = "Ilidio, Cerri, Vens & Nakano (2024)"
 PLACES = {
-    "best_oob": "authors' result files, level with the best out-of-bag score",
-    "last": "authors' result files, last level",
-    "level0": "authors' result files, level 0",
+    "best_oob": "authors' files, best out-of-bag level",
+    "last": "authors' files, last level",
+    "level0": "authors' files, level 0",
 }
 _FOLDS = 5
 _FOREST = {"n_trees": 150, "max_levels": 10, "min_samples_leaf": 5, "threshold": 0.5, "percentile": 0.95}
