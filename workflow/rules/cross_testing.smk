@@ -87,9 +87,7 @@ rule repeat_procedures:
 rule summarise_cross_testing:
     input:
         repetitions="results/cross_testing/repetitions.csv",
-        published=workflow.source_path(
-            "../../resources/published/cross_testing_fig4_fig8.csv"
-        ),
+        published=workflow.source_path("../../resources/published/cross_testing.csv"),
     output:
         "results/tables/cross_testing_{figure}.csv",
     log:

@@ -36,6 +36,7 @@ rule predict_ecoc:
     output:
         predictions="results/ecoc/{example}/predictions.csv",
         posteriors="results/ecoc/{example}/posteriors.csv",
+        values="results/ecoc/{example}/values.csv",
         summary="results/ecoc/{example}/summary.csv",
         rows="results/tables/ecoc/{example}_rows.csv",
         classes="results/tables/ecoc/{example}_classes.csv",

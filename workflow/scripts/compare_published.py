@@ -7,20 +7,23 @@ import pandas as pd
 from adapter import logged
 from fairfold.config import load_yaml
 from fairfold.files import write_table
-from fairfold.report.published import compare_published
+from fairfold.report.published.comparison import compare_published
+
+PREFIX = "published_"
 
 
-def read(name: str) -> list[pd.DataFrame]:
-    """Tables of an input, none where this configuration has none."""
-    paths = snakemake.input.get(name, [])
-    return [pd.read_csv(path) for path in ([paths] if isinstance(paths, str) else paths)]
+def read(paths: str | list[str]) -> pd.DataFrame:
+    """Tables of the same columns below each other."""
+    return pd.concat(map(pd.read_csv, [paths] if isinstance(paths, str) else paths), ignore_index=True)
 
 
 with logged(snakemake.log):
-    comparison = compare_published(
-        load_yaml(Path(snakemake.input.config)),
-        cross_testing=read("cross_testing"),
-        splits=[*read("splits"), *read("published_splits")],
-        weak_labels=[*read("scores"), *read("published_scores")],
-    )
-    write_table(comparison, snakemake.output[0])
+    given = {name: paths for name, paths in snakemake.input.items() if name != "config" and paths}
+    published = {
+        name.removeprefix(PREFIX): pd.read_csv(path, dtype=str, keep_default_na=False)
+        for name, path in given.items()
+        if name.startswith(PREFIX)
+    }
+    ours = {name: read(paths) for name, paths in given.items() if not name.startswith(PREFIX)}
+    config = load_yaml(Path(snakemake.input.config))
+    write_table(compare_published(published, ours, config), snakemake.output[0])

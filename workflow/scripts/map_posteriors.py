@@ -11,7 +11,7 @@ from fairfold.files import write_table
 with logged(snakemake.log):
     data, example = Dataset.load(snakemake.input[0]), EXAMPLES[snakemake.wildcards.example]
     X, y = data.X[:, example.features], np.array(data.label_names)[data.Y]
-    model = predict_example(example, X, y, n_splits=snakemake.params.n_splits, seed=snakemake.params.seed)[2]
+    model = predict_example(example, X, y, n_splits=snakemake.params.n_splits, seed=snakemake.params.seed).model
     names = [data.feature_names[column] for column in example.features]
     # as the example's own posteriors are made
     write_table(posterior_map(model, X, names, **example.predict), snakemake.output.map)

@@ -12,9 +12,11 @@ with logged(snakemake.log):
     features = EXAMPLES[name].features
     X = data.X if features is None else data.X[:, features]
     options = {"n_splits": snakemake.params.n_splits, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
-    predictions, posteriors, _ = predict_example(EXAMPLES[name], X, np.array(data.label_names)[data.Y], **options)
+    found = predict_example(EXAMPLES[name], X, np.array(data.label_names)[data.Y], **options)
+    predictions, posteriors = found.predictions, found.posteriors
     write_table(predictions, snakemake.output.predictions)
     write_table(posteriors, snakemake.output.posteriors)
+    write_table(found.values.assign(example=name), snakemake.output.values)
     write_table(random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
     write_table(summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
     counts = predictions["class"].value_counts().reindex(data.label_names)

@@ -12,12 +12,12 @@ from fairfold.ecoc.examples import (
     DECODINGS,
     EXAMPLES,
     REAL_LOSSES,
+    VALUES,
     Example,
     compare_codes,
     median_loss,
     posterior_map,
     predict_example,
-    printed_ranges,
     random_rows,
     summarise_example,
 )
@@ -41,7 +41,7 @@ def test_examples_predict_iris(iris, name, largest_error):
     X, y = iris
     example = EXAMPLES[name]
     X = X if example.features is None else X[:, example.features]
-    predictions, posteriors, model = predict_example(example, X, y, n_splits=5, seed=1)
+    predictions, posteriors, _, model = predict_example(example, X, y, n_splits=5, seed=1)
     np.testing.assert_array_equal(predictions["class"], y)
     np.testing.assert_array_equal(predictions["fold"], model.fold_of_)
     summary = summarise_example(predictions, posteriors, name=name).iloc[0]
@@ -51,7 +51,7 @@ def test_examples_predict_iris(iris, name, largest_error):
 
 def test_posteriors_are_those_of_the_model(iris):
     X, y = iris
-    predictions, posteriors, model = predict_example(EXAMPLES["posterior"], X[:, 2:], y, n_splits=3)
+    predictions, posteriors, _, model = predict_example(EXAMPLES["posterior"], X[:, 2:], y, n_splits=3)
     wide = posteriors.pivot(index="row", columns="candidate", values="posterior")[list(model.classes_)].to_numpy()
     with pytest.warns(ConvergenceWarning):
         again = model.kfold_predict(num_kl_initializations=10, update="page").posterior
@@ -101,21 +101,33 @@ def printed():
 def test_the_printed_median_losses_keep_the_identity_of_ours(iris, printed):
     """Three pairs with medians of two: the negated losses add up to -1.5, in the page's rows as in ours."""
     theirs = printed[printed["quantity"] == "neg_loss"]
-    losses = theirs[["setosa", "versicolor", "virginica"]].sum(axis=1)
-    np.testing.assert_allclose(losses, -1.5, atol=1.5e-4)  # five digits of numbers up to 4
-    model = predict_example(EXAMPLES["custom-loss"], *iris, seed=1)[2]
-    np.testing.assert_allclose(model.kfold_predict(median_loss).neg_loss.sum(axis=1), -1.5, atol=1e-12)
-    ranges = printed_ranges(model, iris[1], printed, "custom-loss")
-    assert ranges["n_published"].sum() == 3 * 10 and (ranges["n_ours"] > 0).all()
+    losses_of = ["setosa", "versicolor", "virginica"]
+    np.testing.assert_allclose(theirs[losses_of].sum(axis=1), -1.5, atol=1.5e-4)  # five digits of numbers up to 4
+    example = predict_example(EXAMPLES["custom-loss"], *iris, seed=1)
+    np.testing.assert_allclose(example.model.kfold_predict(median_loss).neg_loss.sum(axis=1), -1.5, atol=1e-12)
     # all that is printed lies within the range of our samples of the same classes
-    assert (ranges["ours_low"] <= ranges["published_low"]).all()
-    assert (ranges["published_high"] <= ranges["ours_high"]).all()
+    long = theirs.melt(["true", "predicted", "quantity"], losses_of, var_name="candidate", value_name="printed")
+    both = long.merge(example.values, on=["quantity", "true", "predicted", "candidate"])
+    assert len(both) == 3 * 10
+    assert both["printed"].between(both["low"], both["high"]).all()
+
+
+def test_values_by_class_are_those_of_the_samples(iris):
+    X, y = iris
+    _, posteriors, values, _ = predict_example(EXAMPLES["posterior"], X[:, 2:], y, n_splits=3)
+    assert list(values.columns) == VALUES and set(values["quantity"]) == {"neg_loss", "posterior"}
+    setosa = posteriors[(posteriors["class"] == "setosa") & (posteriors["candidate"] == "setosa")]["posterior"]
+    row = values.query("quantity == 'posterior' and true == predicted == candidate == 'setosa'").iloc[0]
+    assert row["n"] == 50  # which all are predicted as they are
+    expected = [setosa.mean(), setosa.std(), setosa.min(), setosa.max()]
+    np.testing.assert_allclose(row[["mean", "sd", "low", "high"]].astype(float), expected)
+    assert values.groupby(["quantity", "candidate"])["n"].sum().eq(len(y)).all()
 
 
 def test_one_random_design_serves_all_folds(iris):
     X, y = iris
     example = Example(None, make_learner("naive-bayes"), coding="sparserandom", fit_posterior=True)
-    model = predict_example(example, X, y, n_splits=3, seed=2)[2]
+    model = predict_example(example, X, y, n_splits=3, seed=2).model
     scores = model.kfold_predict().pb_score
     assert scores.shape == (150, model.models_[0].coding_matrix_.shape[1]) and np.isfinite(scores).all()
     assert EXAMPLES["arrhythmia"].coding == "sparserandom"
@@ -123,7 +135,8 @@ def test_one_random_design_serves_all_folds(iris):
 
 def test_posteriors_of_separable_classes_are_as_printed(iris):
     X, y = iris
-    _, table, model = predict_example(EXAMPLES["posterior"]._replace(predict={"update": "page"}), X[:, 2:], y, seed=1)
+    example = EXAMPLES["posterior"]._replace(predict={"update": "page"})
+    _, table, _, model = predict_example(example, X[:, 2:], y, seed=1)
     assert model.models_[0].estimators_[0].n_splits == 10
     own = table[(table["class"] == "setosa") & (table["candidate"] == "setosa")]["posterior"]
     assert (own >= 0.999).mean() > 0.9  # .96 and less by sigmoids

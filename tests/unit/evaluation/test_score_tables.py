@@ -83,11 +83,10 @@ def test_metrics_rates_and_datasets_stay_apart(scores):
 
 def test_published_scores_are_of_things_we_have(root):
     published = pd.read_csv(root / "resources/published/weak_labels.csv")
-    assert list(published) == ["dataset", "missing_rate", "model", "metric", "value", "source"]
-    assert not published.duplicated(["dataset", "missing_rate", "model", "metric"]).any()
+    assert list(published) == ["dataset", "missing_rate", "model", "level", "metric", "value", "sd"]
+    assert not published.duplicated(["dataset", "missing_rate", "model", "level", "metric"]).any()
     assert set(published["model"]) <= set(MODEL_NAMES)
     assert set(published["metric"]) <= set(BASIC_METRICS)
     assert set(published["dataset"]) <= set(load_catalog())
-    assert published["value"].between(0, 1).all()
+    assert published["value"].between(-1, 1).all() and published["sd"].between(0, 1).all()
     assert published["missing_rate"].isin([0, 30, 50, 70]).all()
-    assert published["source"].notna().all()

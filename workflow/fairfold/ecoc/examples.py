@@ -22,7 +22,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCo
 from fairfold.ecoc.classifier import ECOCClassifier
 from fairfold.ecoc.coding import DESIGNS, make_coding
 from fairfold.ecoc.learners import PlattScaling, make_learner
-from fairfold.ecoc.partitioned import PartitionedECOC
+from fairfold.ecoc.partitioned import FoldPredictions, PartitionedECOC
 from fairfold.seeds import seed_for
 
 _MARGIN = 0.1  # of the range of the samples, around them on a map
@@ -66,15 +66,23 @@ EXAMPLES: Mapping[str, Example] = {
     ),
 }
 
-RANGES = ["example", "quantity", "true", "predicted", "candidate", "n_published", "n_ours"]
-RANGES += ["published_low", "published_high", "ours_low", "ours_high"]
+VALUES = ["quantity", "true", "predicted", "candidate", "n", "mean", "sd", "low", "high"]
 REAL_LOSSES = ("hinge", "linear", "logit", "exponential", "binodeviance", "hamming")  # for scores without bounds
 DECODINGS = ("lossweighted", "lossbased")
 
 
+class Predicted(NamedTuple):
+    """What :func:`predict_example` gives."""
+
+    predictions: pd.DataFrame
+    posteriors: pd.DataFrame
+    values: pd.DataFrame
+    model: PartitionedECOC
+
+
 def predict_example(
     example: Example, X: np.ndarray, y: np.ndarray, *, n_splits: int = 10, seed: int = 0, n_jobs: int = 1
-) -> tuple[pd.DataFrame, pd.DataFrame, PartitionedECOC]:
+) -> Predicted:
     """Cross-validated predictions of an example.
 
     Parameters
@@ -91,6 +99,7 @@ def predict_example(
     predictions : DataFrame with the columns ``row, fold, class, predicted``
     posteriors : DataFrame with the columns ``row, class, candidate, posterior``
         A row for each sample and class; none for an example without posteriors.
+    values : DataFrame as of :func:`values_by_class`
     model : PartitionedECOC, fitted.
     """
     # Drawn once: with a design of its own in each fold the learners' scores would have no common columns.
@@ -103,11 +112,13 @@ def predict_example(
         found = model.kfold_predict(**example.predict)
     rows = np.arange(len(y))
     predictions = pd.DataFrame({"row": rows, "fold": model.fold_of_, "class": y, "predicted": found.labels})
+    values = values_by_class(found, y, model.classes_)
     columns = ["row", "class", "candidate", "posterior"]
     if found.posterior is None:
-        return predictions, pd.DataFrame(columns=columns), model
-    posteriors = {"row": rows, "class": y, **dict(zip(model.classes_, found.posterior.T, strict=True))}
-    return predictions, pd.DataFrame(posteriors).melt(columns[:2], var_name=columns[2], value_name=columns[3]), model
+        return Predicted(predictions, pd.DataFrame(columns=columns), values, model)
+    wide = {"row": rows, "class": y, **dict(zip(model.classes_, found.posterior.T, strict=True))}
+    posteriors = pd.DataFrame(wide).melt(columns[:2], var_name=columns[2], value_name=columns[3])
+    return Predicted(predictions, posteriors, values, model)
 
 
 def random_rows(predictions: pd.DataFrame, *, n_rows: int = 10, seed: int = 0) -> pd.DataFrame:
@@ -116,38 +127,32 @@ def random_rows(predictions: pd.DataFrame, *, n_rows: int = 10, seed: int = 0) -
     return predictions.iloc[np.sort(drawn)]
 
 
-def printed_ranges(model: PartitionedECOC, y: np.ndarray, printed: pd.DataFrame, example: str) -> pd.DataFrame:
-    """The page's rows of an example beside ours, as ranges: its folds, random numbers and rows are not ours.
+def values_by_class(found: FoldPredictions, y: np.ndarray, classes: Sequence[object]) -> pd.DataFrame:
+    """Negated losses and posteriors of the samples that have the same true and predicted class.
+
+    The page prints rows of its own folds and random numbers, which ours can meet in such classes only.
 
     Parameters
     ----------
-    model : as :func:`predict_example` fits it.
+    found : what :meth:`PartitionedECOC.kfold_predict` gives.
     y : (n_samples,) classes.
-    printed : columns ``example, true, predicted, quantity`` (``neg_loss`` or ``posterior``), and one for each class.
-    example : key of ``EXAMPLES``.
+    classes : in the order of the columns of losses and posteriors.
 
     Returns
     -------
-    DataFrame with the columns ``example, quantity, true, predicted, candidate, n_published, n_ours, published_low,
-    published_high, ours_low, ours_high``
-        A row for each class among the candidates and each pair of a true and a predicted class that is printed; no
-        numbers of ours where we have no sample of such a pair.
+    DataFrame with the columns ``quantity, true, predicted, candidate, n, mean, sd, low, high``
+        ``quantity`` is ``neg_loss``, or ``posterior`` where there are any; ``candidate`` is the class that it is of. A
+        row for each pair of a true and a predicted class that a sample has; ``sd`` is NaN for a single one.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # as in predict_example
-        found = model.kfold_predict(**EXAMPLES[example].predict)
-    rows = []
-    pairs = printed[printed["example"] == example].groupby(["quantity", "true", "predicted"], sort=False)
-    for (quantity, true, predicted), theirs in pairs:
-        same = (y == true) & (np.asarray(found.labels) == predicted)
-        for candidate, ours in zip(model.classes_, getattr(found, quantity)[same].T, strict=True):
-            ends = [theirs[candidate].min(), theirs[candidate].max(), *_ends(ours)]
-            rows.append([example, quantity, true, predicted, candidate, len(theirs), len(ours), *ends])
-    return pd.DataFrame(rows, columns=RANGES)
-
-
-def _ends(values: np.ndarray) -> tuple[float, float]:
-    return (values.min(), values.max()) if len(values) else (np.nan, np.nan)
+    quantities = {"neg_loss": found.neg_loss, "posterior": found.posterior}
+    keys = {"true": y, "predicted": np.asarray(found.labels)}
+    tables = []
+    for quantity, values in quantities.items():
+        if values is not None:
+            wide = pd.DataFrame(values, columns=list(classes)).assign(**keys)
+            tables.append(wide.melt(list(keys), var_name="candidate").assign(quantity=quantity))
+    groups = pd.concat(tables).groupby(VALUES[:4], sort=False)["value"]
+    return groups.agg(n="count", mean="mean", sd="std", low="min", high="max").reset_index()
 
 
 def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, name: str) -> pd.DataFrame:

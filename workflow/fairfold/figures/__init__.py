@@ -31,11 +31,11 @@ STYLE = {
 }
 
 
-def nothing_to_draw() -> Figure:
+def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
     """What is drawn of an empty table, so that a study in which no model could run ends with its reasons."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.3, 1))
-        figure.text(0.5, 0.5, "nothing to draw: no model has a value here", ha="center", va="center")
+        figure.text(0.5, 0.5, f"nothing to draw: {reason}", ha="center", va="center")
     return figure
 
 

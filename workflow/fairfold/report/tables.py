@@ -70,7 +70,9 @@ def read_table(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) ->
 def read_results(path: str | os.PathLike[str]) -> pd.DataFrame:
     """A CSV of results to compute with; a dataset may be called ``NA``."""
     texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source", "procedure", "reason"), str)
-    missing = {"difference_in_se": [""], "percentile_rank": [""]}
+    texts |= dict.fromkeys(("paper", "place", "what", "note"), str)
+    numbers = ("ours", "standard_error", "difference_in_se", "difference_in_digits", "percentile_rank")
+    missing = {name: [""] for name in numbers}
     return pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=missing)
 
 

@@ -1,0 +1,140 @@
+"""Tables and numbers of the win percentage beside ours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.report.published.win_percentage import (
+    compare_best_pairs,
+    compare_draws,
+    compare_endpoints,
+    compare_text,
+)
+
+
+@pytest.fixture
+def used(config):
+    config["win_percentage"] |= {"datasets": ["breast-pcr"], "kurtosis_multiple": 2}
+    config["win_percentage"]["sampling"]["n_sampled"] = [1000]
+    return config
+
+
+def printed(rows, *columns):
+    return pd.DataFrame(rows, columns=list(columns), dtype=str)
+
+
+def test_pairs_of_probes_in_either_order(used):
+    published = printed(
+        [("p", "q", "NC", "0.812"), ("p", "q", "LDA", "0.700"), ("r", "s", "NC", "0.600")],
+        *("probe_1", "probe_2", "classifier", "value"),
+    )
+    ours = pd.DataFrame(
+        {
+            "dataset": ["breast-pcr", "breast-pcr", "other"],
+            "feature_1": ["q", "q", "r"],
+            "feature_2": ["p", "p", "s"],
+            "classifier": ["NC", "LDA", "NC"],
+            "performance": [0.8, 0.7, 0.1],
+            "standard_deviation": [0.02, 0.0, 0.1],
+        }
+    )
+    first, second, absent = compare_best_pairs(published, {"best_pairs": ours}, used).to_dict("records")
+    assert first["what"] == "p and q, NC"
+    assert first["difference_in_se"] == pytest.approx(-0.012 / np.sqrt(0.02**2 / 10 + 0.001**2 / 12))
+    assert first["note"] == "other folds; 20 cross-validations, published 20"
+    assert second["difference_in_digits"] == pytest.approx(0)
+    assert np.isnan(absent["ours"]) and absent["note"] == "the pair is not among the 100 best here"
+    used["win_percentage"]["datasets"] = ["other"]
+    notes = compare_best_pairs(published, {"best_pairs": ours.iloc[2:]}, used)["note"]
+    assert set(notes) == {"not computed here: win_percentage.datasets needs breast-pcr"}
+
+
+def test_draws_are_compared_by_their_digits(used):
+    published = printed([("0.001", "100", "0.0667"), ("1e-06", "10", "0.749")], "epsilon", "n_draws", "value")
+    ours = pd.DataFrame({"epsilon": [1e-3, 1e-6], "n_draws": [100, 10], "p": [0.06673, 0.7488]})
+    table = compare_draws(published, {"draws_needed": ours}, used)
+    np.testing.assert_allclose(table["difference_in_digits"], [0.3, -0.2])
+    assert table["what"].iloc[0] == "p of 100 draws, epsilon 0.001"
+    assert "needs a dataset" in compare_draws(published, {}, used)["note"].iloc[0]
+
+
+def test_endpoints(used):
+    columns = ("panel", "dataset", "quantity", "value")
+    published = printed(
+        [
+            ("A", "breast-pcr", "n_gaussian", "10404"),
+            ("A", "breast-pcr", "n_pairs", "5.4e7"),
+            ("H", "", "n_pairs", "1e6"),
+        ],
+        *columns,
+    )
+    ours = pd.DataFrame(
+        {"dataset": ["breast-pcr"], "title": ["t"], "n_features": [1], "n_gaussian": [10400], "n_pairs": [54_074_800]}
+    )
+    table = compare_endpoints(published, {"pairs_of_datasets": ours}, used)
+    np.testing.assert_allclose(table["difference_in_digits"], [-4, 0.0748, np.nan])
+    assert table["what"].iloc[0] == "panel A, n_gaussian"
+    assert table["note"].iloc[0].startswith("kurtosis within 2 standard errors")
+    assert table["note"].iloc[2].startswith("random labels")
+
+
+def test_numbers_of_the_text(used):
+    whats = ["degrees of freedom, NC", "last N that c3 leads", "first N that c1 leads", "factor"]
+    whats += ["least M/N for an error below 1 %", "RMSE in percent at M = 1000", "RMSE in percent at M = 10000"]
+    places = ["Table 4", "example", "example", "Equation 2", "Equation 2", "synthetic study", "synthetic study"]
+    values = ["5", "10", "27", "0.24", "750", "4.2", "1.0"]
+    published = printed(
+        zip(places, whats, values, ["", "why", "", "", "", "", ""], strict=True), "place", "what", "value", "note"
+    )
+    draws = np.arange(1, 31)
+    leaders = {"c3": draws <= 11, "c2": (draws > 11) & (draws < 27), "c1": draws >= 27}
+    curves = pd.concat(
+        pd.DataFrame({"n_draws": draws, "classifier": name, "win_percentage": np.where(lead, 0.5, 0.2)})
+        for name, lead in leaders.items()
+    )
+    ours = {
+        "classifiers": pd.DataFrame({"classifier": ["NC"], "degrees_of_freedom": [5]}),
+        "illustration": curves,
+        "sampling_law": pd.DataFrame({"source": ["all", "x"], "factor": [0.2, 9], "exponent": [0.5, 9]}),
+        "sampling_errors": pd.DataFrame(
+            {
+                "source": ["synthetic", "synthetic", "x"],
+                "n_sampled": 1000,
+                "n_draws": [1, 2, 1],
+                "rmse": [0.03, 0.04, 9],
+            }
+        ),
+    }
+    table = compare_text(published, ours, used)
+    rmse = 100 * np.sqrt((0.03**2 + 0.04**2) / 2)
+    np.testing.assert_allclose(table["ours"], [5, 11, 27, 0.2, 400, rmse, np.nan])
+    np.testing.assert_allclose(table["difference_in_digits"], [0, 1, 0, -4, -350, 10 * (rmse - 4.2), np.nan])
+    assert table["note"].tolist() == [
+        *("", "why", ""),
+        *["over synthetic, breast-pcr; M = 1000"] * 2,
+        *("", "not computed here: win_percentage.sampling.n_sampled needs 10000"),
+    ]
+    used["win_percentage"]["datasets"] = []
+    assert set(compare_text(published, {}, used)["note"]) == {
+        "not computed here: win_percentage.datasets needs a dataset"
+    }
+
+
+def test_who_leads_when_one_set_is_drawn(used):
+    what = [f"rank of NC at N = 1, {name}" for name in ("breast-pcr", "myeloma-os", "random labels")]
+    rows = [("Figure 5", each, "1", "") for each in what]
+    ours = pd.DataFrame(
+        {
+            "dataset": "breast-pcr",
+            "n_draws": [1, 1, 1, 10],
+            "classifier": ["LDA", "NC", "QDA", "NC"],
+            "win_percentage": [0.5, 0.3, 0.2, 0.9],
+        }
+    )
+    table = compare_text(printed(rows, "place", "what", "value", "note"), {"win_percentages": ours}, used)
+    np.testing.assert_allclose(table["ours"], [2, np.nan, np.nan])
+    assert table["note"].tolist() == [
+        "",
+        "not computed here: win_percentage.datasets needs myeloma-os",
+        "random labels are no dataset: permutations take their place",
+    ]

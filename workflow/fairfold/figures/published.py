@@ -1,0 +1,102 @@
+"""How far our numbers lie from the published ones."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+from fairfold.figures.legend import MARKERS
+
+# Column of the table -> name of the axis, the distance that is none to speak of, and where the scale turns logarithmic
+_PANELS = {
+    "difference_in_se": ("distance, standard errors", 2.0, 2.0),
+    "difference_in_digits": ("distance, units of the last printed digit", 0.5, 1.0),
+}
+_ROW, _HALF = 0.24, 0.3  # height of a row in inches; how far dots stray from its middle
+_PLACE = 38  # letters of a name
+
+
+def plot_published(comparison: pd.DataFrame) -> Figure:
+    """A dot for each published number that has a counterpart, a row for each table or figure, a colour for each paper.
+
+    Parameters
+    ----------
+    comparison : columns ``paper, place, ours, difference_in_se, difference_in_digits``, as of
+        :func:`fairfold.report.published.compare_published`.
+
+    Returns
+    -------
+    Figure
+        Numbers of ours that scatter on the left, in standard errors with a line at 2; others on the right, in units of
+        the last printed digit with a line at a half, where rounding ends. The scales are linear up to 2 and 1, then
+        logarithmic. Beside each row: how many of its numbers have a counterpart.
+    """
+    computed = comparison[comparison["ours"].notna()]
+    if computed.empty:
+        return nothing_to_draw("no published number has a counterpart")
+    shown = [column for column in _PANELS if computed[column].notna().any()]
+    places = computed[["paper", "place"]].drop_duplicates().sort_values(["paper", "place"])
+    colours = {paper: PALETTE[n % len(PALETTE)] for n, paper in enumerate(places["paper"].unique())}
+    looks = {paper: (colour, MARKERS[n % len(MARKERS)]) for n, (paper, colour) in enumerate(colours.items())}
+    with mpl.rc_context(STYLE):
+        size = (2.6 + 2.4 * len(shown), 0.9 + _ROW * len(places) + 0.17 * len(looks))
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
+        for axes, column in zip(panels, shown, strict=True):
+            _draw(axes, computed, column, places, looks)
+        panels[0].set_yticks(range(len(places)), [_name(place) for place in places["place"]])
+        panels[0].set_ylim(len(places) - 0.5, -0.5)
+        _write_counts(panels[-1], comparison, places)
+        handles = [
+            mpl.lines.Line2D([], [], color=colour, marker=marker, linestyle="", markersize=4, label=paper)
+            for paper, (colour, marker) in looks.items()
+        ]
+        figure.legend(handles=handles, loc="outside upper left", ncols=1, frameon=False)
+    return figure
+
+
+def _draw(
+    axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame, looks: dict[str, tuple[str, str]]
+) -> None:
+    label, line, linear = _PANELS[column]
+    for row, (paper, place) in enumerate(places.itertuples(index=False)):
+        part = computed[(computed["paper"] == paper) & (computed["place"] == place)]
+        sizes = np.sort(part[column].dropna().abs())
+        if not sizes.size:
+            continue  # an empty line that is not clipped takes all room from the layout
+        colour, marker = looks[paper]
+        aside = _HALF * _spread(sizes.size)
+        axes.plot(sizes, row + aside, marker, color=colour, markersize=3, alpha=0.6, markeredgewidth=0, clip_on=False)
+    axes.axvline(line, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
+    axes.set_xscale("symlog", linthresh=linear, linscale=1.0)
+    axes.xaxis.set_minor_locator(NullLocator())
+    largest = max(computed[column].abs().max(), 2 * linear)
+    axes.set_xlim(0, largest * 1.15)
+    ticks = [tick for tick in (0, line, *(10.0**power for power in range(1, 7))) if tick <= largest * 1.15]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xlabel(label)
+    axes.grid(visible=False, axis="y")
+
+
+def _spread(n: int) -> np.ndarray:
+    """Numbers between -1 and 1, evenly and out of order, so that dots of neighbouring values stand apart."""
+    golden = (np.sqrt(5) - 1) / 2
+    return 2 * ((np.arange(n) * golden + 0.5) % 1) - 1
+
+
+def _name(place: str) -> str:
+    return place if len(place) <= _PLACE else f"{place[: _PLACE - 1]}…"
+
+
+def _write_counts(axes: Axes, comparison: pd.DataFrame, places: pd.DataFrame) -> None:
+    """Numbers with a counterpart, of all that are printed, at the right end of the rows."""
+    counts = comparison.groupby(["paper", "place"])["ours"].agg(["count", "size"])
+    for row, key in enumerate(places.itertuples(index=False, name=None)):
+        count, size = counts.loc[key]
+        where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        axes.annotate(f"{count:,} of {size:,}", (1, row), xytext=(8, 0), va="center", **where)

@@ -1,0 +1,83 @@
+"""All published numbers beside ours, and what that comes to in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairfold.report.published import cross_testing, ecoc, splitting, weak_labels, win_percentage
+from fairfold.report.published.rows import COLUMNS, Tables, by_distance, distance
+
+# File of resources/published -> what puts ours beside it
+COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd.DataFrame]] = {
+    "splitting_table1": splitting.compare_label_matrices,
+    "splitting_table2": splitting.compare_splits,
+    "split_quality": splitting.compare_packages,
+    "weak_labels": weak_labels.compare_scores,
+    "cross_testing": cross_testing.compare_figures,
+    "win_percentage_table1": win_percentage.compare_best_pairs,
+    "win_percentage_table2": win_percentage.compare_draws,
+    "win_percentage_table5": win_percentage.compare_endpoints,
+    "win_percentage_text": win_percentage.compare_text,
+    "ecoc_examples": ecoc.compare_examples,
+    "ecoc_arrhythmia": ecoc.compare_classes,
+}
+
+
+def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Each published number beside ours, whether or not they agree, the most different ones first.
+
+    Parameters
+    ----------
+    published : tables by the keys of ``COMPARISONS``, all of text, as printed.
+    ours : the study's tables, by the names that the functions of ``COMPARISONS`` explain; those that the configuration
+        does not make are not there.
+    config : the study's configuration; ``note`` says where it departs from the published setting.
+
+    Returns
+    -------
+    DataFrame with the columns ``paper, place, what, published, ours, standard_error, difference_in_se,
+    difference_in_digits, note``
+        ``standard_error`` is that of the difference, and ``difference_in_se`` ours minus published in these; where our
+        number does not scatter, ``difference_in_digits`` has it in units of the last printed digit. Numbers without a
+        counterpart stand last, and their note names the key of the configuration that lacks it.
+    """
+    tables = [compare(published[name], ours, config) for name, compare in COMPARISONS.items() if name in published]
+    rows = [row for table in tables for row in table.to_dict("records")]
+    return by_distance(pd.DataFrame(rows, columns=COLUMNS))
+
+
+def published_sentences(comparison: pd.DataFrame) -> list[str]:
+    """What the comparison comes to, one sentence per paper, and one more where nothing has a counterpart."""
+    sentences = [_sentence(paper, rows) for paper, rows in comparison.groupby("paper", sort=True)]
+    if comparison["ours"].notna().any():
+        return sentences
+    return ["None of this configuration's data are those of a publication that fairfold has numbers of.", *sentences]
+
+
+def _sentence(paper: str, rows: pd.DataFrame) -> str:
+    computed = rows[rows["ours"].notna()]
+    counted = f"{paper}: {len(rows):,} published number{'s' * (len(rows) > 1)}"
+    if computed.empty:
+        return f"{counted}, none with a counterpart here."
+    parts = [f"{counted}, {len(computed):,} with a counterpart here"]
+    for column, most, what in (
+        ("difference_in_se", 2.0, "that scatter lie within two standard errors"),
+        ("difference_in_digits", 0.5, "others have the digits that are printed"),
+    ):
+        sizes = computed[column].dropna().abs()
+        if len(sizes):
+            # a tie in the last place, 0.0625 as 0.062 or 0.063, is no difference
+            parts.append(f"{(sizes <= most + 1e-9).sum():,} of {len(sizes):,} {what}")
+    return f"{'; '.join(parts)}; {_farthest(computed)}."
+
+
+def _farthest(computed: pd.DataFrame) -> str:
+    row = computed.loc[distance(computed).idxmax()]
+    in_se = pd.notna(row["difference_in_se"])
+    size = abs(row["difference_in_se"] if in_se else row["difference_in_digits"])
+    unit = "standard errors" if in_se else "units of the last digit"
+    where = f"{row['place']}, {row['what']}: {row['published']:g} published, {row['ours']:.4g} here"
+    return f"the largest distance is {size:.1f} {unit} ({where})"

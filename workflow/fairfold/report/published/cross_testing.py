@@ -1,0 +1,64 @@
+"""Figures 4, 5, 6 and 8 of Korjus, Hebart & Vicente (2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairfold.report.published.rows import Tables, beside, joined, with_distances
+
+PAPER = "Korjus, Hebart & Vicente (2016)"
+_FILES = {  # how the figures call the data, and the authors' files of them, of which ours may be other draws
+    "simulated": "cross_testing_gen",
+    "EEG": "cross_testing_eeg",
+    "spikes": "cross_testing_spikes",
+    "random": "cross_testing_random",
+}
+_POSITION = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
+
+
+def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Accuracies and proportions of significant tests (Figures 4, 5, 6 and 8, digitised).
+
+    Parameters
+    ----------
+    published : columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``.
+    ours : ``cross_testing`` is what :func:`fairfold.cross_testing.experiment_summary.summarise` gives, which holds the
+        published points, too, with their distance.
+    config : the experiments by name.
+
+    Returns
+    -------
+    DataFrame as of :func:`~fairfold.report.published.rows.with_distances`
+    """
+    theirs = published.rename(columns={"approach": "procedure", "value": "published"}).astype({"x": float})
+    both = _with_ours(theirs, ours.get("cross_testing"))
+    both["axis"] = joined(both, ["x_name", "x"], " ")
+    both["place"] = both["figure"].str.replace("fig", "Figure ")
+    both["what"] = joined(both, ["dataset", "axis", "procedure", "metric"])
+    # the table has the distance; where it is none, there may be no scatter to divide by
+    both["scatter"] = ((both["ours"] - both["published"].astype(float)) / both["difference_in_se"]).abs()
+    experiments = config["cross_testing"]["experiments"].values()
+    ids = {(each["figure"], each["title"]): each["dataset"] for each in experiments}
+    both["note"] = [_note(row, ids) for row in both.to_dict("records")]
+    return with_distances(both, PAPER, is_rounded=False)
+
+
+def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFrame:
+    if points is None:
+        points = pd.DataFrame(columns=[*_POSITION, "source", "value", "n_repetitions", "difference_in_se"])
+    sides = points.rename(columns={"value": "ours", "n_repetitions": "n_ours"})
+    mine, distances = (sides[sides["source"] == side] for side in ("ours", "published"))
+    both = beside(theirs, mine, _POSITION, ["ours", "n_ours"])
+    return beside(both, distances, _POSITION, ["difference_in_se"])
+
+
+def _note(row: Mapping[str, Any], ids: Mapping[tuple[str, str], str]) -> str:
+    key = (row["figure"], row["dataset"])
+    if pd.isna(row["ours"]):
+        return f"not computed here: cross_testing.experiments needs {key[0]}, {key[1]} at {row['axis']}"
+    data = ids.get(key, key[1])
+    told = f"{row['n_ours']:.0f} repetitions, published {row['n_repetitions']}; data: {data}"
+    return told if data == _FILES.get(key[1]) else f"{told}, not the authors' file"

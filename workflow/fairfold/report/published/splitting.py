@@ -1,0 +1,116 @@
+"""Tables 1 and 2 of Tiittanen, Holm & Törönen (2021), and what public packages give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.report.published.rows import Tables, beside, joined, lacking, notes_of, with_distances
+
+PAPER = "Tiittanen, Holm & Törönen (2021)"
+PACKAGES = "Public packages"
+_RUNS, _FOLDS = 10, 5  # of Table 2; the packages were run once, on as many folds
+_KEYS = ["dataset", "splitter", "measure"]
+_OTHER_MACHINE = (
+    "of Python 3.6.8 on an AMD Opteron at 1.4 GHz, so not compared; ours are in timings/quality_against_seconds.csv"
+)
+_HOW = {
+    "SS": "published from five train/test splits, ours brings each fold to its fair size",
+    "SOIS": "published with scikit-multilearn's order of pairs, ours takes the rarest first",
+    "PMBSRS": "ours gives rows that are left over to the smallest folds",
+}
+
+
+def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Sizes, densities and quantiles of the class sizes (Table 1); these do not scatter.
+
+    Parameters
+    ----------
+    published : columns ``dataset, quantity, value, note``.
+    ours : ``label_matrices``, a row per dataset and a column per quantity.
+    config : names the datasets.
+    """
+    wide = ours.get("label_matrices")
+    long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
+    both = beside(published, long, ["dataset", "quantity"], ["ours"])
+    absent = _absent(both, config)
+    pairs = both.assign(
+        place="Table 1",
+        what=joined(both, ["dataset", "quantity"]),
+        published=both["value"],
+        scatter=np.nan,
+        note=notes_of(absent, both["note"], index=both.index),
+    )
+    return with_distances(pairs, PAPER)
+
+
+def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Measures of splits, means of ten runs (Table 2). Seconds are of another machine and stand alone.
+
+    Parameters
+    ----------
+    published : columns ``dataset, splitter, measure, value``.
+    ours : ``splits``, the summary of :func:`fairfold.splitting.comparison.summarise_splits`. Beside the published IS
+        stands ``IS-first-seen``, which takes labels in the order of the paper's runs, or else ``IS``.
+    config : names the datasets, the methods and the number of folds.
+    """
+    summary = ours.get("splits")
+    is_as_published = summary is not None and "IS-first-seen" in set(summary["splitter"])
+    if is_as_published:
+        summary = summary[summary["splitter"] != "IS"].replace({"splitter": {"IS-first-seen": "IS"}})
+    both = beside(published, summary, _KEYS, ["mean", "sd", "n_repeats"])
+    how = _HOW | {"IS": "ours IS-first-seen" if is_as_published else "ours takes the rarest label first"}
+    runs = _runs(both, f"mean of {_RUNS} runs", both["splitter"].map(how), config)
+    seconds = both["measure"] == "seconds"
+    pairs = both.assign(
+        place="Table 2",
+        what=joined(both, _KEYS),
+        published=both["value"],
+        ours=both["mean"],
+        scatter=both["sd"] * np.sqrt(1 / _RUNS + 1 / both["n_repeats"]),
+        note=runs.mask(seconds, _OTHER_MACHINE),
+    )
+    return with_distances(pairs, PAPER)
+
+
+def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Measures of the splits of other implementations of the same methods, one run of each.
+
+    Parameters
+    ----------
+    published : columns ``dataset, splitter, measure, value, source``.
+    ours, config : as for :func:`compare_splits`.
+    """
+    both = beside(published, ours.get("splits"), _KEYS, ["mean", "sd", "n_repeats"])
+    place, note = both["source"].str.partition("; ")[0], both["source"].str.partition("; ")[2]
+    pairs = both.assign(
+        place=place.str.removeprefix("package "),
+        what=joined(both, _KEYS),
+        published=both["value"],
+        ours=both["mean"],
+        scatter=both["sd"] * np.sqrt(1 + 1 / both["n_repeats"]),
+        note=_runs(both, note, "", config),
+    )
+    return with_distances(pairs, PACKAGES)
+
+
+def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, config: Mapping[str, Any]) -> pd.Series:
+    """What stands behind two numbers, or what is lacking for ours."""
+    n_splits, n_repeats = config["folds"]["n_splits"], both["n_repeats"].fillna(0).astype(int).astype(str)
+    folds = "" if n_splits == _FOLDS else f"{_FOLDS} folds, ours {n_splits}"
+    told = notes_of(theirs, "ours the mean of " + n_repeats + " splits", how, folds, index=both.index)
+    return told.where(both["mean"].notna(), _absent(both, config))
+
+
+def _absent(both: pd.DataFrame, config: Mapping[str, Any]) -> pd.Series:
+    """Which key lacks the dataset or the method, row by row."""
+    splitting = config["splitting"]
+    texts = [
+        lacking({"splitting.datasets": (dataset, splitting["datasets"])})
+        or (lacking({"splitting.methods": (splitter, splitting["methods"])}) if splitter else "")
+        for dataset, splitter in zip(both["dataset"], both.get("splitter", [""] * len(both)), strict=True)
+    ]
+    return pd.Series(texts, index=both.index, dtype=object)
