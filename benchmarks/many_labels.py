@@ -22,7 +22,7 @@ import resource
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from napkinxc_model import NapkinXC
+from _napkinxc_model import NapkinXC
 from scipy import sparse
 
 from fairfold.datasets import prepare

@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+import yaml
 
 from fairfold import study
 from fairfold.errors import ConfigError
@@ -138,3 +139,9 @@ def test_parts_with_random_folds_take_no_data_that_are_evaluated_by_time(tmp_pat
     config.setdefault(first, {})[second] = {"datasets": ["mine"]}
     with pytest.raises(ConfigError, match=f"config.{part}.datasets: found mine, which is evaluated by time"):
         study.check_study(config)
+
+
+@pytest.mark.parametrize("name", ["config", "race", "correction", "ablation", "paper", "many-labels"])
+def test_configurations_of_the_project_are_whole(root, name):
+    config = yaml.safe_load((root / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert study.check_study(config)
