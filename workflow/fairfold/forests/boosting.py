@@ -223,7 +223,7 @@ class _Run:
             proba[~self._is_measured] = 0  # no curvature, and no residual
             self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
             nodes, weights, values, leaf_of, _ = grow_tree(
-                self._table, self._residuals, n_labels, self._rules, self._pool, next(self._seeds)
+                self._table, self._residuals, None, n_labels, self._rules, self._pool, next(self._seeds)
             )
             steps = np.zeros(values.shape)
             of_leaves = self._pool.samples, self.weights, leaf_of

@@ -19,9 +19,21 @@ import numpy as np
 from fairfold.compiled import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
+from fairfold.forests.tallies import (
+    MOST_CODES,
+    RANKED_AT_MOST,
+    add_up_tally,
+    best_of_codes,
+    best_of_sorted,
+    fits,
+    new_tally,
+    rank_keys,
+    score_side,
+    squared_totals,
+)
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
-STACKED = 7  # numbers that describe a node that is still to be split
+STACKED = 8  # numbers that describe a node that is still to be split
 SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
 SHORT_RUN = 4  # samples with one code
 ALL_COMPARED_AT_MOST = 100  # samples whose values are compared with a threshold; with more, it is looked up
@@ -50,6 +62,8 @@ class _Workspace(NamedTuple):
     parts: np.ndarray
     scores: np.ndarray
     bits: NodeBits
+    small_keys: np.ndarray
+    ranks: np.ndarray
 
 
 class _Tree(NamedTuple):
@@ -67,7 +81,7 @@ class _Node(NamedTuple):
     """Samples of a node that are in the bag, and what they sum to.
 
     ``weights`` and ``drawn``, the labels times these, are of all samples; ``totals`` is the sum of ``drawn`` over the
-    node, ``whole`` that of ``weights``.
+    node, ``whole`` that of ``weights``. ``is_tallied``: whether labels are added up as small whole numbers, too.
     """
 
     rows: np.ndarray
@@ -75,6 +89,7 @@ class _Node(NamedTuple):
     drawn: np.ndarray
     totals: np.ndarray
     whole: float
+    is_tallied: bool
 
 
 class _Split(NamedTuple):
@@ -125,13 +140,14 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy")
-def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
+def grow_tree(table, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
     ----------
     table : CodeTable of the features.
     labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
+    small : SmallLabels, the same labels, or None where they are no whole numbers.
     n_labels : labels before padding.
     rules : GrowthRules.
     pool : Pool of the samples that may be drawn.
@@ -151,43 +167,52 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
-    bag = _Node(rows, weights, drawn, np.empty(width), 0.0)
+    bag = _Node(rows, weights, drawn, np.zeros(width), 0.0, False)
     features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
-    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
-    n_nodes = _grow_nodes(table, labels, n_labels, rules, state, bag, features, _empty_workspace(table, n), stack, tree)
+    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0, np.int64(weights.sum()))
+    tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
+    work = _empty_workspace(table, n)
+    n_nodes = _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree)
     left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
     shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False)
-def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stack, tree):  # noqa: ANN001, ANN202
+def _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
     """Split the node on the stack and all below it; returns the number of nodes.
 
     A row of the stack has start and end of the samples in the bag and out of it, the number of constant features, the
-    parent, and the side of it. ``bag`` has all samples, those in the bag in front.
+    parent, the side of it, and a weight that is not exceeded. ``bag`` has all samples, those in the bag in front.
     """
     rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
     n_nodes, depth = 0, 1
     while depth > 0:
         depth -= 1
-        start, end, out_start, out_end, n_constant, parent, side = stack[depth]
+        start, end, out_start, out_end, n_constant, parent, side, most = stack[depth]
         in_bag, out_of_bag = rows[start:end], rows[out_start:out_end]
         number = n_nodes
         n_nodes += 1
         if parent >= 0:
             tree.children[parent, side] = number
-        node = _Node(in_bag, bag.weights, bag.drawn, totals, _add_up(bag.drawn, bag.weights, in_bag, totals))
+        is_tallied = False
+        if tally is not None:
+            is_tallied = fits(most, n_labels, small.most)
+        if tally is not None and is_tallied:
+            whole = add_up_tally(tally, in_bag, totals)
+        else:
+            whole = _add_up(bag.drawn, bag.weights, in_bag, totals)
+        node = _Node(in_bag, bag.weights, bag.drawn, totals, whole, is_tallied)
         tree.weight[number] = np.int32(node.whole)
         for label in range(n_labels):
             tree.value[number, label] = totals[label] / node.whole
         if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
             split = _Split(-1, 0, 0.0, n_constant)
         elif rules.random_threshold:
-            split = _random_split(table, codes, node, features, n_constant, rules, state, work)
+            split = _random_split(table, codes, node, tally, features, n_constant, rules, state, work)
         else:
-            split = _best_split(table, codes, node, features, n_constant, rules, state, work)
+            split = _best_split(table, codes, node, tally, features, n_constant, rules, state, work)
         if split.feature < 0:
             tree.leaf_of[in_bag] = number
             tree.leaf_of[out_of_bag] = number
@@ -195,8 +220,9 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
         middle = start + _partition(table, codes, split, in_bag, work)
         out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
-        stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
-        stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
+        most = np.int64(node.whole)
+        stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1, most)
+        stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0, most)
         depth += 2
     return n_nodes
 
@@ -274,9 +300,11 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
         np.empty(n, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
-        np.empty(n),
-        np.empty(n),
+        np.empty(max(n, MOST_CODES)),
+        np.empty(max(n, MOST_CODES)),
         empty_bits(table.sparse),
+        np.empty(RANKED_AT_MOST, dtype=np.int16),
+        np.empty(RANKED_AT_MOST, dtype=np.int16),
     )
 
 
@@ -378,11 +406,11 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False)
-def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
-    gathered, keys, counts, side, parts, scores, bits = work
-    n = len(rows)
+    gathered, keys, counts, side, parts, scores, bits, _, _ = work
+    n, square = len(rows), squared_totals(node.totals)
     mark_node(table.sparse.signatures, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -401,6 +429,25 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
+        n_codes = np.int64(highest - lowest) + 1
+        if tally is not None and node.is_tallied and n_codes <= MOST_CODES:
+            if n_lowest == 0 and n <= RANKED_AT_MOST:
+                rank_keys(gathered, rows, n, lowest, work.small_keys, work.ranks, keys)
+                score, end = best_of_sorted(
+                    tally, keys, n, whole, square, rules.min_samples_leaf, scores, best_score
+                )
+                if score > best_score:
+                    best_score, best_feature = score, feature
+                    best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
+                continue
+            listed = side if n_lowest > 0 else rows
+            score, left, right = best_of_codes(
+                tally, gathered, listed, n - n_lowest, n, lowest, whole, square, rules.min_samples_leaf, scores, best_score
+            )
+            if score > best_score:
+                best_score, best_feature = score, feature
+                best_left, best_right = np.int64(lowest) + np.int64(left), np.int64(lowest) + np.int64(right)
+            continue
         if n_lowest == 0:
             n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
         if n_lowest > 0 and highest - lowest == 1:
@@ -410,7 +457,6 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
                     best_score, best_feature = score, feature
                     best_left, best_right = np.int64(lowest), np.int64(highest)
             continue
-        n_codes = np.int64(highest - lowest) + 1
         _sort_by_code(gathered, side if n_lowest > 0 else rows, n_lowest, n - n_lowest, lowest, n_codes, keys, counts)
         fewest = max(n_lowest, rules.min_samples_leaf)
         candidates = _Candidates(n, n_lowest, fewest, n - rules.min_samples_leaf - fewest + 1)
@@ -568,7 +614,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     Those between samples of one code are not skipped, because to guess which they are takes a processor longer than to
     score them.
     """
-    _, weights, drawn, totals, whole = node
+    _, weights, drawn, totals, whole, _ = node
     width = len(totals)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
@@ -606,7 +652,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
 
     A candidate lies behind the sample that was last added, as seen from that end.
     """
-    _, weights, drawn, totals, whole = node
+    _, weights, drawn, totals, whole, _ = node
     width = len(totals)
     lanes, part = no_rows(drawn), 0.0
     for at in range(first, stop, step):
@@ -648,11 +694,11 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False)
-def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+def _random_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side
     values, starts = table.lowest, table.starts
-    n = len(rows)
+    n, square = len(rows), squared_totals(node.totals)
     mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -683,7 +729,10 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
         n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-        score = _score_listed(side, 0, n_side, 1, node)
+        if tally is not None and node.is_tallied:
+            score = score_side(tally, side, n_side, node.whole, square)
+        else:
+            score = _score_listed(side, 0, n_side, 1, node)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:
@@ -743,7 +792,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 @njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
 def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
-    _, weights, drawn, totals, whole = node
+    _, weights, drawn, totals, whole, _ = node
     width = len(totals)
     part = 0.0
     for position in range(first, stop, step):

@@ -237,6 +237,8 @@ class _GrownOn(NamedTuple):
         """Nodes, their weights, what leaves keep, leaves of the samples, and which were drawn."""
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
-        padded, _ = pad_labels(labels, most_draws)
-        nodes, weights, _, leaf_of, draws = grow_tree(self.table, padded, labels.shape[1], self.rules, self.pool, seed)
+        padded, small, _ = pad_labels(labels, most_draws)
+        nodes, weights, _, leaf_of, draws = grow_tree(
+            self.table, padded, small, labels.shape[1], self.rules, self.pool, seed
+        )
         return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0

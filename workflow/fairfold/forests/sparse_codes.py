@@ -225,7 +225,7 @@ def _list_common(bits, mask, found):  # noqa: ANN001, ANN202
         common = bits[word] & mask[word]
         first = np.uint64(word) << np.uint64(6)
         while common != 0:
-            found[n_found] = np.uint32(first + _lowest_bit(common))
+            found[n_found] = np.uint32(first + lowest_bit(common))
             n_found += 1
             common &= common - np.uint64(1)
     return n_found
@@ -397,7 +397,7 @@ def _first_from(rows, at, row):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def _lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
+def lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
     """Place of the lowest bit that is set, of a word that is not 0."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
@@ -414,3 +414,17 @@ def _count_bits(typing_context, word):  # noqa: ANN001, ANN202
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def nonzero_bits(typing_context, flags, first):  # noqa: ANN001, ANN201
+    """Which of 64 bytes from ``first`` are not 0, one bit for each."""
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        flags, first = arguments
+        data = context.make_array(signature.args[0])(context, builder, flags).data
+        vector = ir.VectorType(ir.IntType(8), WORD_BITS)
+        word = builder.load(builder.bitcast(builder.gep(data, [first]), vector.as_pointer()), align=1)
+        return builder.bitcast(builder.icmp_unsigned("!=", word, ir.Constant(vector, None)), ir.IntType(WORD_BITS))
+
+    return types.uint64(types.Array(types.uint8, 1, "C"), types.intp), codegen

@@ -34,6 +34,7 @@ from fairfold.forests.growth import (
     measured_values,
 )
 from fairfold.forests.lanes import LANES
+from fairfold.forests.tallies import SmallLabels, small_labels
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
 from fairfold.usage import free_memory
@@ -205,9 +206,9 @@ class MultilabelForest(ForgetsSamples):
         rules = self._rules(X, pool)
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
-        padded, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
+        padded, small, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
-        return _Target(padded, centre, Y.shape[1], rules, pool, gapped)
+        return _Target(padded, small, centre, Y.shape[1], rules, pool, gapped)
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
@@ -494,6 +495,7 @@ class _Target(NamedTuple):
     """
 
     padded: np.ndarray
+    small: SmallLabels | None
     centre: np.ndarray
     n_labels: int
     rules: GrowthRules
@@ -517,8 +519,8 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
 
 def _grow(table: CodeTable, target: _Target, seed: int) -> tuple:
     """Nodes, weights, values, leaves of the samples, and which were drawn."""
-    padded, centre, n_labels, rules, pool, gapped = target
-    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, n_labels, rules, pool, seed)
+    padded, small, centre, n_labels, rules, pool, gapped = target
+    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, small, n_labels, rules, pool, seed)
     if gapped is not None:
         means = _means(gapped)
         values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
@@ -584,15 +586,16 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
     )
 
 
-def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels in whole blocks of lanes, and what was taken off them: (n_samples, width) and (n_labels,) float32.
+def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | None, np.ndarray]:
+    """Labels in whole blocks of lanes, (n_samples, width), once more as whole numbers or None, and what was taken off.
 
-    Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
+    The latter is (n_labels,) float32. Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
     """
-    if n_draws * float(np.abs(Y).max()) < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
-        return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
+    most = float(np.abs(Y).max())
+    if n_draws * most < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
+        return _pad(Y, np.float32), small_labels(Y, most), np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
-    return _pad(Y - centre, np.float64), centre
+    return _pad(Y - centre, np.float64), None, centre
 
 
 def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
