@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
 COLUMNS_AT_ONCE = 64  # of dense features, turned to lie one behind the other
 SPARSE_COLUMNS_AT_ONCE = 1024
+NO_NUMBERS = np.empty((0, 0), dtype=np.int32)
 
 
 class CodeTable(NamedTuple):
@@ -40,11 +42,27 @@ class CodeTable(NamedTuple):
     lowest: np.ndarray
     highest: np.ndarray
     sparse: SparseCodes
+    numbers: np.ndarray
 
     def samples(self, rows: np.ndarray) -> CodeTable:
         """Some of the samples, with the codes that they have among all."""
         codes = np.ascontiguousarray(self.codes[:, rows])
-        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows))
+        numbers = self.numbers[:, rows] if len(self.numbers) else self.numbers
+        return CodeTable(
+            codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows), np.ascontiguousarray(numbers)
+        )
+
+    def with_numbers(self) -> CodeTable:
+        """The same table with ``numbers``, for extra trees."""
+        if len(self.numbers) or not len(self.codes):
+            return self
+        bits = (self.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
+        of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
+        numbers = np.empty(self.codes.shape, dtype=np.int32)
+        for feature in np.flatnonzero(self.sparse.place < 0):
+            at = -1 - self.sparse.place[feature]
+            numbers[at] = of_values[self.starts[feature] :][self.codes[at]]
+        return self._replace(numbers=numbers)
 
     def codes_of(self, feature: int) -> np.ndarray:
         """(n_samples,) codes of one feature."""
@@ -81,6 +99,11 @@ class BinnedMatrix:
     binned: CodeTable
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
+
+    @cached_property
+    def with_numbers(self) -> CodeTable:
+        """``exact`` as extra trees take it; made once."""
+        return self.exact.with_numbers()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -249,7 +272,8 @@ class _Ranked:
         rows, n_samples = np.concatenate(self._rows), self._codes.shape[1]
         listed = SparseCodes.of(place, common.astype(dtype), starts, rows, of_rows.astype(dtype), n_samples)
         codes = self._codes[: self._n_dense].astype(dtype, copy=False)
-        return CodeTable(codes, np.cumsum(np.append(0, np.concatenate(self._sizes))), values, values, listed)
+        starts = np.cumsum(np.append(0, np.concatenate(self._sizes)))
+        return CodeTable(codes, starts, values, values, listed, NO_NUMBERS)
 
 
 def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
@@ -271,12 +295,12 @@ def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
     """Rank a feature that is zero in few samples, or in less than most."""
     others, n = np.flatnonzero(column), len(column)
     if 2 * len(others) <= n:  # zeros that are most of a column are not sorted
-        values, of_others = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
+        values, of_others = distinct_values(np.append(column[others], np.float32(0)))
         ranks = np.full(n, of_others[-1])
         ranks[others] = of_others[:-1]
         ranked.add_dense(values, ranks)
         return
-    values, ranks = np.unique(column, return_inverse=True)
+    values, ranks = distinct_values(column)
     if is_sparse(len(values) - 1, n):
         counts = np.bincount(ranks)
         others = np.flatnonzero(ranks != counts.argmax())
@@ -285,6 +309,43 @@ def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
             ranked.add_sparse(one[0], values, one[1], one[2], others, ranks[others])
             return
     ranked.add_dense(values, ranks)
+
+
+@njit(boundscheck=False)
+def distinct_values(column):  # noqa: ANN001, ANN201
+    """Distinct values in order, and the rank of each value: ``numpy.unique`` of (n,) float32, by digits of their bits.
+
+    Zeros have no sign. A digit is one of three in base 2**11, the last is sorted by first.
+    """
+    n = len(column)
+    bits = (column + np.float32(0)).view(np.uint32)
+    counts = np.zeros((3, 2048), dtype=np.uint32)
+    pairs, sorted_pairs = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
+    for row in range(n):
+        # the bits of floating-point numbers are in the order of these but for the sign
+        key = bits[row] ^ (np.uint32(np.int32(bits[row]) >> np.int32(31)) | np.uint32(1 << 31))
+        pairs[row] = (np.uint64(key) << np.uint64(32)) | np.uint64(row)
+        for digit in range(3):
+            counts[digit, (key >> np.uint32(11 * digit)) & np.uint32(2047)] += np.uint32(1)
+    for digit in range(3):
+        before = np.uint32(0)
+        for value in range(2048):
+            count = counts[digit, value]
+            counts[digit, value] = before
+            before += count
+        shift = np.uint64(32 + 11 * digit)
+        for position in range(n):
+            value = np.uintp((pairs[position] >> shift) & np.uint64(2047))
+            sorted_pairs[counts[digit, value]] = pairs[position]
+            counts[digit, value] += np.uint32(1)
+        pairs, sorted_pairs = sorted_pairs, pairs
+    values, ranks = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.int64)
+    last = -1
+    for position in range(n):
+        row = np.uintp(np.uint32(pairs[position]))
+        last += position == 0 or pairs[position] >> np.uint64(32) != pairs[position - 1] >> np.uint64(32)
+        values[last], ranks[row] = column[row] + np.float32(0), last
+    return values[: last + 1].copy(), ranks
 
 
 def _rank_entries(entries: np.ndarray, counts: np.ndarray, rows: np.ndarray, ranked: _Ranked) -> None:
@@ -319,7 +380,7 @@ def _group(exact: CodeTable, max_bins: int) -> CodeTable:
     codes, listed = np.empty(exact.codes.shape, dtype=np.uint8), exact.sparse
     common, of_rows = np.empty(len(listed.common), dtype=np.uint8), np.empty(len(listed.codes), dtype=np.uint8)
     starts, lowest, highest = _group_values(exact, max_bins, codes, common, of_rows)
-    return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows))
+    return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows), NO_NUMBERS)
 
 
 @njit()

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.compiled import njit
-from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
+from fairfold.forests.lanes import FLAGS, LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.tallies import (
     MOST_CODES,
@@ -26,10 +26,14 @@ from fairfold.forests.tallies import (
     best_of_codes,
     best_of_sorted,
     fits,
+    gather_numbers,
+    mark_left,
     new_tally,
     rank_keys,
+    score_marked,
     score_side,
     squared_totals,
+    value_of,
 )
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
@@ -64,6 +68,8 @@ class _Workspace(NamedTuple):
     bits: NodeBits
     small_keys: np.ndarray
     ranks: np.ndarray
+    numbers: np.ndarray
+    marks: np.ndarray
 
 
 class _Tree(NamedTuple):
@@ -305,6 +311,8 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
         empty_bits(table.sparse),
         np.empty(RANKED_AT_MOST, dtype=np.int16),
         np.empty(RANKED_AT_MOST, dtype=np.int16),
+        np.empty(n + FLAGS, dtype=np.int32),
+        np.empty(n // FLAGS + 1, dtype=np.uint64),
     )
 
 
@@ -409,7 +417,7 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
 def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
-    gathered, keys, counts, side, parts, scores, bits, _, _ = work
+    gathered, keys, counts, side, parts, scores, bits = work[:7]
     n, square = len(rows), squared_totals(node.totals)
     mark_node(table.sparse.signatures, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
@@ -697,7 +705,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 def _random_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side
-    values, starts = table.lowest, table.starts
+    values, starts, numbers = table.lowest, table.starts, table.numbers.reshape(-1)
     n, square = len(rows), squared_totals(node.totals)
     mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
@@ -709,7 +717,17 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
+        by_numbers = False
+        if tally is not None:
+            by_numbers = node.is_tallied and table.sparse.place[feature] < 0 and len(table.numbers) > 0
+        if by_numbers:
+            column_start = (-1 - table.sparse.place[feature]) * table.numbers.shape[1]
+            first_number, last_number = gather_numbers(numbers, column_start, rows, work.numbers)
+            lowest_value, highest_value = value_of(first_number), value_of(last_number)
+            lowest, highest, n_lowest = codes.dtype.type(0), codes.dtype.type(first_number != last_number), 0
+        else:
+            lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
+            lowest_value, highest_value = values[starts[feature] + lowest], values[starts[feature] + highest]
         if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
@@ -717,22 +735,28 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
-        start = starts[feature]
-        low, high = start + np.int64(lowest), start + np.int64(highest)
-        at = _draw_threshold(values[low], values[high], state)
+        at = _draw_threshold(lowest_value, highest_value, state)
         listed = side[: n - n_lowest] if n_lowest > 0 else rows
-        if len(listed) <= ALL_COMPARED_AT_MOST:
-            cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
+        if by_numbers:
+            n_left = mark_left(work.numbers, n, at, work.marks)
         else:
-            cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-        n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
+            start = starts[feature]
+            if len(listed) <= ALL_COMPARED_AT_MOST:
+                cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
+            else:
+                low, high = start + np.int64(lowest), start + np.int64(highest)
+                cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
+            n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
-        n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-        if tally is not None and node.is_tallied:
-            score = score_side(tally, side, n_side, node.whole, square)
+        if tally is not None and by_numbers:
+            score = score_marked(tally, rows, n, work.marks, 2 * n_left > n, node.whole, square)
         else:
-            score = _score_listed(side, 0, n_side, 1, node)
+            n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
+            if tally is not None and node.is_tallied:
+                score = score_side(tally, side, n_side, node.whole, square)
+            else:
+                score = _score_listed(side, 0, n_side, 1, node)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:

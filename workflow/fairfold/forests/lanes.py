@@ -13,6 +13,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
 LANES = 16
+FLAGS = 64  # that are looked at together
 
 
 class _LanesType(types.Type):
@@ -27,12 +28,12 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(manager, lanes, ir.VectorType(manager.lookup(lanes.dtype).get_value_type(), LANES))
 
 
-def _load(context, builder, array_type, array, offset):  # noqa: ANN001, ANN202
-    """``LANES`` elements of a C-contiguous array from ``offset``, counted in elements from its beginning."""
+def _load(context, builder, array_type, array, offset, width=LANES):  # noqa: ANN001, ANN202
+    """Elements of a C-contiguous array from ``offset``, counted in elements from its beginning."""
     data = context.make_array(array_type)(context, builder, array).data
     element = context.get_value_type(array_type.dtype)
     start = builder.gep(data, [offset])
-    vector = builder.bitcast(start, ir.VectorType(element, LANES).as_pointer())
+    vector = builder.bitcast(start, ir.VectorType(element, width).as_pointer())
     return builder.load(vector, align=context.get_abi_sizeof(element))
 
 
@@ -70,11 +71,11 @@ def _both_totals(builder, one, other):  # noqa: ANN001, ANN202
     return builder.add(_choose(builder, sums, sums, (0, 2)), _choose(builder, sums, sums, (1, 3)))
 
 
-def _spread(builder, scalar):  # noqa: ANN001, ANN202
+def _spread(builder, scalar, width=LANES):  # noqa: ANN001, ANN202
     """The same number in every lane."""
-    vector = ir.VectorType(scalar.type, LANES)
+    vector = ir.VectorType(scalar.type, width)
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, cgutils.int32_t(0))
-    return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(cgutils.int32_t, LANES), [0] * LANES))
+    return _choose(builder, single, single, [0] * width)
 
 
 def _total(builder, vector):  # noqa: ANN001, ANN202
@@ -182,6 +183,29 @@ def add_less(typing_context, lanes, keys, offset, key):  # noqa: ANN001, ANN201
         return builder.sub(lanes, builder.sext(is_less, lanes.type))
 
     return lanes(lanes, keys, types.intp, keys.dtype), codegen
+
+
+@intrinsic
+def nonzero_bits(typing_context, flags, first):  # noqa: ANN001, ANN201
+    """Which of ``FLAGS`` bytes from ``first`` are not 0, one bit for each."""
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        block = _load(context, builder, signature.args[0], *arguments, FLAGS)
+        return builder.bitcast(builder.icmp_unsigned("!=", block, ir.Constant(block.type, None)), ir.IntType(FLAGS))
+
+    return types.uint64(types.Array(types.uint8, 1, "C"), types.intp), codegen
+
+
+@intrinsic
+def bits_up_to(typing_context, numbers, first, most):  # noqa: ANN001, ANN201
+    """Which of ``FLAGS`` whole numbers from ``first`` are at most ``most``, one bit for each."""
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        numbers, first, most = arguments
+        block = _load(context, builder, signature.args[0], numbers, first, FLAGS)
+        return builder.bitcast(builder.icmp_signed("<=", block, _spread(builder, most, FLAGS)), ir.IntType(FLAGS))
+
+    return types.uint64(numbers, types.intp, numbers.dtype), codegen
 
 
 @intrinsic

@@ -92,7 +92,7 @@ class SketchedForest(MultilabelForest):
         weights = np.ones(X.shape[0]) if X.weights is None else X.weights
         self.label_means_ = np.asarray(weights @ Y).ravel() / weights.sum()
         self.label_starts_, self.labels_ = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
-        table, pool = X.exact if self.kind == "extra_trees" else X.binned, X.pool()
+        table, pool = X.with_numbers if self.kind == "extra_trees" else X.binned, X.pool()
         on = _GrownOn(table, Y, self._rules(X, pool), pool, self.n_sketched)
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
         nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)

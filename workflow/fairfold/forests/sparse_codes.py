@@ -137,7 +137,7 @@ def _set_bits(sparse):  # noqa: ANN001, ANN202
         n_before = 0
         for word in range(sparse.bits.shape[1]):
             sparse.before[at, word] = n_before
-            n_before += np.int64(_count_bits(sparse.bits[at, word]))
+            n_before += np.int64(count_bits(sparse.bits[at, word]))
 
 
 @njit()
@@ -376,7 +376,7 @@ def _bit(bits, row):  # noqa: ANN001, ANN202
 def _rank(bits, before, row):  # noqa: ANN001, ANN202
     """How many samples are listed before this one."""
     word, bit = row >> np.uint32(6), np.uint64(1) << np.uint64(row & np.uint32(63))
-    return np.uintp(before[word]) + np.uintp(_count_bits(bits[word] & (bit - np.uint64(1))))
+    return np.uintp(before[word]) + np.uintp(count_bits(bits[word] & (bit - np.uint64(1))))
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
@@ -407,24 +407,10 @@ def lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def _count_bits(typing_context, word):  # noqa: ANN001, ANN202
+def count_bits(typing_context, word):  # noqa: ANN001, ANN202
     """How many bits are set."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), codegen
-
-
-@intrinsic
-def nonzero_bits(typing_context, flags, first):  # noqa: ANN001, ANN201
-    """Which of 64 bytes from ``first`` are not 0, one bit for each."""
-
-    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
-        flags, first = arguments
-        data = context.make_array(signature.args[0])(context, builder, flags).data
-        vector = ir.VectorType(ir.IntType(8), WORD_BITS)
-        word = builder.load(builder.bitcast(builder.gep(data, [first]), vector.as_pointer()), align=1)
-        return builder.bitcast(builder.icmp_unsigned("!=", word, ir.Constant(vector, None)), ir.IntType(WORD_BITS))
-
-    return types.uint64(types.Array(types.uint8, 1, "C"), types.intp), codegen

@@ -14,8 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.compiled import njit
-from fairfold.forests.lanes import LANES, add_less, add_row, last_pair, no_rows, products, put, rest_of
-from fairfold.forests.sparse_codes import lowest_bit, nonzero_bits
+from fairfold.forests.lanes import (
+    FLAGS,
+    LANES,
+    add_less,
+    add_row,
+    bits_up_to,
+    last_pair,
+    no_rows,
+    nonzero_bits,
+    products,
+    put,
+    rest_of,
+)
+from fairfold.forests.sparse_codes import count_bits, lowest_bit
 
 MOST_CODES = 256
 RANKED_AT_MOST = 64  # samples that are sorted by comparing each with all
@@ -187,7 +199,7 @@ def best_of_codes(  # noqa: ANN001, ANN201
 def _list_seen(is_seen, seen):  # noqa: ANN001, ANN202
     """Where in ``by_code`` the codes begin that are seen, in order, into ``seen``; returns their number."""
     n_seen = 0
-    for first in range(0, MOST_CODES, 64):
+    for first in range(0, MOST_CODES, FLAGS):
         bits = nonzero_bits(is_seen, first)
         while bits != 0:
             seen[n_seen] = (np.uint64(first) + lowest_bit(bits)) * np.uint64(LANES)
@@ -239,3 +251,65 @@ def best_of_sorted(tally, keys, n, whole, square, min_samples_leaf, scores, leas
             if keys[end - 1] >> np.uint64(32) != keys[end] >> np.uint64(32):
                 least, best = scores[candidate], end
     return (least, best) if best >= 0 else (-1.0, 0)
+
+
+@njit(boundscheck=False, counted=False)
+def gather_numbers(numbers, column_start, rows, gathered):  # noqa: ANN001, ANN201
+    """Numbers of the samples in one feature into ``gathered``; returns the lowest and the highest."""
+    for position in range(len(rows)):
+        gathered[position] = numbers[np.uintp(column_start) + rows[position]]
+    lowest = highest = gathered[0]
+    for position in range(len(rows)):
+        lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
+    return lowest, highest
+
+
+@njit(counted=False, forceinline=True)
+def value_of(number):  # noqa: ANN001, ANN201
+    """The single-precision value of a number as ``numbers_of`` makes them."""
+    return np.int32(number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
+
+
+@njit(counted=False, forceinline=True)
+def _last_number(at):  # noqa: ANN001, ANN202
+    """That of the largest single-precision value that is at most ``at``."""
+    value = np.float32(at)
+    bits = value.view(np.int32)
+    number = np.int32(bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
+    return np.int32(number - 1) if value > at else number
+
+
+@njit(counted=False, forceinline=True)
+def _first_bits(n):  # noqa: ANN001, ANN202
+    """A word with so many bits set, all if there are fewer."""
+    return ~np.uint64(0) >> np.uint64(max(FLAGS - n, 0))
+
+
+@njit(boundscheck=False, counted=False, forceinline=True)
+def mark_left(gathered, n, at, marks):  # noqa: ANN001, ANN201
+    """Bits of ``n`` samples whose value is at most ``at`` into ``marks``; returns their number."""
+    most, n_left = _last_number(at), 0
+    for word in range((n + FLAGS - 1) // FLAGS):
+        bits = bits_up_to(gathered, word * FLAGS, most) & _first_bits(n - word * FLAGS)
+        marks[word] = bits
+        n_left += np.int64(count_bits(bits))
+    return n_left
+
+
+@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+def score_marked(tally, rows, n, marks, flip, whole, square):  # noqa: ANN001, ANN201
+    """What a split is worth, from the samples that are marked or, with ``flip``, those that are not."""
+    drawn, totals, own = tally.drawn, tally.totals, tally.own
+    width, pair, ends = len(totals), np.int64(0), np.uint32(0)
+    for block in range(0, width, LANES):
+        lanes = no_rows(drawn)
+        for word in range((n + FLAGS - 1) // FLAGS):
+            first = word * FLAGS
+            bits = marks[word] ^ _first_bits(n - first) if flip else marks[word]
+            while bits != 0:
+                row = rows[np.uintp(first) + np.uintp(lowest_bit(bits))]
+                lanes = add_row(lanes, drawn, row * width + block)
+                bits &= bits - np.uint64(1)
+        pair += products(lanes, own, totals, block)
+        ends = last_pair(lanes)
+    return _worth(pair, ends, whole, square)

@@ -168,7 +168,7 @@ class MultilabelForest(ForgetsSamples):
             X = BinnedMatrix.from_matrix(_as_matrix(X), max_bins=self.max_bins)
         Y = _check_labels(Y, X.shape[0])
         self.n_features_in_ = X.shape[1]
-        table = X.exact if self.kind == "extra_trees" else X.binned
+        table = X.with_numbers if self.kind == "extra_trees" else X.binned
         self.label_means_ = _means(Y, X.weights)
         targets = [self._target(X, part) for part in (np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y])]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
