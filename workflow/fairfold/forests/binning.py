@@ -47,10 +47,8 @@ class CodeTable(NamedTuple):
     def samples(self, rows: np.ndarray) -> CodeTable:
         """Some of the samples, with the codes that they have among all."""
         codes = np.ascontiguousarray(self.codes[:, rows])
-        numbers = self.numbers[:, rows] if len(self.numbers) else self.numbers
-        return CodeTable(
-            codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows), np.ascontiguousarray(numbers)
-        )
+        numbers = self.numbers[rows] if len(self.numbers) else self.numbers
+        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows), numbers)
 
     def with_numbers(self) -> CodeTable:
         """The same table with ``numbers``, for extra trees."""
@@ -59,10 +57,9 @@ class CodeTable(NamedTuple):
         bits = (self.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
         of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
         numbers = np.empty(self.codes.shape, dtype=np.int32)
-        for feature in np.flatnonzero(self.sparse.place < 0):
-            at = -1 - self.sparse.place[feature]
-            numbers[at] = of_values[self.starts[feature] :][self.codes[at]]
-        return self._replace(numbers=numbers)
+        for column, start in enumerate(self.starts[:-1][self.sparse.place < 0]):
+            of_values[start:].take(self.codes[column], out=numbers[column], mode="clip")
+        return self._replace(numbers=np.ascontiguousarray(numbers.T))
 
     def codes_of(self, feature: int) -> np.ndarray:
         """(n_samples,) codes of one feature."""

@@ -27,11 +27,11 @@ from fairfold.forests.tallies import (
     best_of_sorted,
     fits,
     gather_numbers,
-    mark_left,
+    last_number,
+    mark_up_to,
     new_tally,
     rank_keys,
     score_marked,
-    score_side,
     squared_totals,
     value_of,
 )
@@ -302,7 +302,7 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
 @njit()
 def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     return _Workspace(
-        np.empty(n, dtype=table.codes.dtype),
+        np.empty(n + FLAGS, dtype=table.codes.dtype),
         np.empty(n, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
@@ -311,7 +311,7 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
         empty_bits(table.sparse),
         np.empty(RANKED_AT_MOST, dtype=np.int16),
         np.empty(RANKED_AT_MOST, dtype=np.int16),
-        np.empty(n + FLAGS, dtype=np.int32),
+        np.empty(ALL_COMPARED_AT_MOST + FLAGS, dtype=np.int32),
         np.empty(n // FLAGS + 1, dtype=np.uint64),
     )
 
@@ -706,6 +706,7 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side
     values, starts, numbers = table.lowest, table.starts, table.numbers.reshape(-1)
+    is_small = node.is_tallied and len(rows) <= ALL_COMPARED_AT_MOST and len(numbers) > 0
     n, square = len(rows), squared_totals(node.totals)
     mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
@@ -717,46 +718,44 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
             n_known -= 1
             continue
         feature = features[position]
-        by_numbers = False
-        if tally is not None:
-            by_numbers = node.is_tallied and table.sparse.place[feature] < 0 and len(table.numbers) > 0
+        by_numbers = is_small and table.sparse.place[feature] < 0
         if by_numbers:
-            column_start = (-1 - table.sparse.place[feature]) * table.numbers.shape[1]
-            first_number, last_number = gather_numbers(numbers, column_start, rows, work.numbers)
-            lowest_value, highest_value = value_of(first_number), value_of(last_number)
-            lowest, highest, n_lowest = codes.dtype.type(0), codes.dtype.type(first_number != last_number), 0
+            column = -1 - table.sparse.place[feature]
+            low_number, high_number = gather_numbers(numbers, table.numbers.shape[1], column, rows, work.numbers)
+            is_constant, n_lowest = low_number == high_number, 0
+            low_value, high_value = value_of(low_number), value_of(high_number)
         else:
             lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
-            lowest_value, highest_value = values[starts[feature] + lowest], values[starts[feature] + highest]
-        if lowest == highest:
+            is_constant, start = lowest == highest, starts[feature]
+            low, high = start + np.int64(lowest), start + np.int64(highest)
+            low_value, high_value = values[low], values[high]
+        if is_constant:
             features[position], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
-        at = _draw_threshold(lowest_value, highest_value, state)
+        at = _draw_threshold(low_value, high_value, state)
         listed = side[: n - n_lowest] if n_lowest > 0 else rows
         if by_numbers:
-            n_left = mark_left(work.numbers, n, at, work.marks)
+            n_left = mark_up_to(work.numbers, n, last_number(at), work.marks)
         else:
-            start = starts[feature]
             if len(listed) <= ALL_COMPARED_AT_MOST:
                 cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
             else:
-                low, high = start + np.int64(lowest), start + np.int64(highest)
                 cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-            n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
+            if node.is_tallied:
+                n_left = n_lowest + mark_up_to(gathered, len(listed), cut, work.marks)
+            else:
+                n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
-        if tally is not None and by_numbers:
-            score = score_marked(tally, rows, n, work.marks, 2 * n_left > n, node.whole, square)
+        if tally is not None and node.is_tallied:
+            score = score_marked(tally, listed, work.marks, 2 * n_left > n, node.whole, square)
         else:
             n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-            if tally is not None and node.is_tallied:
-                score = score_side(tally, side, n_side, node.whole, square)
-            else:
-                score = _score_listed(side, 0, n_side, 1, node)
+            score = _score_listed(side, 0, n_side, 1, node)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:

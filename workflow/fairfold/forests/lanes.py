@@ -203,7 +203,8 @@ def bits_up_to(typing_context, numbers, first, most):  # noqa: ANN001, ANN201
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
         numbers, first, most = arguments
         block = _load(context, builder, signature.args[0], numbers, first, FLAGS)
-        return builder.bitcast(builder.icmp_signed("<=", block, _spread(builder, most, FLAGS)), ir.IntType(FLAGS))
+        compare = builder.icmp_signed if signature.args[2].signed else builder.icmp_unsigned
+        return builder.bitcast(compare("<=", block, _spread(builder, most, FLAGS)), ir.IntType(FLAGS))
 
     return types.uint64(numbers, types.intp, numbers.dtype), codegen
 

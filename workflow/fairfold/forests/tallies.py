@@ -137,20 +137,6 @@ def _worth(pair, ends, whole, square):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
-def score_side(tally, side, n_side, whole, square):  # noqa: ANN001, ANN201
-    """What a split is worth, from the samples on one side of it; ``square`` is the sum of squared totals."""
-    drawn, totals, own = tally.drawn, tally.totals, tally.own
-    width, pair, ends = len(totals), np.int64(0), np.uint32(0)
-    for block in range(0, width, LANES):
-        lanes = no_rows(drawn)
-        for position in range(n_side):
-            lanes = add_row(lanes, drawn, side[position] * width + block)
-        pair += products(lanes, own, totals, block)
-        ends = last_pair(lanes)
-    return _worth(pair, ends, whole, square)
-
-
-@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
 def best_of_codes(  # noqa: ANN001, ANN201
     tally, gathered, rows, n_listed, n, lowest, whole, square, min_samples_leaf, scores, least
 ):
@@ -254,10 +240,10 @@ def best_of_sorted(tally, keys, n, whole, square, min_samples_leaf, scores, leas
 
 
 @njit(boundscheck=False, counted=False)
-def gather_numbers(numbers, column_start, rows, gathered):  # noqa: ANN001, ANN201
+def gather_numbers(numbers, n_columns, column, rows, gathered):  # noqa: ANN001, ANN201
     """Numbers of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
-        gathered[position] = numbers[np.uintp(column_start) + rows[position]]
+        gathered[position] = numbers[np.uintp(rows[position]) * np.uintp(n_columns) + np.uintp(column)]
     lowest = highest = gathered[0]
     for position in range(len(rows)):
         lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
@@ -265,17 +251,22 @@ def gather_numbers(numbers, column_start, rows, gathered):  # noqa: ANN001, ANN2
 
 
 @njit(counted=False, forceinline=True)
-def value_of(number):  # noqa: ANN001, ANN201
-    """The single-precision value of a number as ``numbers_of`` makes them."""
-    return np.int32(number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
+def _flip(number):  # noqa: ANN001, ANN202
+    """From the bits of a floating-point number to a whole number in the order of these, and back."""
+    return np.int32(number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
 @njit(counted=False, forceinline=True)
-def _last_number(at):  # noqa: ANN001, ANN202
+def value_of(number):  # noqa: ANN001, ANN201
+    """The single-precision value of one of the ``numbers`` of a CodeTable."""
+    return np.int32(_flip(number)).view(np.float32)
+
+
+@njit(counted=False, forceinline=True)
+def last_number(at):  # noqa: ANN001, ANN201
     """That of the largest single-precision value that is at most ``at``."""
     value = np.float32(at)
-    bits = value.view(np.int32)
-    number = np.int32(bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
+    number = _flip(value.view(np.int32))
     return np.int32(number - 1) if value > at else number
 
 
@@ -286,26 +277,26 @@ def _first_bits(n):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
-def mark_left(gathered, n, at, marks):  # noqa: ANN001, ANN201
-    """Bits of ``n`` samples whose value is at most ``at`` into ``marks``; returns their number."""
-    most, n_left = _last_number(at), 0
+def mark_up_to(gathered, n, cut, marks):  # noqa: ANN001, ANN201
+    """Bits of ``n`` samples whose code is at most the cut into ``marks``; returns their number."""
+    n_left = 0
     for word in range((n + FLAGS - 1) // FLAGS):
-        bits = bits_up_to(gathered, word * FLAGS, most) & _first_bits(n - word * FLAGS)
+        bits = bits_up_to(gathered, word * FLAGS, cut) & _first_bits(n - word * FLAGS)
         marks[word] = bits
         n_left += np.int64(count_bits(bits))
     return n_left
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
-def score_marked(tally, rows, n, marks, flip, whole, square):  # noqa: ANN001, ANN201
-    """What a split is worth, from the samples that are marked or, with ``flip``, those that are not."""
+def score_marked(tally, rows, marks, others, whole, square):  # noqa: ANN001, ANN201
+    """What a split is worth, from the samples on one side of it: those that are marked, or the others."""
     drawn, totals, own = tally.drawn, tally.totals, tally.own
-    width, pair, ends = len(totals), np.int64(0), np.uint32(0)
+    width, n, pair, ends = len(totals), len(rows), np.int64(0), np.uint32(0)
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
         for word in range((n + FLAGS - 1) // FLAGS):
             first = word * FLAGS
-            bits = marks[word] ^ _first_bits(n - first) if flip else marks[word]
+            bits = marks[word] ^ _first_bits(n - first) if others else marks[word]
             while bits != 0:
                 row = rows[np.uintp(first) + np.uintp(lowest_bit(bits))]
                 lanes = add_row(lanes, drawn, row * width + block)
