@@ -101,11 +101,12 @@ class _Node(NamedTuple):
 class _Split(NamedTuple):
     """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
 
-    The latter are the first ``n_constant`` features.
+    The latter are the first ``n_constant`` features. ``by_numbers``: whether the cut is one of the table's ``numbers``.
     """
 
     feature: int
     cut: int
+    by_numbers: bool
     threshold: float
     n_constant: int
 
@@ -170,13 +171,18 @@ def grow_tree(table, labels, small, n_labels, rules, pool, seed):  # noqa: ANN00
     state = np.array([seed], dtype=np.uint64)
     weights = _draw_weights(n, pool, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
-    drawn = _repeat_labels(labels, weights, rows[:n_drawn])
+    most = np.int64(weights.sum())
+    is_all_tallied = False
+    if small is not None:
+        has_few_codes = table.codes.itemsize == 1
+        is_all_tallied = fits(most, n_labels, small.most) and (rules.random_threshold or has_few_codes)
+    drawn = np.empty(0, dtype=labels.dtype) if is_all_tallied else _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
     bag = _Node(rows, weights, drawn, np.zeros(width), 0.0, False)
     features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
-    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0, np.int64(weights.sum()))
+    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0, most)
     tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
     work = _empty_workspace(table, n)
     n_nodes = _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree)
@@ -213,8 +219,14 @@ def _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, featur
         tree.weight[number] = np.int32(node.whole)
         for label in range(n_labels):
             tree.value[number, label] = totals[label] / node.whole
-        if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
-            split = _Split(-1, 0, 0.0, n_constant)
+        if len(in_bag) < 2 * rules.min_samples_leaf:
+            is_leaf = True
+        elif tally is not None and is_tallied and small.is_binary:
+            is_leaf = _has_equal_labels(totals, n_labels, whole)
+        else:
+            is_leaf = _is_pure(labels, n_labels, in_bag)
+        if is_leaf:
+            split = _Split(-1, 0, False, 0.0, n_constant)
         elif rules.random_threshold:
             split = _random_split(table, codes, node, tally, features, n_constant, rules, state, work)
         else:
@@ -366,6 +378,15 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
+@njit(boundscheck=False, counted=False)
+def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
+    """The same, where labels are 0 or 1."""
+    for label in range(n_labels):
+        if totals[label] != 0 and totals[label] != whole:
+            return False
+    return True
+
+
 @njit(boundscheck=False, counted=False, forceinline=True)
 def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
@@ -373,15 +394,21 @@ def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
     if place >= 0:
         n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
         return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
-    column_start = (-1 - place) * table.codes.shape[1]
-    n_left = n_right = 0
+    if split.by_numbers:
+        n_columns = table.numbers.shape[1]
+        return _partition_dense(table.numbers.reshape(-1), n_columns, -1 - place, np.int32(cut), rows, side)
+    return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
+
+
+@njit(boundscheck=False, counted=False)
+def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN202
+    """The same for codes of samples that are ``step`` apart, from ``first`` on."""
+    n_left = 0
     for position in range(len(rows)):
         row = rows[position]
-        goes_left = codes[np.uintp(column_start) + row] <= cut
-        rows[n_left] = side[n_right] = row
-        n_left += goes_left
-        n_right += not goes_left
-    for position in range(n_right):
+        rows[n_left] = side[position - n_left] = row
+        n_left += codes[np.uintp(first) + np.uintp(row) * np.uintp(step)] <= cut
+    for position in range(len(rows) - n_left):
         rows[n_left + position] = side[position]
     return n_left
 
@@ -477,9 +504,9 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
             best_score, best_feature, end = scores[candidate], feature, candidate + fewest
             best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
     if best_feature < 0:
-        return _Split(-1, 0, 0.0, first)
+        return _Split(-1, 0, False, 0.0, first)
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
-    return _Split(best_feature, cut, at, first)
+    return _Split(best_feature, cut, False, at, first)
 
 
 @njit(boundscheck=False, counted=False)
@@ -759,9 +786,11 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:
-        return _Split(-1, 0, 0.0, first)
+        return _Split(-1, 0, False, 0.0, first)
+    if is_small and table.sparse.place[best_feature] < 0:
+        return _Split(best_feature, np.int64(last_number(best_at)), True, best_at, first)
     start, end = starts[best_feature], starts[best_feature + 1]
-    return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first)
+    return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, False, best_at, first)
 
 
 @njit(counted=False)

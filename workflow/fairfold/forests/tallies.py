@@ -40,10 +40,12 @@ class SmallLabels(NamedTuple):
 
     rows : (n_samples, width) int16, padded with zeros to whole blocks of ``LANES``; ones in the last two.
     most : the largest size of a label.
+    is_binary : whether all are 0 or 1.
     """
 
     rows: np.ndarray
     most: float
+    is_binary: bool
 
 
 def small_labels(Y: np.ndarray, most: float) -> SmallLabels:
@@ -51,7 +53,7 @@ def small_labels(Y: np.ndarray, most: float) -> SmallLabels:
     rows = np.zeros((len(Y), -(-(Y.shape[1] + 2) // LANES) * LANES), dtype=np.int16)
     rows[:, : Y.shape[1]] = Y
     rows[:, -2:] = 1
-    return SmallLabels(rows, most)
+    return SmallLabels(rows, most, bool(most <= 1 and (Y >= 0).all()))
 
 
 class Tally(NamedTuple):
