@@ -440,7 +440,7 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     return -1 if draw < n_known else first + draw - n_known
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False)
+@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
 def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
@@ -728,7 +728,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
     return best_start, best_end
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False)
+@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
 def _random_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side

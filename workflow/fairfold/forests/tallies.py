@@ -120,7 +120,7 @@ def add_up_tally(tally, rows, totals):  # noqa: ANN001, ANN201
     return np.float64(sums[width - 2])
 
 
-@njit(boundscheck=False, counted=False)
+@njit(boundscheck=False, counted=False, forceinline=True)
 def squared_totals(totals):  # noqa: ANN001, ANN201
     """Sum of squares of a node's sums."""
     square = 0.0
@@ -241,7 +241,7 @@ def best_of_sorted(tally, keys, n, whole, square, min_samples_leaf, scores, leas
     return (least, best) if best >= 0 else (-1.0, 0)
 
 
-@njit(boundscheck=False, counted=False)
+@njit(boundscheck=False, counted=False, forceinline=True)
 def gather_numbers(numbers, n_columns, column, rows, gathered):  # noqa: ANN001, ANN201
     """Numbers of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
