@@ -34,24 +34,29 @@ class CodeTable(NamedTuple):
 
     ``codes`` is (n_dense, n_samples) of unsigned integers, one row for each feature that is not sparse; ``sparse`` has
     the codes of those that are. Code ``c`` of feature ``f`` stands for the values from ``lowest[starts[f] + c]`` to
-    ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
+    ``highest[starts[f] + c]``, in single precision; higher codes have higher values. ``numbers`` are (n_samples,
+    n_dense) int32 in the order of exact values, their bits but for the sign, or empty: see :meth:`with_numbers`.
     """
 
     codes: np.ndarray
     starts: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
-    sparse: SparseCodes
     numbers: np.ndarray
+    sparse: SparseCodes
 
     def samples(self, rows: np.ndarray) -> CodeTable:
         """Some of the samples, with the codes that they have among all."""
         codes = np.ascontiguousarray(self.codes[:, rows])
         numbers = self.numbers[rows] if len(self.numbers) else self.numbers
-        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows), numbers)
+        return CodeTable(codes, self.starts, self.lowest, self.highest, numbers, self.sparse.samples(rows))
 
     def with_numbers(self) -> CodeTable:
-        """The same table with ``numbers``, for extra trees."""
+        """A table of exact values with ``numbers``, for extra trees.
+
+        In a small node, whose samples are anywhere in a feature's codes, values by rows are at hand sooner than a code
+        and, from another table, what it stands for.
+        """
         if len(self.numbers) or not len(self.codes):
             return self
         bits = (self.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
@@ -270,7 +275,7 @@ class _Ranked:
         listed = SparseCodes.of(place, common.astype(dtype), starts, rows, of_rows.astype(dtype), n_samples)
         codes = self._codes[: self._n_dense].astype(dtype, copy=False)
         starts = np.cumsum(np.append(0, np.concatenate(self._sizes)))
-        return CodeTable(codes, starts, values, values, listed, NO_NUMBERS)
+        return CodeTable(codes, starts, values, values, NO_NUMBERS, listed)
 
 
 def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
@@ -377,7 +382,7 @@ def _group(exact: CodeTable, max_bins: int) -> CodeTable:
     codes, listed = np.empty(exact.codes.shape, dtype=np.uint8), exact.sparse
     common, of_rows = np.empty(len(listed.common), dtype=np.uint8), np.empty(len(listed.codes), dtype=np.uint8)
     starts, lowest, highest = _group_values(exact, max_bins, codes, common, of_rows)
-    return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows), NO_NUMBERS)
+    return CodeTable(codes, starts, lowest, highest, NO_NUMBERS, listed.recoded(common, of_rows))
 
 
 @njit()

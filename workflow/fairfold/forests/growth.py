@@ -22,6 +22,7 @@ from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mar
 from fairfold.forests.tallies import (
     MOST_CODES,
     RANKED_AT_MOST,
+    Sought,
     add_up_tally,
     best_of_codes,
     best_of_sorted,
@@ -381,7 +382,7 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
 @njit(boundscheck=False, counted=False)
 def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
     """The same, where labels are 0 or 1."""
-    for label in range(n_labels):
+    for label in range(n_labels):  # noqa: SIM110
         if totals[label] != 0 and totals[label] != whole:
             return False
     return True
@@ -445,7 +446,8 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
     gathered, keys, counts, side, parts, scores, bits = work[:7]
-    n, square = len(rows), squared_totals(node.totals)
+    n = len(rows)
+    sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
     mark_node(table.sparse.signatures, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -468,17 +470,13 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
         if tally is not None and node.is_tallied and n_codes <= MOST_CODES:
             if n_lowest == 0 and n <= RANKED_AT_MOST:
                 rank_keys(gathered, rows, n, lowest, work.small_keys, work.ranks, keys)
-                score, end = best_of_sorted(
-                    tally, keys, n, whole, square, rules.min_samples_leaf, scores, best_score
-                )
+                score, end = best_of_sorted(tally, keys, sought, scores, best_score)
                 if score > best_score:
                     best_score, best_feature = score, feature
                     best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
                 continue
-            listed = side if n_lowest > 0 else rows
-            score, left, right = best_of_codes(
-                tally, gathered, listed, n - n_lowest, n, lowest, whole, square, rules.min_samples_leaf, scores, best_score
-            )
+            listed = side[: n - n_lowest] if n_lowest > 0 else rows
+            score, left, right = best_of_codes(tally, gathered, listed, lowest, sought, scores, best_score)
             if score > best_score:
                 best_score, best_feature = score, feature
                 best_left, best_right = np.int64(lowest) + np.int64(left), np.int64(lowest) + np.int64(right)
@@ -734,7 +732,8 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
     rows, gathered, side = node.rows, work.codes, work.side
     values, starts, numbers = table.lowest, table.starts, table.numbers.reshape(-1)
     is_small = node.is_tallied and len(rows) <= ALL_COMPARED_AT_MOST and len(numbers) > 0
-    n, square = len(rows), squared_totals(node.totals)
+    n = len(rows)
+    sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
     mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -779,7 +778,7 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
         if tally is not None and node.is_tallied:
-            score = score_marked(tally, listed, work.marks, 2 * n_left > n, node.whole, square)
+            score = score_marked(tally, listed, work.marks, 2 * n_left > n, sought)
         else:
             n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
             score = _score_listed(side, 0, n_side, 1, node)
@@ -908,6 +907,8 @@ def add_leaf_values(leaves, counted, values, width, total):  # noqa: ANN001, ANN
         for block in range(0, width, LANES):
             lanes = no_rows(total)
             for tree in range(leaves.shape[1]):
-                node = leaves[row, tree] if counted is None or counted[row, tree] else nothing
+                node = leaves[row, tree]
+                if counted is not None:  # without a branch that a processor would guess
+                    node = nothing + (node - nothing) * counted[row, tree]
                 lanes = add_row(lanes, values, node * width + block)
             store(lanes, total, row * width + block)

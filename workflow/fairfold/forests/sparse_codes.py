@@ -397,7 +397,7 @@ def _first_from(rows, at, row):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
+def lowest_bit(typing_context, word):  # noqa: ANN001, ANN201
     """Place of the lowest bit that is set, of a word that is not 0."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
@@ -407,7 +407,7 @@ def lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def count_bits(typing_context, word):  # noqa: ANN001, ANN202
+def count_bits(typing_context, word):  # noqa: ANN001, ANN201
     """How many bits are set."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202

@@ -31,6 +31,7 @@ from fairfold.forests.sparse_codes import count_bits, lowest_bit
 
 MOST_CODES = 256
 RANKED_AT_MOST = 64  # samples that are sorted by comparing each with all
+LARGEST_SMALL = 2**15  # 16 bits hold less
 COUNT = np.uint32(16)  # where the number of samples begins in the last two lanes; their weight is below
 WEIGHT = np.uint32(0xFFFF)
 
@@ -46,6 +47,15 @@ class SmallLabels(NamedTuple):
     rows: np.ndarray
     most: float
     is_binary: bool
+
+
+class Sought(NamedTuple):
+    """A node to be split: how many samples, their weight, its totals squared and summed, and the fewest on a side."""
+
+    n: int
+    whole: float
+    square: float
+    min_samples_leaf: int
 
 
 def small_labels(Y: np.ndarray, most: float) -> SmallLabels:
@@ -102,7 +112,11 @@ def new_tally(small, weights, rows):  # noqa: ANN001, ANN201
 def fits(whole, n_labels, most):  # noqa: ANN001, ANN201
     """Whether sums over a node of this weight, and what its splits are worth, are exact."""
     largest = whole * most
-    return max(whole, largest) < 2**15 and n_labels * largest**2 < 2**31 and n_labels * (whole * largest) ** 2 < 2**53
+    return (
+        max(whole, largest) < LARGEST_SMALL
+        and n_labels * largest**2 < 2**31
+        and n_labels * (whole * largest) ** 2 < 2**53
+    )
 
 
 @njit(boundscheck=False, counted=False)
@@ -139,14 +153,13 @@ def _worth(pair, ends, whole, square):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
-def best_of_codes(  # noqa: ANN001, ANN201
-    tally, gathered, rows, n_listed, n, lowest, whole, square, min_samples_leaf, scores, least
-):
+def best_of_codes(tally, gathered, rows, lowest, sought, scores, least):  # noqa: ANN001, ANN201
     """Score of the best split between two codes of a feature, and these codes less the lowest; -1 for none over least.
 
-    The first ``n_listed`` of ``rows`` are looked at, with codes in ``gathered``. The others of the node's ``n`` samples
-    have the lowest code.
+    The samples ``rows`` are looked at, with codes in ``gathered``. The others of the node have the lowest code.
     """
+    n, whole, square, min_samples_leaf = sought
+    n_listed = len(rows)
     drawn, totals, own, by_code, is_seen, seen, pairs, ends = tally
     width = len(totals)
     for position in range(n_listed):
@@ -216,10 +229,11 @@ def rank_keys(gathered, rows, n, lowest, small_keys, ranks, keys):  # noqa: ANN0
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
-def best_of_sorted(tally, keys, n, whole, square, min_samples_leaf, scores, least):  # noqa: ANN001, ANN201
+def best_of_sorted(tally, keys, sought, scores, least):  # noqa: ANN001, ANN201
     """Score of the best split between two codes, and how many samples lie on the left; -1 for none over least."""
     drawn, totals, own, pairs, ends = tally.drawn, tally.totals, tally.own, tally.pairs, tally.ends
-    width, fewest = len(totals), min_samples_leaf
+    n, whole, square, fewest = sought
+    width = len(totals)
     count = n - 2 * fewest + 1
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
@@ -290,7 +304,7 @@ def mark_up_to(gathered, n, cut, marks):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
-def score_marked(tally, rows, marks, others, whole, square):  # noqa: ANN001, ANN201
+def score_marked(tally, rows, marks, others, sought):  # noqa: ANN001, ANN201
     """What a split is worth, from the samples on one side of it: those that are marked, or the others."""
     drawn, totals, own = tally.drawn, tally.totals, tally.own
     width, n, pair, ends = len(totals), len(rows), np.int64(0), np.uint32(0)
@@ -305,4 +319,4 @@ def score_marked(tally, rows, marks, others, whole, square):  # noqa: ANN001, AN
                 bits &= bits - np.uint64(1)
         pair += products(lanes, own, totals, block)
         ends = last_pair(lanes)
-    return _worth(pair, ends, whole, square)
+    return _worth(pair, ends, sought.whole, sought.square)

@@ -34,7 +34,7 @@ from fairfold.forests.growth import (
     measured_values,
 )
 from fairfold.forests.lanes import LANES
-from fairfold.forests.tallies import SmallLabels, small_labels
+from fairfold.forests.tallies import LARGEST_SMALL, SmallLabels, small_labels
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
 from fairfold.usage import free_memory
@@ -587,13 +587,14 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
 
 
 def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | None, np.ndarray]:
-    """Labels in whole blocks of lanes, (n_samples, width), once more as whole numbers or None, and what was taken off.
+    """Labels in whole blocks of lanes, the same as whole numbers or None, and what was taken off them, (n_labels,).
 
-    The latter is (n_labels,) float32. Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
+    Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
     """
     most = float(np.abs(Y).max())
     if n_draws * most < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
-        return _pad(Y, np.float32), small_labels(Y, most), np.zeros(Y.shape[1], dtype=np.float32)
+        small = small_labels(Y, most) if most < LARGEST_SMALL else None
+        return _pad(Y, np.float32), small, np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
     return _pad(Y - centre, np.float64), None, centre
 
