@@ -72,8 +72,7 @@ def test_marks_are_the_codes_up_to_the_cut(dtype, n):
 def test_numbers_are_in_the_order_of_values():
     rng = np.random.default_rng(2)
     values = np.unique(np.append(rng.normal(size=500) * 10.0 ** rng.integers(-40, 38, 500), 0).astype(np.float32))
-    table = BinnedMatrix.from_matrix(values[:, np.newaxis]).with_numbers
-    numbers = table.numbers[:, 0]
+    numbers = BinnedMatrix.from_matrix(values[:, np.newaxis]).numbers[:, 0]
     assert (np.diff(numbers) > 0).all()
     for number, value in zip(numbers, values, strict=True):
         assert _there_and_back(np.float64(value)) == (number, value)
@@ -122,10 +121,10 @@ def test_trees_are_those_of_sums_in_single_precision(kind, labels):
     Y = np.clip(np.rint(latent), -3, 3) if labels == "signed" else (latent > 0.6).astype(float)
     forest = MultilabelForest(kind, max_features=4, max_samples=1.0, min_samples_leaf=3, random_state=0)
     matrix = BinnedMatrix.from_matrix(X)
-    table, target = matrix.with_numbers if kind == "extra_trees" else matrix.binned, forest._target(matrix, Y)
+    features, target = matrix.for_kind(kind), forest._target(matrix, Y)
     assert fits(target.rules.n_draws, n_labels, np.abs(Y).max()) == (labels != "binary")
     found, expected = (
-        grow_tree(table, target.padded, small, n_labels, target.rules, target.pool, np.uint64(5))
+        grow_tree(*features, target.padded, small, n_labels, target.rules, target.pool, np.uint64(5))
         for small in (target.small, target.small._replace(most=1e9, is_binary=False))
     )
     for one, other in zip((*found[0], *found[1:]), (*expected[0], *expected[1:]), strict=True):

@@ -26,7 +26,6 @@ from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
 COLUMNS_AT_ONCE = 64  # of dense features, turned to lie one behind the other
 SPARSE_COLUMNS_AT_ONCE = 1024
-NO_NUMBERS = np.empty((0, 0), dtype=np.int32)
 
 
 class CodeTable(NamedTuple):
@@ -34,37 +33,19 @@ class CodeTable(NamedTuple):
 
     ``codes`` is (n_dense, n_samples) of unsigned integers, one row for each feature that is not sparse; ``sparse`` has
     the codes of those that are. Code ``c`` of feature ``f`` stands for the values from ``lowest[starts[f] + c]`` to
-    ``highest[starts[f] + c]``, in single precision; higher codes have higher values. ``numbers`` are (n_samples,
-    n_dense) int32 in the order of exact values, their bits but for the sign, or empty: see :meth:`with_numbers`.
+    ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
     """
 
     codes: np.ndarray
     starts: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
-    numbers: np.ndarray
     sparse: SparseCodes
 
     def samples(self, rows: np.ndarray) -> CodeTable:
         """Some of the samples, with the codes that they have among all."""
         codes = np.ascontiguousarray(self.codes[:, rows])
-        numbers = self.numbers[rows] if len(self.numbers) else self.numbers
-        return CodeTable(codes, self.starts, self.lowest, self.highest, numbers, self.sparse.samples(rows))
-
-    def with_numbers(self) -> CodeTable:
-        """A table of exact values with ``numbers``, for extra trees.
-
-        In a small node, whose samples are anywhere in a feature's codes, values by rows are at hand sooner than a code
-        and, from another table, what it stands for.
-        """
-        if len(self.numbers) or not len(self.codes):
-            return self
-        bits = (self.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
-        of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
-        numbers = np.empty(self.codes.shape, dtype=np.int32)
-        for column, start in enumerate(self.starts[:-1][self.sparse.place < 0]):
-            of_values[start:].take(self.codes[column], out=numbers[column], mode="clip")
-        return self._replace(numbers=np.ascontiguousarray(numbers.T))
+        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows))
 
     def codes_of(self, feature: int) -> np.ndarray:
         """(n_samples,) codes of one feature."""
@@ -103,9 +84,23 @@ class BinnedMatrix:
     weights: np.ndarray | None = None
 
     @cached_property
-    def with_numbers(self) -> CodeTable:
-        """``exact`` as extra trees take it; made once."""
-        return self.exact.with_numbers()
+    def numbers(self) -> np.ndarray:
+        """(n_samples, n_dense) int32 in the order of exact values: their bits in single precision, but for the sign.
+
+        In a small node, whose samples are anywhere in a feature's codes, extra trees have values by rows at hand sooner
+        than a code and, from another table, what it stands for. Features are those of ``exact.codes``.
+        """
+        table = self.exact
+        bits = (table.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
+        of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
+        numbers = np.empty(table.codes.shape, dtype=np.int32)
+        for column, start in enumerate(table.starts[:-1][table.sparse.place < 0]):
+            of_values[start:].take(table.codes[column], out=numbers[column], mode="clip")
+        return np.ascontiguousarray(numbers.T)
+
+    def for_kind(self, kind: str) -> tuple[CodeTable, np.ndarray | None]:
+        """The first arguments of ``grow_tree`` for trees of this kind."""
+        return (self.exact, self.numbers) if kind == "extra_trees" else (self.binned, None)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -275,7 +270,7 @@ class _Ranked:
         listed = SparseCodes.of(place, common.astype(dtype), starts, rows, of_rows.astype(dtype), n_samples)
         codes = self._codes[: self._n_dense].astype(dtype, copy=False)
         starts = np.cumsum(np.append(0, np.concatenate(self._sizes)))
-        return CodeTable(codes, starts, values, values, NO_NUMBERS, listed)
+        return CodeTable(codes, starts, values, values, listed)
 
 
 def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
@@ -382,7 +377,7 @@ def _group(exact: CodeTable, max_bins: int) -> CodeTable:
     codes, listed = np.empty(exact.codes.shape, dtype=np.uint8), exact.sparse
     common, of_rows = np.empty(len(listed.common), dtype=np.uint8), np.empty(len(listed.codes), dtype=np.uint8)
     starts, lowest, highest = _group_values(exact, max_bins, codes, common, of_rows)
-    return CodeTable(codes, starts, lowest, highest, NO_NUMBERS, listed.recoded(common, of_rows))
+    return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows))
 
 
 @njit()

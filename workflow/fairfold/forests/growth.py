@@ -46,15 +46,11 @@ CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number
 
 
 class GrowthRules(NamedTuple):
-    """How a tree grows.
-
-    ``random_threshold``: one random threshold per feature (extra trees), instead of the best one.
-    """
+    """How a tree grows."""
 
     n_draws: int
     max_features: int
     min_samples_leaf: int
-    random_threshold: bool
 
 
 class _Workspace(NamedTuple):
@@ -102,7 +98,7 @@ class _Node(NamedTuple):
 class _Split(NamedTuple):
     """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
 
-    The latter are the first ``n_constant`` features. ``by_numbers``: whether the cut is one of the table's ``numbers``.
+    The latter are the first ``n_constant`` features. ``by_numbers``: whether the cut is one of ``numbers``.
     """
 
     feature: int
@@ -148,12 +144,14 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy")
-def grow_tree(table, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
+def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
     ----------
     table : CodeTable of the features.
+    numbers : None for the best threshold of a feature; for one at random (extra trees), ``BinnedMatrix.numbers`` or an
+        empty array of two dimensions.
     labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
     small : SmallLabels, the same labels, or None where they are no whole numbers.
     n_labels : labels before padding.
@@ -176,7 +174,7 @@ def grow_tree(table, labels, small, n_labels, rules, pool, seed):  # noqa: ANN00
     is_all_tallied = False
     if small is not None:
         has_few_codes = table.codes.itemsize == 1
-        is_all_tallied = fits(most, n_labels, small.most) and (rules.random_threshold or has_few_codes)
+        is_all_tallied = fits(most, n_labels, small.most) and (numbers is not None or has_few_codes)
     drawn = np.empty(0, dtype=labels.dtype) if is_all_tallied else _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
@@ -186,14 +184,16 @@ def grow_tree(table, labels, small, n_labels, rules, pool, seed):  # noqa: ANN00
     stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0, most)
     tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
     work = _empty_workspace(table, n)
-    n_nodes = _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree)
+    n_nodes = _grow_nodes(
+        table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree
+    )
     left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
     shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False)
-def _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
+def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
     """Split the node on the stack and all below it; returns the number of nodes.
 
     A row of the stack has start and end of the samples in the bag and out of it, the number of constant features, the
@@ -228,8 +228,8 @@ def _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, featur
             is_leaf = _is_pure(labels, n_labels, in_bag)
         if is_leaf:
             split = _Split(-1, 0, False, 0.0, n_constant)
-        elif rules.random_threshold:
-            split = _random_split(table, codes, node, tally, features, n_constant, rules, state, work)
+        elif numbers is not None:
+            split = _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work)
         else:
             split = _best_split(table, codes, node, tally, features, n_constant, rules, state, work)
         if split.feature < 0:
@@ -237,8 +237,8 @@ def _grow_nodes(table, labels, small, n_labels, rules, state, bag, tally, featur
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        middle = start + _partition(table, codes, split, in_bag, work)
-        out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
+        middle = start + _partition(table, codes, numbers, split, in_bag, work)
+        out_middle = out_start + _partition(table, codes, numbers, split, out_of_bag, work)
         most = np.int64(node.whole)
         stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1, most)
         stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0, most)
@@ -389,15 +389,14 @@ def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
-def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
+def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
     place, cut, side = table.sparse.place[split.feature], split.cut, work.side
     if place >= 0:
         n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
         return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
-    if split.by_numbers:
-        n_columns = table.numbers.shape[1]
-        return _partition_dense(table.numbers.reshape(-1), n_columns, -1 - place, np.int32(cut), rows, side)
+    if numbers is not None and split.by_numbers:
+        return _partition_dense(numbers.reshape(-1), numbers.shape[1], -1 - place, np.int32(cut), rows, side)
     return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
 
 
@@ -727,10 +726,10 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
-def _random_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+def _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side
-    values, starts, numbers = table.lowest, table.starts, table.numbers.reshape(-1)
+    values, starts = table.lowest, table.starts
     is_small = node.is_tallied and len(rows) <= ALL_COMPARED_AT_MOST and len(numbers) > 0
     n = len(rows)
     sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
@@ -747,7 +746,7 @@ def _random_split(table, codes, node, tally, features, n_constant, rules, state,
         by_numbers = is_small and table.sparse.place[feature] < 0
         if by_numbers:
             column = -1 - table.sparse.place[feature]
-            low_number, high_number = gather_numbers(numbers, table.numbers.shape[1], column, rows, work.numbers)
+            low_number, high_number = gather_numbers(numbers, column, rows, work.numbers)
             is_constant, n_lowest = low_number == high_number, 0
             low_value, high_value = value_of(low_number), value_of(high_number)
         else:

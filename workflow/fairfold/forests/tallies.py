@@ -256,10 +256,10 @@ def best_of_sorted(tally, keys, sought, scores, least):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
-def gather_numbers(numbers, n_columns, column, rows, gathered):  # noqa: ANN001, ANN201
+def gather_numbers(numbers, column, rows, gathered):  # noqa: ANN001, ANN201
     """Numbers of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
-        gathered[position] = numbers[np.uintp(rows[position]) * np.uintp(n_columns) + np.uintp(column)]
+        gathered[position] = numbers[rows[position], np.uintp(column)]
     lowest = highest = gathered[0]
     for position in range(len(rows)):
         lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
@@ -274,7 +274,7 @@ def _flip(number):  # noqa: ANN001, ANN202
 
 @njit(counted=False, forceinline=True)
 def value_of(number):  # noqa: ANN001, ANN201
-    """The single-precision value of one of the ``numbers`` of a CodeTable."""
+    """The single-precision value of one of ``BinnedMatrix.numbers``."""
     return np.int32(_flip(number)).view(np.float32)
 
 

@@ -168,15 +168,15 @@ class MultilabelForest(ForgetsSamples):
             X = BinnedMatrix.from_matrix(_as_matrix(X), max_bins=self.max_bins)
         Y = _check_labels(Y, X.shape[0])
         self.n_features_in_ = X.shape[1]
-        table = X.with_numbers if self.kind == "extra_trees" else X.binned
+        features = X.for_kind(self.kind)
         self.label_means_ = _means(Y, X.weights)
         targets = [self._target(X, part) for part in (np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y])]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
         target_of = np.tile(np.arange(len(targets)), self.n_trees)
-        first = _grow(table, targets[0], seeds[0])
+        first = _grow(features, targets[0], seeds[0])
         _check_room(n_nodes=len(first[1]) * len(seeds), n_trees=self.n_trees, Y=Y)
         tasks = zip(target_of[1:], seeds[1:], strict=True)
-        trees = [first, *self._map(lambda task: _grow(table, targets[task[0]], task[1]), tasks)]
+        trees = [first, *self._map(lambda task: _grow(features, targets[task[0]], task[1]), tasks)]
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
         self._put_together(trees, np.concatenate([target.centre for target in targets]))
         self._keep_samples([leaves for *_, leaves, _ in trees], [drawn for *_, drawn in trees])
@@ -195,7 +195,6 @@ class MultilabelForest(ForgetsSamples):
             n_draws=number_of(self.max_samples, len(pool.samples), "max_samples", "samples"),
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=int(self.min_samples_leaf),
-            random_threshold=self.kind == "extra_trees",
         )
 
     def _target(self, X: BinnedMatrix, Y: np.ndarray) -> _Target:
@@ -517,10 +516,10 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
     )
 
 
-def _grow(table: CodeTable, target: _Target, seed: int) -> tuple:
+def _grow(features: tuple[CodeTable, np.ndarray | None], target: _Target, seed: int) -> tuple:
     """Nodes, weights, values, leaves of the samples, and which were drawn."""
     padded, small, centre, n_labels, rules, pool, gapped = target
-    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, small, n_labels, rules, pool, seed)
+    nodes, weights, values, leaf_of, draws = grow_tree(*features, padded, small, n_labels, rules, pool, seed)
     if gapped is not None:
         means = _means(gapped)
         values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
