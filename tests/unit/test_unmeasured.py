@@ -116,7 +116,14 @@ def test_nodes_hold_means_of_the_draws_that_are_measured(data):
     forest.fit(X, with_nan(Y))
     target = forest._target(BinnedMatrix.from_matrix(X), with_nan(Y))
     nodes, _, _, leaf_of, draws = grow_tree(
-        BinnedMatrix.from_matrix(X).binned, target.padded, 3, target.rules, target.pool, np.uint64(5)
+        BinnedMatrix.from_matrix(X).binned,
+        None,
+        target.padded,
+        target.small,
+        3,
+        target.rules,
+        target.pool,
+        np.uint64(5),
     )
     means = np.nanmean(with_nan(Y), axis=0)
     values = measured_values(nodes[2], nodes[3], leaf_of, draws, with_nan(Y), means)

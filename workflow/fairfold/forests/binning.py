@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,25 @@ class BinnedMatrix:
     binned: CodeTable
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """(n_samples, n_dense) int32 in the order of exact values: their bits in single precision, but for the sign.
+
+        In a small node, whose samples are anywhere in a feature's codes, extra trees have values by rows at hand sooner
+        than a code and, from another table, what it stands for. Features are those of ``exact.codes``.
+        """
+        table = self.exact
+        bits = (table.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
+        of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
+        numbers = np.empty(table.codes.shape, dtype=np.int32)
+        for column, start in enumerate(table.starts[:-1][table.sparse.place < 0]):
+            of_values[start:].take(table.codes[column], out=numbers[column], mode="clip")
+        return np.ascontiguousarray(numbers.T)
+
+    def for_kind(self, kind: str) -> tuple[CodeTable, np.ndarray | None]:
+        """The first arguments of ``grow_tree`` for trees of this kind."""
+        return (self.exact, self.numbers) if kind == "extra_trees" else (self.binned, None)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -249,7 +269,8 @@ class _Ranked:
         rows, n_samples = np.concatenate(self._rows), self._codes.shape[1]
         listed = SparseCodes.of(place, common.astype(dtype), starts, rows, of_rows.astype(dtype), n_samples)
         codes = self._codes[: self._n_dense].astype(dtype, copy=False)
-        return CodeTable(codes, np.cumsum(np.append(0, np.concatenate(self._sizes))), values, values, listed)
+        starts = np.cumsum(np.append(0, np.concatenate(self._sizes)))
+        return CodeTable(codes, starts, values, values, listed)
 
 
 def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
@@ -271,12 +292,12 @@ def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
     """Rank a feature that is zero in few samples, or in less than most."""
     others, n = np.flatnonzero(column), len(column)
     if 2 * len(others) <= n:  # zeros that are most of a column are not sorted
-        values, of_others = np.unique(np.append(column[others], np.float32(0)), return_inverse=True)
+        values, of_others = distinct_values(np.append(column[others], np.float32(0)))
         ranks = np.full(n, of_others[-1])
         ranks[others] = of_others[:-1]
         ranked.add_dense(values, ranks)
         return
-    values, ranks = np.unique(column, return_inverse=True)
+    values, ranks = distinct_values(column)
     if is_sparse(len(values) - 1, n):
         counts = np.bincount(ranks)
         others = np.flatnonzero(ranks != counts.argmax())
@@ -285,6 +306,43 @@ def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
             ranked.add_sparse(one[0], values, one[1], one[2], others, ranks[others])
             return
     ranked.add_dense(values, ranks)
+
+
+@njit(boundscheck=False)
+def distinct_values(column):  # noqa: ANN001, ANN201
+    """Distinct values in order, and the rank of each value: ``numpy.unique`` of (n,) float32, by digits of their bits.
+
+    Zeros have no sign. A digit is one of three in base 2**11, the last is sorted by first.
+    """
+    n = len(column)
+    bits = (column + np.float32(0)).view(np.uint32)
+    counts = np.zeros((3, 2048), dtype=np.uint32)
+    pairs, sorted_pairs = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
+    for row in range(n):
+        # the bits of floating-point numbers are in the order of these but for the sign
+        key = bits[row] ^ (np.uint32(np.int32(bits[row]) >> np.int32(31)) | np.uint32(1 << 31))
+        pairs[row] = (np.uint64(key) << np.uint64(32)) | np.uint64(row)
+        for digit in range(3):
+            counts[digit, (key >> np.uint32(11 * digit)) & np.uint32(2047)] += np.uint32(1)
+    for digit in range(3):
+        before = np.uint32(0)
+        for value in range(2048):
+            count = counts[digit, value]
+            counts[digit, value] = before
+            before += count
+        shift = np.uint64(32 + 11 * digit)
+        for position in range(n):
+            value = np.uintp((pairs[position] >> shift) & np.uint64(2047))
+            sorted_pairs[counts[digit, value]] = pairs[position]
+            counts[digit, value] += np.uint32(1)
+        pairs, sorted_pairs = sorted_pairs, pairs
+    values, ranks = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.int64)
+    last = -1
+    for position in range(n):
+        row = np.uintp(np.uint32(pairs[position]))
+        last += position == 0 or pairs[position] >> np.uint64(32) != pairs[position - 1] >> np.uint64(32)
+        values[last], ranks[row] = column[row] + np.float32(0), last
+    return values[: last + 1].copy(), ranks
 
 
 def _rank_entries(entries: np.ndarray, counts: np.ndarray, rows: np.ndarray, ranked: _Ranked) -> None:

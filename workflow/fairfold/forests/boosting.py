@@ -147,17 +147,15 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
                 raise ModelError(f"{name} is {value!r}; it must be a number above 0.")
 
     def _start(self, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
-        is_random = self.kind == "extra_trees"
         rules = GrowthRules(
             n_draws=len(seen),
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=self.min_samples_leaf,
-            random_threshold=is_random,
         )
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(self.max_rounds, np.uint64)
         # each sample is drawn by itself: nothing is left out of a bag here
         alone = replace(X, groups=None)
-        return _Run(alone, Y, seen, rules, seeds, self.learning_rate, self.l2)
+        return _Run(alone, self.kind, Y, seen, rules, seeds, self.learning_rate, self.l2)
 
     def _boost_until_no_better(
         self, runs: list[_Run], Y: np.ndarray, unseen: list[np.ndarray]
@@ -198,6 +196,7 @@ class _Run:
     def __init__(
         self,
         X: BinnedMatrix,
+        kind: ForestKind,
         Y: np.ndarray,
         seen: np.ndarray,
         rules: GrowthRules,
@@ -205,7 +204,7 @@ class _Run:
         rate: float,
         l2: float,
     ) -> None:
-        self._table, self._Y, self._pool = X.exact if rules.random_threshold else X.binned, Y, X.pool(seen)
+        self._features, self._Y, self._pool = X.for_kind(kind), Y, X.pool(seen)
         self.weights = np.ones(len(Y)) if X.weights is None else X.weights
         self._rules, self._seeds, self._rate, self._l2 = rules, iter(seeds), rate, l2
         self.base = _log_odds(Y[seen], self.weights[seen])
@@ -223,7 +222,7 @@ class _Run:
             proba[~self._is_measured] = 0  # no curvature, and no residual
             self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
             nodes, weights, values, leaf_of, _ = grow_tree(
-                self._table, self._residuals, n_labels, self._rules, self._pool, next(self._seeds)
+                *self._features, self._residuals, None, n_labels, self._rules, self._pool, next(self._seeds)
             )
             steps = np.zeros(values.shape)
             of_leaves = self._pool.samples, self.weights, leaf_of

@@ -17,11 +17,28 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.compiled import njit
-from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
+from fairfold.forests.lanes import FLAGS, LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
+from fairfold.forests.tallies import (
+    MOST_CODES,
+    RANKED_AT_MOST,
+    Sought,
+    add_up_tally,
+    best_of_codes,
+    best_of_sorted,
+    fits,
+    gather_numbers,
+    last_number,
+    mark_up_to,
+    new_tally,
+    rank_keys,
+    score_marked,
+    squared_totals,
+    value_of,
+)
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
-STACKED = 7  # numbers that describe a node that is still to be split
+STACKED = 8  # numbers that describe a node that is still to be split
 SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
 SHORT_RUN = 4  # samples with one code
 ALL_COMPARED_AT_MOST = 100  # samples whose values are compared with a threshold; with more, it is looked up
@@ -29,15 +46,11 @@ CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number
 
 
 class GrowthRules(NamedTuple):
-    """How a tree grows.
-
-    ``random_threshold``: one random threshold per feature (extra trees), instead of the best one.
-    """
+    """How a tree grows."""
 
     n_draws: int
     max_features: int
     min_samples_leaf: int
-    random_threshold: bool
 
 
 class _Workspace(NamedTuple):
@@ -50,6 +63,10 @@ class _Workspace(NamedTuple):
     parts: np.ndarray
     scores: np.ndarray
     bits: NodeBits
+    small_keys: np.ndarray
+    ranks: np.ndarray
+    numbers: np.ndarray
+    marks: np.ndarray
 
 
 class _Tree(NamedTuple):
@@ -67,7 +84,7 @@ class _Node(NamedTuple):
     """Samples of a node that are in the bag, and what they sum to.
 
     ``weights`` and ``drawn``, the labels times these, are of all samples; ``totals`` is the sum of ``drawn`` over the
-    node, ``whole`` that of ``weights``.
+    node, ``whole`` that of ``weights``. ``is_tallied``: whether labels are added up as small whole numbers, too.
     """
 
     rows: np.ndarray
@@ -75,16 +92,18 @@ class _Node(NamedTuple):
     drawn: np.ndarray
     totals: np.ndarray
     whole: float
+    is_tallied: bool
 
 
 class _Split(NamedTuple):
     """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
 
-    The latter are the first ``n_constant`` features.
+    The latter are the first ``n_constant`` features. ``by_numbers``: whether the cut is one of ``numbers``.
     """
 
     feature: int
     cut: int
+    by_numbers: bool
     threshold: float
     n_constant: int
 
@@ -125,13 +144,16 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(boundscheck=False, error_model="numpy")
-def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
+def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
     ----------
     table : CodeTable of the features.
+    numbers : None for the best threshold of a feature; for one at random (extra trees), ``BinnedMatrix.numbers`` or an
+        empty array of two dimensions.
     labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
+    small : SmallLabels, the same labels, or None where they are no whole numbers.
     n_labels : labels before padding.
     rules : GrowthRules.
     pool : Pool of the samples that may be drawn.
@@ -148,55 +170,78 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     state = np.array([seed], dtype=np.uint64)
     weights = _draw_weights(n, pool, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
-    drawn = _repeat_labels(labels, weights, rows[:n_drawn])
+    most = np.int64(weights.sum())
+    is_all_tallied = False
+    if small is not None:
+        has_few_codes = table.codes.itemsize == 1
+        is_all_tallied = fits(most, n_labels, small.most) and (numbers is not None or has_few_codes)
+    drawn = np.empty(0, dtype=labels.dtype) if is_all_tallied else _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
-    bag = _Node(rows, weights, drawn, np.empty(width), 0.0)
+    bag = _Node(rows, weights, drawn, np.zeros(width), 0.0, False)
     features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
-    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0)
-    n_nodes = _grow_nodes(table, labels, n_labels, rules, state, bag, features, _empty_workspace(table, n), stack, tree)
+    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0, most)
+    tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
+    work = _empty_workspace(table, n)
+    n_nodes = _grow_nodes(
+        table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree
+    )
     left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
     shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
 
 
 @njit(boundscheck=False, error_model="numpy", counted=False)
-def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stack, tree):  # noqa: ANN001, ANN202
+def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
     """Split the node on the stack and all below it; returns the number of nodes.
 
     A row of the stack has start and end of the samples in the bag and out of it, the number of constant features, the
-    parent, and the side of it. ``bag`` has all samples, those in the bag in front.
+    parent, the side of it, and a weight that is not exceeded. ``bag`` has all samples, those in the bag in front.
     """
     rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
     n_nodes, depth = 0, 1
     while depth > 0:
         depth -= 1
-        start, end, out_start, out_end, n_constant, parent, side = stack[depth]
+        start, end, out_start, out_end, n_constant, parent, side, most = stack[depth]
         in_bag, out_of_bag = rows[start:end], rows[out_start:out_end]
         number = n_nodes
         n_nodes += 1
         if parent >= 0:
             tree.children[parent, side] = number
-        node = _Node(in_bag, bag.weights, bag.drawn, totals, _add_up(bag.drawn, bag.weights, in_bag, totals))
+        is_tallied = False
+        if tally is not None:
+            is_tallied = fits(most, n_labels, small.most)
+        if tally is not None and is_tallied:
+            whole = add_up_tally(tally, in_bag, totals)
+        else:
+            whole = _add_up(bag.drawn, bag.weights, in_bag, totals)
+        node = _Node(in_bag, bag.weights, bag.drawn, totals, whole, is_tallied)
         tree.weight[number] = np.int32(node.whole)
         for label in range(n_labels):
             tree.value[number, label] = totals[label] / node.whole
-        if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
-            split = _Split(-1, 0, 0.0, n_constant)
-        elif rules.random_threshold:
-            split = _random_split(table, codes, node, features, n_constant, rules, state, work)
+        if len(in_bag) < 2 * rules.min_samples_leaf:
+            is_leaf = True
+        elif tally is not None and is_tallied and small.is_binary:
+            is_leaf = _has_equal_labels(totals, n_labels, whole)
         else:
-            split = _best_split(table, codes, node, features, n_constant, rules, state, work)
+            is_leaf = _is_pure(labels, n_labels, in_bag)
+        if is_leaf:
+            split = _Split(-1, 0, False, 0.0, n_constant)
+        elif numbers is not None:
+            split = _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work)
+        else:
+            split = _best_split(table, codes, node, tally, features, n_constant, rules, state, work)
         if split.feature < 0:
             tree.leaf_of[in_bag] = number
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        middle = start + _partition(table, codes, split, in_bag, work)
-        out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
-        stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1)
-        stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0)
+        middle = start + _partition(table, codes, numbers, split, in_bag, work)
+        out_middle = out_start + _partition(table, codes, numbers, split, out_of_bag, work)
+        most = np.int64(node.whole)
+        stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1, most)
+        stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0, most)
         depth += 2
     return n_nodes
 
@@ -270,13 +315,17 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
 @njit()
 def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     return _Workspace(
-        np.empty(n, dtype=table.codes.dtype),
+        np.empty(n + FLAGS, dtype=table.codes.dtype),
         np.empty(n, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
-        np.empty(n),
-        np.empty(n),
+        np.empty(max(n, MOST_CODES)),
+        np.empty(max(n, MOST_CODES)),
         empty_bits(table.sparse),
+        np.empty(RANKED_AT_MOST, dtype=np.int16),
+        np.empty(RANKED_AT_MOST, dtype=np.int16),
+        np.empty(ALL_COMPARED_AT_MOST + FLAGS, dtype=np.int32),
+        np.empty(n // FLAGS + 1, dtype=np.uint64),
     )
 
 
@@ -330,22 +379,36 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
+@njit(boundscheck=False, counted=False)
+def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
+    """The same, where labels are 0 or 1."""
+    for label in range(n_labels):  # noqa: SIM110
+        if totals[label] != 0 and totals[label] != whole:
+            return False
+    return True
+
+
 @njit(boundscheck=False, counted=False, forceinline=True)
-def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
+def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
     place, cut, side = table.sparse.place[split.feature], split.cut, work.side
     if place >= 0:
         n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
         return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
-    column_start = (-1 - place) * table.codes.shape[1]
-    n_left = n_right = 0
+    if numbers is not None and split.by_numbers:
+        return _partition_dense(numbers.reshape(-1), numbers.shape[1], -1 - place, np.int32(cut), rows, side)
+    return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
+
+
+@njit(boundscheck=False, counted=False)
+def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN202
+    """The same for codes of samples that are ``step`` apart, from ``first`` on."""
+    n_left = 0
     for position in range(len(rows)):
         row = rows[position]
-        goes_left = codes[np.uintp(column_start) + row] <= cut
-        rows[n_left] = side[n_right] = row
-        n_left += goes_left
-        n_right += not goes_left
-    for position in range(n_right):
+        rows[n_left] = side[position - n_left] = row
+        n_left += codes[np.uintp(first) + np.uintp(row) * np.uintp(step)] <= cut
+    for position in range(len(rows) - n_left):
         rows[n_left + position] = side[position]
     return n_left
 
@@ -377,12 +440,13 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     return -1 if draw < n_known else first + draw - n_known
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False)
-def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
-    gathered, keys, counts, side, parts, scores, bits = work
+    gathered, keys, counts, side, parts, scores, bits = work[:7]
     n = len(rows)
+    sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
     mark_node(table.sparse.signatures, rows, bits)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -401,6 +465,21 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
+        n_codes = np.int64(highest - lowest) + 1
+        if tally is not None and node.is_tallied and n_codes <= MOST_CODES:
+            if n_lowest == 0 and n <= RANKED_AT_MOST:
+                rank_keys(gathered, rows, n, lowest, work.small_keys, work.ranks, keys)
+                score, end = best_of_sorted(tally, keys, sought, scores, best_score)
+                if score > best_score:
+                    best_score, best_feature = score, feature
+                    best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
+                continue
+            listed = side[: n - n_lowest] if n_lowest > 0 else rows
+            score, left, right = best_of_codes(tally, gathered, listed, lowest, sought, scores, best_score)
+            if score > best_score:
+                best_score, best_feature = score, feature
+                best_left, best_right = np.int64(lowest) + np.int64(left), np.int64(lowest) + np.int64(right)
+            continue
         if n_lowest == 0:
             n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
         if n_lowest > 0 and highest - lowest == 1:
@@ -410,7 +489,6 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
                     best_score, best_feature = score, feature
                     best_left, best_right = np.int64(lowest), np.int64(highest)
             continue
-        n_codes = np.int64(highest - lowest) + 1
         _sort_by_code(gathered, side if n_lowest > 0 else rows, n_lowest, n - n_lowest, lowest, n_codes, keys, counts)
         fewest = max(n_lowest, rules.min_samples_leaf)
         candidates = _Candidates(n, n_lowest, fewest, n - rules.min_samples_leaf - fewest + 1)
@@ -423,9 +501,9 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
             best_score, best_feature, end = scores[candidate], feature, candidate + fewest
             best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
     if best_feature < 0:
-        return _Split(-1, 0, 0.0, first)
+        return _Split(-1, 0, False, 0.0, first)
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
-    return _Split(best_feature, cut, at, first)
+    return _Split(best_feature, cut, False, at, first)
 
 
 @njit(boundscheck=False, counted=False)
@@ -568,7 +646,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     Those between samples of one code are not skipped, because to guess which they are takes a processor longer than to
     score them.
     """
-    _, weights, drawn, totals, whole = node
+    _, weights, drawn, totals, whole, _ = node
     width = len(totals)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
@@ -606,7 +684,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
 
     A candidate lies behind the sample that was last added, as seen from that end.
     """
-    _, weights, drawn, totals, whole = node
+    _, weights, drawn, totals, whole, _ = node
     width = len(totals)
     lanes, part = no_rows(drawn), 0.0
     for at in range(first, stop, step):
@@ -647,12 +725,14 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
     return best_start, best_end
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False)
-def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+def _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side
     values, starts = table.lowest, table.starts
+    is_small = node.is_tallied and len(rows) <= ALL_COMPARED_AT_MOST and len(numbers) > 0
     n = len(rows)
+    sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
     mark_node(table.sparse.signatures, rows, work.bits)
     best_score, best_feature, best_at = -1.0, -1, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -663,33 +743,52 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
-        if lowest == highest:
+        by_numbers = is_small and table.sparse.place[feature] < 0
+        if by_numbers:
+            column = -1 - table.sparse.place[feature]
+            low_number, high_number = gather_numbers(numbers, column, rows, work.numbers)
+            is_constant, n_lowest = low_number == high_number, 0
+            low_value, high_value = value_of(low_number), value_of(high_number)
+        else:
+            lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
+            is_constant, start = lowest == highest, starts[feature]
+            low, high = start + np.int64(lowest), start + np.int64(highest)
+            low_value, high_value = values[low], values[high]
+        if is_constant:
             features[position], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
-        start = starts[feature]
-        low, high = start + np.int64(lowest), start + np.int64(highest)
-        at = _draw_threshold(values[low], values[high], state)
+        at = _draw_threshold(low_value, high_value, state)
         listed = side[: n - n_lowest] if n_lowest > 0 else rows
-        if len(listed) <= ALL_COMPARED_AT_MOST:
-            cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
+        if by_numbers:
+            n_left = mark_up_to(work.numbers, n, last_number(at), work.marks)
         else:
-            cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-        n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
+            if len(listed) <= ALL_COMPARED_AT_MOST:
+                cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
+            else:
+                cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
+            if node.is_tallied:
+                n_left = n_lowest + mark_up_to(gathered, len(listed), cut, work.marks)
+            else:
+                n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
-        n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-        score = _score_listed(side, 0, n_side, 1, node)
+        if tally is not None and node.is_tallied:
+            score = score_marked(tally, listed, work.marks, 2 * n_left > n, sought)
+        else:
+            n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
+            score = _score_listed(side, 0, n_side, 1, node)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
     if best_feature < 0:
-        return _Split(-1, 0, 0.0, first)
+        return _Split(-1, 0, False, 0.0, first)
+    if is_small and table.sparse.place[best_feature] < 0:
+        return _Split(best_feature, np.int64(last_number(best_at)), True, best_at, first)
     start, end = starts[best_feature], starts[best_feature + 1]
-    return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, best_at, first)
+    return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, False, best_at, first)
 
 
 @njit(counted=False)
@@ -743,7 +842,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 @njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
 def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
-    _, weights, drawn, totals, whole = node
+    _, weights, drawn, totals, whole, _ = node
     width = len(totals)
     part = 0.0
     for position in range(first, stop, step):
@@ -807,6 +906,8 @@ def add_leaf_values(leaves, counted, values, width, total):  # noqa: ANN001, ANN
         for block in range(0, width, LANES):
             lanes = no_rows(total)
             for tree in range(leaves.shape[1]):
-                node = leaves[row, tree] if counted is None or counted[row, tree] else nothing
+                node = leaves[row, tree]
+                if counted is not None:  # without a branch that a processor would guess
+                    node = nothing + (node - nothing) * counted[row, tree]
                 lanes = add_row(lanes, values, node * width + block)
             store(lanes, total, row * width + block)

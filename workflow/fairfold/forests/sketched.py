@@ -93,8 +93,8 @@ class SketchedForest(MultilabelForest):
         weights = np.ones(X.shape[0]) if X.weights is None else X.weights
         self.label_means_ = np.asarray(weights @ Y).ravel() / weights.sum()
         self.label_starts_, self.labels_ = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
-        table, pool = X.exact if self.kind == "extra_trees" else X.binned, X.pool()
-        on = _GrownOn(table, Y, self._rules(X, pool), pool, self.n_sketched)
+        pool = X.pool()
+        on = _GrownOn(X.for_kind(self.kind), Y, self._rules(X, pool), pool, self.n_sketched)
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
         nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)
         self.label_of_tree_ = np.full(self.n_trees, ALL_LABELS, dtype=np.int32)
@@ -234,7 +234,7 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
 class _GrownOn(NamedTuple):
     """What the trees of a forest are grown on."""
 
-    table: CodeTable
+    features: tuple[CodeTable, np.ndarray | None]
     Y: sparse.csr_array
     rules: GrowthRules
     pool: Pool
@@ -244,6 +244,8 @@ class _GrownOn(NamedTuple):
         """Nodes, their weights, what leaves keep, leaves of the samples, and which were drawn."""
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
-        padded, _ = pad_labels(labels, most_draws)
-        nodes, weights, _, leaf_of, draws = grow_tree(self.table, padded, labels.shape[1], self.rules, self.pool, seed)
+        padded, small, _ = pad_labels(labels, most_draws)
+        nodes, weights, _, leaf_of, draws = grow_tree(
+            *self.features, padded, small, labels.shape[1], self.rules, self.pool, seed
+        )
         return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0

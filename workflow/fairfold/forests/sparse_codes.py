@@ -137,7 +137,7 @@ def _set_bits(sparse):  # noqa: ANN001, ANN202
         n_before = 0
         for word in range(sparse.bits.shape[1]):
             sparse.before[at, word] = n_before
-            n_before += np.int64(_count_bits(sparse.bits[at, word]))
+            n_before += np.int64(count_bits(sparse.bits[at, word]))
 
 
 @njit()
@@ -225,7 +225,7 @@ def _list_common(bits, mask, found):  # noqa: ANN001, ANN202
         common = bits[word] & mask[word]
         first = np.uint64(word) << np.uint64(6)
         while common != 0:
-            found[n_found] = np.uint32(first + _lowest_bit(common))
+            found[n_found] = np.uint32(first + lowest_bit(common))
             n_found += 1
             common &= common - np.uint64(1)
     return n_found
@@ -376,7 +376,7 @@ def _bit(bits, row):  # noqa: ANN001, ANN202
 def _rank(bits, before, row):  # noqa: ANN001, ANN202
     """How many samples are listed before this one."""
     word, bit = row >> np.uint32(6), np.uint64(1) << np.uint64(row & np.uint32(63))
-    return np.uintp(before[word]) + np.uintp(_count_bits(bits[word] & (bit - np.uint64(1))))
+    return np.uintp(before[word]) + np.uintp(count_bits(bits[word] & (bit - np.uint64(1))))
 
 
 @njit(boundscheck=False, counted=False, forceinline=True)
@@ -397,7 +397,7 @@ def _first_from(rows, at, row):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def _lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
+def lowest_bit(typing_context, word):  # noqa: ANN001, ANN201
     """Place of the lowest bit that is set, of a word that is not 0."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
@@ -407,7 +407,7 @@ def _lowest_bit(typing_context, word):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def _count_bits(typing_context, word):  # noqa: ANN001, ANN202
+def count_bits(typing_context, word):  # noqa: ANN001, ANN201
     """How many bits are set."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202

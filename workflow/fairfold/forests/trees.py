@@ -34,6 +34,7 @@ from fairfold.forests.growth import (
     measured_values,
 )
 from fairfold.forests.lanes import LANES
+from fairfold.forests.tallies import LARGEST_SMALL, SmallLabels, small_labels
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_sequence
 from fairfold.usage import NEVER_TOO_MUCH, free_memory
@@ -166,15 +167,15 @@ class MultilabelForest(ForgetsSamples):
             X = BinnedMatrix.from_matrix(_as_matrix(X), max_bins=self.max_bins)
         Y = _check_labels(Y, X.shape[0])
         self.n_features_in_ = X.shape[1]
-        table = X.exact if self.kind == "extra_trees" else X.binned
+        features = X.for_kind(self.kind)
         self.label_means_ = _means(Y, X.weights)
         targets = [self._target(X, part) for part in (np.split(Y, Y.shape[1], axis=1) if self.labelwise else [Y])]
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees * len(targets), np.uint64)
         target_of = np.tile(np.arange(len(targets)), self.n_trees)
-        first = _grow(table, targets[0], seeds[0])
+        first = _grow(features, targets[0], seeds[0])
         _check_room(n_nodes=len(first[1]) * len(seeds), n_trees=self.n_trees, Y=Y)
         tasks = zip(target_of[1:], seeds[1:], strict=True)
-        trees = [first, *self._map(lambda task: _grow(table, targets[task[0]], task[1]), tasks)]
+        trees = [first, *self._map(lambda task: _grow(features, targets[task[0]], task[1]), tasks)]
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
         self._put_together(trees, np.concatenate([target.centre for target in targets]))
         self._keep_samples([leaves for *_, leaves, _ in trees], [drawn for *_, drawn in trees])
@@ -193,7 +194,6 @@ class MultilabelForest(ForgetsSamples):
             n_draws=number_of(self.max_samples, len(pool.samples), "max_samples", "samples"),
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=int(self.min_samples_leaf),
-            random_threshold=self.kind == "extra_trees",
         )
 
     def _target(self, X: BinnedMatrix, Y: np.ndarray) -> _Target:
@@ -204,9 +204,9 @@ class MultilabelForest(ForgetsSamples):
         rules = self._rules(X, pool)
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
-        padded, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
+        padded, small, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
-        return _Target(padded, centre, Y.shape[1], rules, pool, gapped)
+        return _Target(padded, small, centre, Y.shape[1], rules, pool, gapped)
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
@@ -493,6 +493,7 @@ class _Target(NamedTuple):
     """
 
     padded: np.ndarray
+    small: SmallLabels | None
     centre: np.ndarray
     n_labels: int
     rules: GrowthRules
@@ -514,10 +515,10 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
     )
 
 
-def _grow(table: CodeTable, target: _Target, seed: int) -> tuple:
+def _grow(features: tuple[CodeTable, np.ndarray | None], target: _Target, seed: int) -> tuple:
     """Nodes, weights, values, leaves of the samples, and which were drawn."""
-    padded, centre, n_labels, rules, pool, gapped = target
-    nodes, weights, values, leaf_of, draws = grow_tree(table, padded, n_labels, rules, pool, seed)
+    padded, small, centre, n_labels, rules, pool, gapped = target
+    nodes, weights, values, leaf_of, draws = grow_tree(*features, padded, small, n_labels, rules, pool, seed)
     if gapped is not None:
         means = _means(gapped)
         values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
@@ -583,15 +584,17 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
     )
 
 
-def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels in whole blocks of lanes, and what was taken off them: (n_samples, width) and (n_labels,) float32.
+def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | None, np.ndarray]:
+    """Labels in whole blocks of lanes, the same as whole numbers or None, and what was taken off them, (n_labels,).
 
     Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
     """
-    if n_draws * float(np.abs(Y).max()) < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
-        return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
+    most = float(np.abs(Y).max())
+    if n_draws * most < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
+        small = small_labels(Y, most) if most < LARGEST_SMALL else None
+        return _pad(Y, np.float32), small, np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
-    return _pad(Y - centre, np.float64), centre
+    return _pad(Y - centre, np.float64), None, centre
 
 
 def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
