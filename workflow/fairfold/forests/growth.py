@@ -226,6 +226,8 @@ def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tall
             is_leaf = _has_equal_labels(totals, n_labels, whole)
         else:
             is_leaf = _is_pure(labels, n_labels, in_bag)
+        # Searches are compiled into this loop (forceinline): to hand on the hundreds of words that describe all these
+        # arrays takes as long as a search in a small node. Of the two, only that of the forest's kind is compiled.
         if is_leaf:
             split = _Split(-1, 0, False, 0.0, n_constant)
         elif numbers is not None:
