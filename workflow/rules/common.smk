@@ -56,6 +56,8 @@ except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
 CONTENTS = load_contents()
+# Where labels are many, the model by which missing ones are estimated learns the most common ones only.
+WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
 # What is gathered -> tables of the same columns, and the one that they become; filled in by the stages
 GATHERED = {}
 # Stage -> its results, but for figures; filled in by the stages
@@ -130,6 +132,13 @@ def first_level_of(wildcards):
     name = study.first_level(config, wildcards.model)
     folder = "results/weak_labels/{dataset}/rate-{rate}/first_level"
     return [] if name is None else f"{folder}/{name}.npz"
+
+
+def reference_of(dataset, rate):
+    """Predictions by which missing labels of a dataset are estimated."""
+    unit = f"results/weak_labels/{dataset}/rate-{rate}"
+    few = f"{unit}/predictions/{study.REFERENCE}.npz"
+    return f"{unit}/reference.npz" if dataset in WITH_OWN_REFERENCE else few
 
 
 def page_of(table):

@@ -21,8 +21,6 @@ CURVES_OF_MODELS = (
     if SAMPLE_CURVES["datasets"]
     else {}
 )
-# Where labels are many, the model by which missing ones are estimated learns the most common ones only.
-WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 GATHERED |= {
@@ -47,13 +45,6 @@ GATHERED |= {
         "results/tables/complete_scores.csv",
     ),
 }
-
-
-def reference_of(dataset, rate):
-    """Predictions by which missing labels of a dataset are estimated."""
-    unit = f"results/weak_labels/{dataset}/rate-{rate}"
-    few = f"{unit}/predictions/{study.REFERENCE}.npz"
-    return f"{unit}/reference.npz" if dataset in WITH_OWN_REFERENCE else few
 
 
 rule train_reference:
