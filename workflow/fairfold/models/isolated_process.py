@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
+import psutil
 
 from fairfold.errors import ConfigError, StudyError, first_sentence
 from fairfold.evaluation.probabilities import ProbabilityError
@@ -51,11 +52,22 @@ def main() -> None:
         send(answers, head, **({} if answer is None else {"answer": answer}))
 
 
-def _end_with(parent: int) -> None:
-    """End this process and all of its session when the one that asks is gone, though a model may be at work."""
-    while os.getppid() == parent:
+def _end_with(asker: int) -> None:
+    """End this process and all of its session when the one that asks is gone, though a model may be at work.
+
+    It may have gone before this one started, and need not be the parent, where a script stands for Python.
+    """
+    parent = os.getppid()
+    while os.getppid() == parent and _is_there(asker):
         time.sleep(1)
     os.killpg(0, signal.SIGKILL)
+
+
+def _is_there(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _connections() -> tuple[Connection, Connection]:
