@@ -22,6 +22,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "final": {"datasets", "evaluation", "models", "recommendation"},
     "figures": set(),
     "report": set(),
+    "commands": {"datasets", "final", "report"},
 }
 SHARED = {
     *("arrays", "compiled", "config", "errors", "files", "folds", "gaps", "groups", "hierarchy", "hierarchy_kernels"),

@@ -1,4 +1,4 @@
-"""The command line: ``python -m fairfold predict``."""
+"""The command line: ``python -m fairfold``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from fairfold import __version__
+from fairfold.commands import doctor, predict, recommend, study
 from fairfold.errors import StudyError
 from fairfold.files import disk_faults
 
@@ -23,35 +25,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m fairfold", description="What the study's results are good for.")
+    parser = argparse.ArgumentParser(
+        prog="python -m fairfold",
+        description="Which multilabel classifier to trust when labels are many, skewed and partly missing.",
+    )
+    parser.add_argument("--version", action="version", version=f"fairfold {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    predict = commands.add_parser(
-        "predict",
-        help="labels of new samples, by a model that `snakemake final` made",
-        description="Write what a model says of the rows of a CSV, whose columns are matched by name.",
-    )
-    predict.add_argument("model", help="folder of the model, results/final/<dataset>")
-    predict.add_argument("table", help="CSV of new samples, with a column for each feature")
-    predict.add_argument("-o", "--output", required=True, help="CSV to write")
-    predict.add_argument("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
-    predict.add_argument(
-        "--objective", help="what decisions are to be best by: mcc, f1 or hamming_loss; without it, above one half"
-    )
-    predict.add_argument(
-        "--by", choices=["pooled", "label"], default="pooled", help="one threshold for all labels, or one for each"
-    )
-    predict.set_defaults(run=_predict)
+    for command in (study, recommend, predict, doctor):
+        command.add_to(commands)
     return parser
-
-
-def _predict(options: argparse.Namespace) -> None:
-    from fairfold.final.model import load_final
-    from fairfold.final.prediction import predict_file
-
-    final = load_final(options.model)
-    how = {"top": options.top, "objective": options.objective, "by": options.by}
-    n_samples = predict_file(final, options.table, options.output, **how)
-    print(f"{options.output}: {len(final.labels)} labels of {n_samples} samples, by {final.name}.")
 
 
 if __name__ == "__main__":

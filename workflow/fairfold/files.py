@@ -9,12 +9,14 @@ import secrets
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fairfold.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _BLOCK = 4096  # bytes, which the smallest file takes on a disk
 

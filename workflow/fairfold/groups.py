@@ -11,15 +11,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV
-from sklearn.utils.validation import has_fit_parameter
 
 from fairfold.errors import ModelError, unknown_name
 
 Exchange = Literal["groups", "within"]
 """What a permutation test moves: whole groups, each to the place of another of its size, or samples of one group."""
-
-_SEARCHES = (GridSearchCV, RandomizedSearchCV)  # hand groups on to their folds, without a parameter of that name
 
 
 class OfSamples(NamedTuple):
@@ -71,8 +67,12 @@ def fit_arguments(
     ModelError
         When there are weights, and it takes none.
     """
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV  # here, as many who know groups fit nothing
+    from sklearn.utils.validation import has_fit_parameter
+
     given: dict[str, Any] = {}
-    is_search = isinstance(estimator, _SEARCHES)
+    # which hand groups on to their folds, without a parameter of that name
+    is_search = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     if groups is not None and (is_search or has_fit_parameter(estimator, "groups")):
         given["groups"] = groups
     if sample_weight is not None:
@@ -86,6 +86,8 @@ def random_parts(
     n_samples: int, n_splits: int, groups: np.ndarray | None, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Training and test samples of random folds, of whole groups if there are any; not more folds than groups."""
+    from sklearn.model_selection import GroupKFold, KFold  # here, as in fit_arguments
+
     order = {"shuffle": True, "random_state": seed % 2**32}
     if groups is None:
         return KFold(n_splits, **order).split(np.empty(n_samples))

@@ -2,6 +2,20 @@
 
 ABLATION = WEAK_LABELS["ablation"]
 RESULTS_OF["ablation"] = ["results/tables/ablation.csv"] * bool(ABLATION["datasets"])
+ABLATION_PARTS = expand(
+    "results/ablation/{dataset}/rate-{rate}/from-{first}.csv",
+    dataset=ABLATION["datasets"],
+    rate=ABLATION["missing_rates"],
+    first=range(ABLATION["repeats"]),
+)
+STEPS_OF["ablation"] = [
+    step(
+        "results/tables/ablation.csv",
+        ABLATION_PARTS,
+        "fairfold.models.ablation:ablation_table",
+        n_splits=config["folds"]["n_splits"],
+    )
+] * bool(ABLATION["datasets"])
 
 
 rule ablate_model:
@@ -23,24 +37,3 @@ rule ablate_model:
         code=code_of_models("ablate_model", ["Stack+"]),
     script:
         "../scripts/ablate_model.py"
-
-
-rule measure_ablation:
-    input:
-        expand(
-            "results/ablation/{dataset}/rate-{rate}/from-{first}.csv",
-            dataset=ABLATION["datasets"],
-            rate=ABLATION["missing_rates"],
-            first=range(ABLATION["repeats"]),
-        ),
-    output:
-        "results/tables/ablation.csv",
-    log:
-        "results/logs/measure_ablation.log",
-    benchmark:
-        "results/benchmarks/measure_ablation.tsv"
-    params:
-        function="fairfold.models.ablation:ablation_table",
-        options={"n_splits": config["folds"]["n_splits"]},
-    script:
-        "../scripts/tabulate.py"

@@ -4,11 +4,9 @@
 # Part of the configuration that trains models on its datasets -> tables of their scores, or why there are none
 SCORES_OF = {
     "weak_labels": ["results/tables/weak_label_scores.csv"],
-    "weak_labels.rank_stability": rules.measure_rank_stability.input
-    * bool(STABILITY["datasets"]),
-    "weak_labels.ablation": rules.measure_ablation.input * bool(ABLATION["datasets"]),
-    "weak_labels.sample_curves": rules.fit_sample_curves.input
-    * bool(SAMPLE_CURVES["datasets"]),
+    "weak_labels.rank_stability": STABILITY_PARTS,
+    "weak_labels.ablation": ABLATION_PARTS,
+    "weak_labels.sample_curves": SAMPLE_CURVES_PARTS,
     "weak_labels.mechanisms": ["results/tables/mechanisms.csv"]
     * bool(MECHANISMS["datasets"]),
     "cross_testing.models": ["results/cross_testing/models.csv"]

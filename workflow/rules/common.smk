@@ -58,10 +58,10 @@ except StudyError as error:
 CONTENTS = load_contents()
 # Where labels are many, the model by which missing ones are estimated learns the most common ones only.
 WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
-# What is gathered -> tables of the same columns, and the one that they become; filled in by the stages
-GATHERED = {}
 # Stage -> its results, but for figures; filled in by the stages
 RESULTS_OF = {}
+# Stage -> the steps that make its tables of tables, in their order; filled in by the stages
+STEPS_OF = {}
 
 
 wildcard_constraints:
@@ -105,6 +105,30 @@ def code_of_rule(rule):
     """Parameter of a rule that changes with the code which its script runs, so that an update outdates its results."""
     chosen = [value for value in rule.params if str(value).startswith("fairfold.")]
     return lambda wildcards: code(Path(rule.script).stem, *chosen)
+
+
+def step(output, tables=(), function=None, **options):
+    """Tables of tables by one function of the library, or put below each other where none is named.
+
+    Moments each, so that those of a stage are one job; see ../scripts/tabulate.py for what may be given.
+    """
+    return {
+        "output": output,
+        "tables": tables,
+        "function": function,
+        "options": options,
+    }
+
+
+def paths_of(steps, kind):
+    """All files that steps read, or make, each once."""
+    found = []
+    for each in steps:
+        files = each[kind]
+        groups = files.values() if isinstance(files, dict) else [files]
+        for paths in groups:
+            found += [paths] if isinstance(paths, str) else paths
+    return list(dict.fromkeys(found))
 
 
 def numbers_of_job(step, end):

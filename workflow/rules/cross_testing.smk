@@ -26,38 +26,90 @@ MODEL_JOBS = {
     "dataset": CHOSEN_FROM["datasets"],
     "first": range(0, CHOSEN_FROM["repetitions"], CHOSEN_FROM["repetitions_per_job"]),
 }
-GATHERED |= {
-    "repetitions": (
-        expand(
-            "results/cross_testing/{experiment}/from-{first}.csv",
-            experiment=EXPERIMENTS,
-            first=range(
-                0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]
+STEPS_OF["cross_testing"] = [
+    step(
+        "results/tables/interpretation.csv",
+        function="fairfold.cross_testing.experiment_summary:interpretation_table",
+    )
+] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"])
+if EXPERIMENTS:
+    STEPS_OF["cross_testing"] += [
+        step(
+            "results/cross_testing/repetitions.csv",
+            expand(
+                "results/cross_testing/{experiment}/from-{first}.csv",
+                experiment=EXPERIMENTS,
+                first=range(
+                    0,
+                    CROSS_TESTING["repetitions"],
+                    CROSS_TESTING["repetitions_per_job"],
+                ),
             ),
         ),
-        "results/cross_testing/repetitions.csv",
-    ),
-    "test_shares": (
-        expand(
-            "results/cross_testing/test_share/{dataset}/from-{first}.csv",
-            dataset=TEST_SHARE["datasets"],
-            first=range(
-                0, TEST_SHARE["simulations"], TEST_SHARE["simulations_per_job"]
+        *[
+            step(
+                f"results/tables/cross_testing_{figure}.csv",
+                {
+                    "repetitions": "results/cross_testing/repetitions.csv",
+                    "published": workflow.source_path(
+                        "../../resources/published/cross_testing.csv"
+                    ),
+                },
+                "fairfold.cross_testing.experiment_summary:points_of_figure",
+                figure=figure,
+                alpha=CROSS_TESTING["alpha"],
+            )
+            for figure in CROSS_TESTING_FIGURES
+        ],
+    ]
+if CHOSEN_FROM["datasets"]:
+    STEPS_OF["cross_testing"] += [
+        step(
+            "results/cross_testing/models.csv",
+            expand(
+                "results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS
             ),
         ),
-        "results/cross_testing/test_share.csv",
-    ),
-    "cross_tested_models": (
-        expand("results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS),
-        "results/cross_testing/models.csv",
-    ),
-    "seconds_of_cross_testing": (
-        expand(
-            "results/timings/cross_testing_models/{dataset}_{first}.csv", **MODEL_JOBS
+        step(
+            "results/timings/cross_testing_models.csv",
+            expand(
+                "results/timings/cross_testing_models/{dataset}_{first}.csv",
+                **MODEL_JOBS,
+            ),
         ),
-        "results/timings/cross_testing_models.csv",
-    ),
-}
+        step(
+            "results/tables/cross_testing_models.csv",
+            "results/cross_testing/models.csv",
+            "fairfold.cross_testing.models_summary:summarise_models",
+            candidates=CHOSEN_FROM["candidates"],
+            alpha=CROSS_TESTING["alpha"],
+        ),
+    ]
+if TEST_SHARE["datasets"]:
+    STEPS_OF["cross_testing"] += [
+        step(
+            "results/cross_testing/test_share.csv",
+            expand(
+                "results/cross_testing/test_share/{dataset}/from-{first}.csv",
+                dataset=TEST_SHARE["datasets"],
+                first=range(
+                    0, TEST_SHARE["simulations"], TEST_SHARE["simulations_per_job"]
+                ),
+            ),
+        ),
+        step(
+            "results/tables/test_shares.csv",
+            "results/cross_testing/test_share.csv",
+            "fairfold.cross_testing.shares:summarise_test_shares",
+            alpha=CROSS_TESTING["alpha"],
+        ),
+        step(
+            "results/tables/test_share_sentences.csv",
+            "results/tables/test_shares.csv",
+            "fairfold.cross_testing.shares:share_sentences",
+            alpha=CROSS_TESTING["alpha"],
+        ),
+    ]
 
 
 rule repeat_procedures:
@@ -84,40 +136,6 @@ rule repeat_procedures:
         "../scripts/repeat_procedures.py"
 
 
-rule summarise_cross_testing:
-    input:
-        repetitions="results/cross_testing/repetitions.csv",
-        published=workflow.source_path("../../resources/published/cross_testing.csv"),
-    output:
-        "results/tables/cross_testing_{figure}.csv",
-    log:
-        "results/logs/summarise_cross_testing/{figure}.log",
-    benchmark:
-        "results/benchmarks/summarise_cross_testing/{figure}.tsv"
-    wildcard_constraints:
-        # "models" is a figure by itself
-        figure="|".join(map(re.escape, CROSS_TESTING_FIGURES)) or "none",
-    params:
-        function="fairfold.cross_testing.experiment_summary:points_of_figure",
-        options=lambda wildcards: {
-            "figure": wildcards.figure,
-            "alpha": CROSS_TESTING["alpha"],
-        },
-    script:
-        "../scripts/tabulate.py"
-
-
-rule tabulate_interpretation:
-    output:
-        "results/tables/interpretation.csv",
-    log:
-        "results/logs/tabulate_interpretation.log",
-    params:
-        function="fairfold.cross_testing.experiment_summary:interpretation_table",
-    script:
-        "../scripts/tabulate.py"
-
-
 rule simulate_test_shares:
     input:
         "results/datasets/{dataset}.npz",
@@ -141,38 +159,6 @@ rule simulate_test_shares:
         },
     script:
         "../scripts/simulate_test_shares.py"
-
-
-rule summarise_test_shares:
-    input:
-        "results/cross_testing/test_share.csv",
-    output:
-        "results/tables/test_shares.csv",
-    log:
-        "results/logs/summarise_test_shares.log",
-    benchmark:
-        "results/benchmarks/summarise_test_shares.tsv"
-    params:
-        function="fairfold.cross_testing.shares:summarise_test_shares",
-        options={"alpha": CROSS_TESTING["alpha"]},
-    script:
-        "../scripts/tabulate.py"
-
-
-rule describe_test_shares:
-    input:
-        "results/tables/test_shares.csv",
-    output:
-        "results/tables/test_share_sentences.csv",
-    log:
-        "results/logs/describe_test_shares.log",
-    benchmark:
-        "results/benchmarks/describe_test_shares.tsv"
-    params:
-        function="fairfold.cross_testing.shares:share_sentences",
-        options={"alpha": CROSS_TESTING["alpha"]},
-    script:
-        "../scripts/tabulate.py"
 
 
 rule cross_test_models:
@@ -212,22 +198,3 @@ rule cross_test_models:
         ),
     script:
         "../scripts/cross_test_models.py"
-
-
-rule summarise_cross_tested_models:
-    input:
-        "results/cross_testing/models.csv",
-    output:
-        "results/tables/cross_testing_models.csv",
-    log:
-        "results/logs/summarise_cross_tested_models.log",
-    benchmark:
-        "results/benchmarks/summarise_cross_tested_models.tsv"
-    params:
-        function="fairfold.cross_testing.models_summary:summarise_models",
-        options={
-            "candidates": CHOSEN_FROM["candidates"],
-            "alpha": CROSS_TESTING["alpha"],
-        },
-    script:
-        "../scripts/tabulate.py"

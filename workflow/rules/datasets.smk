@@ -13,10 +13,12 @@ RESULTS_OF["data"] = [
     "results/tables/columns.csv",
     *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
 ]
-GATHERED["suspects"] = (
-    expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
-    "results/tables/suspects.csv",
-)
+STEPS_OF["data"] = [
+    step(
+        "results/tables/suspects.csv",
+        expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
+    )
+] * bool(OWN_DATASETS)
 
 
 rule prepare_dataset:

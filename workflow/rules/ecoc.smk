@@ -18,16 +18,19 @@ RESULTS_OF["ecoc"] = [
     *["results/tables/ecoc/examples.csv"] * bool(ECOC_EXAMPLES),
     *["results/tables/ecoc/comparison.csv"] * bool(COMPARED),
 ]
-GATHERED |= {
-    "ecoc_examples": (
-        expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
+STEPS_OF["ecoc"] = [
+    step(
         "results/tables/ecoc/examples.csv",
-    ),
-    "code_comparison": (
-        expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
+        expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
+    )
+] * bool(ECOC_EXAMPLES) + [
+    step(
         "results/tables/ecoc/comparison.csv",
-    ),
-}
+        expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
+    )
+] * bool(
+    COMPARED
+)
 
 
 rule predict_ecoc:

@@ -1,4 +1,4 @@
-# Each figure that report/contents.yaml declares, where all of the tables that it reads are made
+# The figures that report/contents.yaml declares, where all of the tables that they read are made; those of a stage in one job
 
 TABLES = [
     path
@@ -7,58 +7,52 @@ TABLES = [
     if re.match(r"results/tables/.*\.csv$", path)
 ]
 DRAWN = figures_of(CONTENTS, config, [path.removeprefix("results/") for path in TABLES])
-FIGURES = [f"results/{path}.pdf" for figure in DRAWN for path in figure.paths]
+FIGURES = [f"results/{figure.path}.pdf" for figure in DRAWN]
 # Stage -> all of its results
 ALL_RESULTS_OF = {
     stage: [
         *results,
-        *[
-            f"results/{path}.pdf"
-            for figure in DRAWN
-            if figure.section == stage
-            for path in figure.paths
-        ],
+        *[f"results/{figure.path}.pdf" for figure in DRAWN if figure.section == stage],
     ]
     for stage, results in RESULTS_OF.items()
 }
 
 
-rule describe_looks:
-    output:
-        "results/legend.csv",
-    log:
-        "results/logs/describe_looks.log",
-    localrule: True  # a moment; in a submission, figures of one part would wait for another
-    params:
-        function="fairfold.models.legend:legend_table",
-        options={"models": study.used_models(config), "own": config["models"]},
-    script:
-        "../scripts/tabulate.py"
-
-
-for figure in DRAWN:
+for section in dict.fromkeys(figure.section for figure in DRAWN):
+    drawn = [figure for figure in DRAWN if figure.section == section]
 
     rule:
         name:
-            figure.rule
+            f"draw_{section}"
         input:
-            [f"results/{path}" for path in figure.reads],
+            sorted({f"results/{table}" for figure in drawn for table in figure.reads}),
         output:
-            f"results/{figure.path}.pdf",
-            report(
-                f"results/{figure.path}.png",
-                caption=figure.caption and f"../report/{figure.caption}",
-                category=figure.category,
-                labels={"figure": figure.label},
-            ),
+            [f"results/{figure.path}.pdf" for figure in drawn],
+            [
+                report(
+                    f"results/{figure.path}.png",
+                    caption=figure.caption and f"../report/{figure.caption}",
+                    category=figure.category,
+                    labels={"figure": figure.label},
+                )
+                for figure in drawn
+            ],
         log:
-            f"results/logs/{figure.rule}{figure.log}.log",
+            f"results/logs/draw_{section}.log",
         benchmark:
-            f"results/benchmarks/{figure.rule}{figure.log}.tsv"
-        wildcard_constraints:
-            each="|".join(map(re.escape, figure.each)) or "none",
+            f"results/benchmarks/draw_{section}.tsv"
         params:
-            draw=figure.draw,
-            options=figure.options,
+            figures=[
+                {
+                    "draw": figure.draw,
+                    "tables": [f"results/{table}" for table in figure.reads],
+                    "options": figure.options,
+                    "paths": [
+                        f"results/{figure.path}.{kind}" for kind in ("pdf", "png")
+                    ],
+                }
+                for figure in drawn
+            ],
+            code=code("draw_figures", *{figure.draw: None for figure in drawn}),
         script:
-            "../scripts/plot_figure.py"
+            "../scripts/draw_figures.py"

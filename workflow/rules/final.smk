@@ -10,13 +10,13 @@ SAID_OF_LABELS = {
     "suspect_precision": "precision",
     "feature_importance": "importance",
 }
-GATHERED |= {
-    table: (
-        expand(f"results/final/{{dataset}}/{table}.csv", dataset=FINAL_DATASETS),
+STEPS_OF["final"] = [
+    step(
         f"results/tables/{table}.csv",
+        expand(f"results/final/{{dataset}}/{table}.csv", dataset=FINAL_DATASETS),
     )
     for table in SAID_OF_LABELS
-}
+]
 
 
 rule fit_final_model:

@@ -7,16 +7,21 @@ RESULTS_OF["hierarchies"] = [
     "results/tables/hierarchical_scores.csv",
     "results/tables/hierarchical_summary.csv",
 ] * bool(HIERARCHICAL)
-GATHERED |= {
-    "hierarchical_scores": (
+STEPS_OF["hierarchies"] = [
+    step(
+        "results/tables/hierarchical_scores.csv",
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/hierarchical_scores.csv",
             dataset=HIERARCHICAL,
             rate=WEAK_LABELS["missing_rates"],
         ),
+    ),
+    step(
+        "results/tables/hierarchical_summary.csv",
         "results/tables/hierarchical_scores.csv",
-    )
-}
+        "fairfold.evaluation.hierarchical:summarise_hierarchies",
+    ),
+] * bool(HIERARCHICAL)
 
 
 rule score_hierarchies:
@@ -36,18 +41,3 @@ rule score_hierarchies:
         models=WEAK_LABELS["models"],
     script:
         "../scripts/score_hierarchies.py"
-
-
-rule summarise_hierarchies:
-    input:
-        "results/tables/hierarchical_scores.csv",
-    output:
-        "results/tables/hierarchical_summary.csv",
-    log:
-        "results/logs/summarise_hierarchies.log",
-    benchmark:
-        "results/benchmarks/summarise_hierarchies.tsv"
-    params:
-        function="fairfold.evaluation.hierarchical:summarise_hierarchies",
-    script:
-        "../scripts/tabulate.py"

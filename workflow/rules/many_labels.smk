@@ -12,18 +12,31 @@ RESULTS_OF["many_labels"] = expand(
     ]
     * bool(MANY),
 )
-GATHERED |= {
-    table: (
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/{table}.csv",
-            dataset=MANY,
-            rate=WEAK_LABELS["missing_rates"],
-            table=table,
-        ),
-        f"results/tables/{table}.csv",
-    )
-    for table in ("scores_at_k", "scores_by_frequency")
-}
+STEPS_OF["many_labels"] = [
+    *[
+        step(
+            f"results/tables/{table}.csv",
+            expand(
+                "results/weak_labels/{dataset}/rate-{rate}/{table}.csv",
+                dataset=MANY,
+                rate=WEAK_LABELS["missing_rates"],
+                table=table,
+            ),
+        )
+        for table in ("scores_at_k", "scores_by_frequency")
+    ],
+    step(
+        {
+            "at_k": "results/tables/scores_at_k_summary.csv",
+            "by_frequency": "results/tables/scores_by_frequency_summary.csv",
+        },
+        {
+            "at_k": "results/tables/scores_at_k.csv",
+            "by_frequency": "results/tables/scores_by_frequency.csv",
+        },
+        "fairfold.evaluation.many_labels:summarise_many_labels",
+    ),
+] * bool(MANY)
 
 
 rule score_many_labels:
@@ -47,20 +60,3 @@ rule score_many_labels:
         propensity=MANY_LABELS["propensity"],
     script:
         "../scripts/score_many_labels.py"
-
-
-rule summarise_many_labels:
-    input:
-        at_k="results/tables/scores_at_k.csv",
-        by_frequency="results/tables/scores_by_frequency.csv",
-    output:
-        at_k="results/tables/scores_at_k_summary.csv",
-        by_frequency="results/tables/scores_by_frequency_summary.csv",
-    log:
-        "results/logs/summarise_many_labels.log",
-    benchmark:
-        "results/benchmarks/summarise_many_labels.tsv"
-    params:
-        function="fairfold.evaluation.many_labels:summarise_many_labels",
-    script:
-        "../scripts/tabulate.py"

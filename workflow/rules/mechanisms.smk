@@ -12,23 +12,26 @@ RESULTS_OF["mechanisms"] = [
     "results/tables/scar_tests.csv",
     *["results/tables/mechanisms.csv"] * bool(MECHANISMS["datasets"]),
 ]
-GATHERED |= {
-    "scar_tests": (
+STEPS_OF["mechanisms"] = [
+    step(
+        "results/tables/scar_tests.csv",
         expand(
             "results/weak_labels/{dataset}/scar_tests.csv",
             dataset=WEAK_LABELS["datasets"],
         ),
-        "results/tables/scar_tests.csv",
     ),
-    "mechanisms": (
+] + [
+    step(
+        "results/tables/mechanisms.csv",
         [
             f"results/mechanisms/{dataset}/{kind}_wrong-{wrong}.csv"
             for dataset in MECHANISMS["datasets"]
             for kind, wrong in MECHANISM_CASES
         ],
-        "results/tables/mechanisms.csv",
-    ),
-}
+    )
+] * bool(
+    MECHANISMS["datasets"]
+)
 
 
 rule examine_observed_labels:

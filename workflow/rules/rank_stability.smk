@@ -5,6 +5,20 @@ STABILITY_MODELS = STABILITY["models"] or WEAK_LABELS["models"]
 RESULTS_OF["rank_stability"] = ["results/tables/rank_stability.csv"] * bool(
     STABILITY["datasets"]
 )
+STABILITY_PARTS = expand(
+    "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
+    dataset=STABILITY["datasets"],
+    rate=STABILITY["missing_rates"],
+    splitter=STABILITY["splitters"],
+    first=range(0, STABILITY["repeats"], STABILITY["repeats_per_job"]),
+)
+STEPS_OF["rank_stability"] = [
+    step(
+        "results/tables/rank_stability.csv",
+        STABILITY_PARTS,
+        "fairfold.evaluation.rank_stability:rank_stability",
+    )
+] * bool(STABILITY["datasets"])
 
 
 rule repeat_weak_labels:
@@ -36,24 +50,3 @@ rule repeat_weak_labels:
         code=code_of_models("repeat_weak_labels", STABILITY_MODELS),
     script:
         "../scripts/repeat_weak_labels.py"
-
-
-rule measure_rank_stability:
-    input:
-        expand(
-            "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
-            dataset=STABILITY["datasets"],
-            rate=STABILITY["missing_rates"],
-            splitter=STABILITY["splitters"],
-            first=range(0, STABILITY["repeats"], STABILITY["repeats_per_job"]),
-        ),
-    output:
-        "results/tables/rank_stability.csv",
-    log:
-        "results/logs/measure_rank_stability.log",
-    benchmark:
-        "results/benchmarks/measure_rank_stability.tsv"
-    params:
-        function="fairfold.evaluation.rank_stability:rank_stability",
-    script:
-        "../scripts/tabulate.py"

@@ -23,28 +23,45 @@ CURVES_OF_MODELS = (
 )
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
-GATHERED |= {
-    "missing_rates": (
+STEPS_OF["recommendation"] = [
+    step(
+        "results/tables/missing_rates.csv",
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
             dataset=WEAK_LABELS["datasets"],
             rate=ESTIMATED_AT,
         ),
-        "results/tables/missing_rates.csv",
     ),
-    "corrected_folds": (
+    step(
+        "results/recommendation/corrected_folds.csv",
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS
         ),
-        "results/recommendation/corrected_folds.csv",
     ),
-    "complete_scores": (
+    step(
+        "results/tables/complete_scores.csv",
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS
         ),
-        "results/tables/complete_scores.csv",
     ),
-}
+    step(
+        "results/tables/correction_quality.csv",
+        "results/tables/complete_scores.csv",
+        "fairfold.recommendation.complete_scores:correction_quality",
+    ),
+    step(
+        {
+            "regret": "results/tables/regret.csv",
+            "choices": "results/tables/choices.csv",
+        },
+        {
+            "scores": "results/tables/weak_label_scores.csv",
+            "missing_rates": "results/tables/missing_rates.csv",
+        },
+        "fairfold.recommendation.regret:regret_tables",
+        n_repeats=config["folds"]["repeats"],
+    ),
+]
 
 
 rule train_reference:
@@ -111,21 +128,6 @@ rule correct_scores:
         "../scripts/correct_scores.py"
 
 
-rule measure_correction:
-    input:
-        "results/tables/complete_scores.csv",
-    output:
-        "results/tables/correction_quality.csv",
-    log:
-        "results/logs/measure_correction.log",
-    benchmark:
-        "results/benchmarks/measure_correction.tsv"
-    params:
-        function="fairfold.recommendation.complete_scores:correction_quality",
-    script:
-        "../scripts/tabulate.py"
-
-
 rule recommend_models:
     input:
         **WINS_OF_FORESTS,
@@ -154,21 +156,3 @@ rule recommend_models:
         hierarchical=HIERARCHICAL,
     script:
         "../scripts/recommend_models.py"
-
-
-rule measure_regret:
-    input:
-        scores="results/tables/weak_label_scores.csv",
-        missing_rates="results/tables/missing_rates.csv",
-    output:
-        regret="results/tables/regret.csv",
-        choices="results/tables/choices.csv",
-    log:
-        "results/logs/measure_regret.log",
-    benchmark:
-        "results/benchmarks/measure_regret.tsv"
-    params:
-        function="fairfold.recommendation.regret:regret_tables",
-        options={"n_repeats": config["folds"]["repeats"]},
-    script:
-        "../scripts/tabulate.py"

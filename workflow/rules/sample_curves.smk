@@ -5,6 +5,21 @@ CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]
 RESULTS_OF["sample_curves"] = ["results/tables/sample_curves.csv"] * bool(
     SAMPLE_CURVES["datasets"]
 )
+SAMPLE_CURVES_PARTS = expand(
+    "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
+    dataset=SAMPLE_CURVES["datasets"],
+    rate=SAMPLE_CURVES["missing_rate"],
+    model=CURVE_MODELS,
+)
+STEPS_OF["sample_curves"] = [
+    step(
+        "results/tables/sample_curves.csv",
+        SAMPLE_CURVES_PARTS,
+        "fairfold.evaluation.sample_curves:sample_curves",
+        n_splits=config["folds"]["n_splits"],
+        seed=config["seed"],
+    )
+] * bool(SAMPLE_CURVES["datasets"])
 
 
 rule score_by_samples:
@@ -28,24 +43,3 @@ rule score_by_samples:
         code=lambda wildcards: code_of_models("score_by_samples", [wildcards.model]),
     script:
         "../scripts/score_by_samples.py"
-
-
-rule fit_sample_curves:
-    input:
-        expand(
-            "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
-            dataset=SAMPLE_CURVES["datasets"],
-            rate=SAMPLE_CURVES["missing_rate"],
-            model=CURVE_MODELS,
-        ),
-    output:
-        "results/tables/sample_curves.csv",
-    log:
-        "results/logs/fit_sample_curves.log",
-    benchmark:
-        "results/benchmarks/fit_sample_curves.tsv"
-    params:
-        function="fairfold.evaluation.sample_curves:sample_curves",
-        options={"n_splits": config["folds"]["n_splits"], "seed": config["seed"]},
-    script:
-        "../scripts/tabulate.py"

@@ -16,23 +16,50 @@ RESULTS_OF["splitting"] = [
     * bool(SPLITTING["datasets"]),
     *["results/tables/fold_effect.csv"] * bool(FOLD_EFFECT["datasets"]),
 ]
-GATHERED |= {
-    "split_quality": (
-        expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
+STEPS_OF["splitting"] = [
+    step(
         "results/tables/split_quality.csv",
+        expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
     ),
-    "label_deviations": (
-        expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
+    step(
         "results/tables/label_deviations.csv",
+        expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
     ),
-    "fold_effect": (
+    step(
+        "results/tables/split_summary.csv",
+        {
+            "quality": "results/tables/split_quality.csv",
+            "public_code": workflow.source_path(
+                "../../resources/published/split_quality.csv"
+            ),
+        },
+        "fairfold.splitting.comparison:summarise_splits",
+    ),
+    step(
+        "results/timings/quality_against_seconds.csv",
+        {
+            "summary": "results/tables/split_summary.csv",
+            "seconds": expand(
+                "results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
+                dataset=SPLITTING["datasets"],
+                splitter=SPLITTING["methods"],
+                n_splits=config["folds"]["n_splits"],
+                repeats=SPLITTING["repeats"],
+            ),
+        },
+        "fairfold.splitting.comparison:quality_against_seconds",
+    ),
+] * bool(SPLITTING["datasets"]) + [
+    step(
+        "results/tables/fold_effect.csv",
         expand(
             "results/splitting/fold_effect/{dataset}.csv",
             dataset=FOLD_EFFECT["datasets"],
         ),
-        "results/tables/fold_effect.csv",
-    ),
-}
+    )
+] * bool(
+    FOLD_EFFECT["datasets"]
+)
 
 
 rule split_dataset:
@@ -90,20 +117,6 @@ rule measure_split:
         "../scripts/measure_split.py"
 
 
-rule summarise_splits:
-    input:
-        quality="results/tables/split_quality.csv",
-        public_code=workflow.source_path("../../resources/published/split_quality.csv"),
-    output:
-        "results/tables/split_summary.csv",
-    log:
-        "results/logs/summarise_splits.log",
-    params:
-        function="fairfold.splitting.comparison:summarise_splits",
-    script:
-        "../scripts/tabulate.py"
-
-
 rule describe_labels:
     input:
         expand("results/datasets/{dataset}.npz", dataset=SPLITTING["datasets"]),
@@ -126,26 +139,6 @@ rule measure_metric_behaviour:
         "results/benchmarks/measure_metric_behaviour.tsv"
     script:
         "../scripts/measure_metric_behaviour.py"
-
-
-rule time_splits:
-    input:
-        summary="results/tables/split_summary.csv",
-        seconds=expand(
-            "results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
-            dataset=SPLITTING["datasets"],
-            splitter=SPLITTING["methods"],
-            n_splits=config["folds"]["n_splits"],
-            repeats=SPLITTING["repeats"],
-        ),
-    output:
-        "results/timings/quality_against_seconds.csv",
-    log:
-        "results/logs/time_splits.log",
-    params:
-        function="fairfold.splitting.comparison:quality_against_seconds",
-    script:
-        "../scripts/tabulate.py"
 
 
 rule estimate_fold_effect:

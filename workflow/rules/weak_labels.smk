@@ -28,24 +28,64 @@ RESULTS_OF["weak_labels"] = [
     ),
     "results/timings/models.csv",
 ]
-GATHERED |= {
-    "scores": (
+STEPS_OF["weak_labels"] = [
+    step(
+        "results/tables/weak_label_scores.csv",
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
             **UNITS,
             model=WEAK_LABELS["models"],
         ),
-        "results/tables/weak_label_scores.csv",
     ),
-    "seconds": (
+    step(
+        "results/timings/models.csv",
         expand(
             "results/timings/models/{dataset}_{rate}_{model}.csv",
             **UNITS,
             model=WEAK_LABELS["models"],
         ),
-        "results/timings/models.csv",
     ),
-}
+    step(
+        {
+            "summary": "results/tables/score_summary.csv",
+            "curves": "results/tables/learning_curves.csv",
+            "printed": expand(
+                "results/tables/weak_labels/{dataset}.csv",
+                dataset=WEAK_LABELS["datasets"],
+            ),
+        },
+        "results/tables/weak_label_scores.csv",
+        "fairfold.evaluation.score_tables:score_tables",
+        datasets=WEAK_LABELS["datasets"],
+    ),
+    step(
+        {
+            "ranks": "results/tables/percentile_ranks.csv",
+            "comparisons": "results/tables/comparisons.csv",
+            "pairs": "results/tables/pairs.csv",
+            "cliques": "results/tables/cliques.csv",
+        },
+        "results/tables/weak_label_scores.csv",
+        "fairfold.evaluation.ranking:rank_tables",
+        alpha=WEAK_LABELS["alpha"],
+    ),
+] + [
+    step(
+        {
+            "imputation": "results/tables/imputation.csv",
+            "frequencies": "results/tables/label_frequencies.csv",
+            "errors": "results/tables/label_frequency_errors.csv",
+        },
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
+            **UNITS,
+            model=IMPUTERS,
+        ),
+        "fairfold.forests.diagnostics:imputation_tables",
+    )
+] * bool(
+    IMPUTERS
+)
 
 
 rule mask_labels:
@@ -110,84 +150,3 @@ rule train_model:
         code=lambda wildcards: code_of_models("train_model", [wildcards.model]),
     script:
         "../scripts/train_model.py"
-
-
-rule summarise_imputation:
-    input:
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
-            **UNITS,
-            model=IMPUTERS,
-        ),
-    output:
-        imputation="results/tables/imputation.csv",
-        frequencies="results/tables/label_frequencies.csv",
-        errors="results/tables/label_frequency_errors.csv",
-    log:
-        "results/logs/summarise_imputation.log",
-    benchmark:
-        "results/benchmarks/summarise_imputation.tsv"
-    params:
-        function="fairfold.forests.diagnostics:imputation_tables",
-    script:
-        "../scripts/tabulate.py"
-
-
-rule describe_models:
-    output:
-        "results/tables/models.csv",
-    log:
-        "results/logs/describe_models.log",
-    params:
-        function="fairfold.models.description:describe_models",
-        options={
-            "names": WEAK_LABELS["models"],
-            "variant": WEAK_LABELS["variant"],
-            "own": config["models"],
-        },
-        code=code_of_models(
-            "tabulate",
-            WEAK_LABELS["models"],
-            "fairfold.models.description:describe_models",
-        ),
-    script:
-        "../scripts/tabulate.py"
-
-
-rule tabulate_scores:
-    input:
-        "results/tables/weak_label_scores.csv",
-    output:
-        summary="results/tables/score_summary.csv",
-        curves="results/tables/learning_curves.csv",
-        printed=expand(
-            "results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]
-        ),
-    log:
-        "results/logs/tabulate_scores.log",
-    benchmark:
-        "results/benchmarks/tabulate_scores.tsv"
-    params:
-        function="fairfold.evaluation.score_tables:score_tables",
-        options={"datasets": WEAK_LABELS["datasets"]},
-    script:
-        "../scripts/tabulate.py"
-
-
-rule rank_models:
-    input:
-        "results/tables/weak_label_scores.csv",
-    output:
-        ranks="results/tables/percentile_ranks.csv",
-        comparisons="results/tables/comparisons.csv",
-        pairs="results/tables/pairs.csv",
-        cliques="results/tables/cliques.csv",
-    log:
-        "results/logs/rank_models.log",
-    benchmark:
-        "results/benchmarks/rank_models.tsv"
-    params:
-        function="fairfold.evaluation.ranking:rank_tables",
-        options={"alpha": WEAK_LABELS["alpha"]},
-    script:
-        "../scripts/tabulate.py"

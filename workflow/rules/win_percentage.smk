@@ -33,9 +33,44 @@ RESULTS_OF["win_percentage"] = [
     *expand("results/tables/win_percentage/table1_{dataset}.csv", dataset=PAIRS_OF),
     *[*MODEL_WINS.values()] * bool(SETS_OF),
 ]
-GATHERED["best_pairs"] = (
-    expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
-    "results/tables/win_percentage/best_pairs.csv",
+STEPS_OF["win_percentage"] = [
+    step(
+        "results/tables/win_percentage/best_pairs.csv",
+        expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
+    ),
+    step(
+        {
+            "joint": "results/tables/win_percentage/joint_densities.csv",
+            "curves": "results/tables/win_percentage/illustration.csv",
+            "weights": "results/tables/win_percentage/rank_weights.csv",
+        },
+        function="fairfold.win_percentage.illustration:illustration_tables",
+        random_state=config["seed"],
+    ),
+] * bool(PAIRS_OF) + [
+    step(
+        MODEL_WINS,
+        [
+            *expand(
+                f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/sets-from-{{first}}.csv",
+                dataset=SETS_OF,
+                first=range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"]),
+            ),
+            *expand(
+                f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/permuted-from-{{first}}.csv",
+                dataset=SETS_OF,
+                first=range(
+                    1,
+                    MODEL_SETS["n_permutations"] + 1,
+                    MODEL_SETS["permutations_per_job"],
+                ),
+            ),
+        ],
+        "fairfold.win_percentage.multilabel_tables:multilabel_win_tables",
+        alpha=WIN_PERCENTAGE["alpha"],
+    )
+] * bool(
+    SETS_OF
 )
 
 
@@ -166,22 +201,6 @@ rule summarise_pairs:
         "../scripts/summarise_pairs.py"
 
 
-rule illustrate_win_percentage:
-    output:
-        joint="results/tables/win_percentage/joint_densities.csv",
-        curves="results/tables/win_percentage/illustration.csv",
-        weights="results/tables/win_percentage/rank_weights.csv",
-    log:
-        "results/logs/illustrate_win_percentage.log",
-    benchmark:
-        "results/benchmarks/illustrate_win_percentage.tsv"
-    params:
-        function="fairfold.win_percentage.illustration:illustration_tables",
-        options={"random_state": config["seed"]},
-    script:
-        "../scripts/tabulate.py"
-
-
 rule describe_pairs:
     input:
         expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
@@ -258,32 +277,3 @@ use rule evaluate_feature_sets as permute_feature_sets with:
         permutations=numbers_of_job(
             MODEL_SETS["permutations_per_job"], MODEL_SETS["n_permutations"] + 1
         ),
-
-
-rule tabulate_model_wins:
-    input:
-        expand(
-            f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/sets-from-{{first}}.csv",
-            dataset=SETS_OF,
-            first=range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"]),
-        ),
-        expand(
-            f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/permuted-from-{{first}}.csv",
-            dataset=SETS_OF,
-            first=range(
-                1,
-                MODEL_SETS["n_permutations"] + 1,
-                MODEL_SETS["permutations_per_job"],
-            ),
-        ),
-    output:
-        **MODEL_WINS,
-    log:
-        "results/logs/tabulate_model_wins.log",
-    benchmark:
-        "results/benchmarks/tabulate_model_wins.tsv"
-    params:
-        function="fairfold.win_percentage.multilabel_tables:multilabel_win_tables",
-        options={"alpha": WIN_PERCENTAGE["alpha"]},
-    script:
-        "../scripts/tabulate.py"

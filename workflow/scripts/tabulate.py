@@ -1,6 +1,11 @@
-"""Make tables from tables by one function of the library, or put tables below each other where none is named."""
+"""Make tables from tables, step by step: by a function of the library, or put below each other where none is named.
+
+A step names its tables: one path; a list of paths, whose tables are put below each other; or names of the function's
+arguments with one or the other. So does what it makes: one table, or several by name.
+"""
 
 from pkgutil import resolve_name
+from typing import Any
 
 import pandas as pd
 
@@ -10,9 +15,8 @@ from fairfold.files import write_table
 
 def read(paths: str | list[str]) -> pd.DataFrame:
     """Tables of the same columns below each other."""
-    options = snakemake.params.get("reading", {})
     paths = [paths] if isinstance(paths, str) else paths
-    return pd.concat([pd.read_csv(path, **options) for path in paths], ignore_index=True)
+    return pd.concat(map(pd.read_csv, paths), ignore_index=True)
 
 
 def write(made: pd.DataFrame | list[pd.DataFrame], paths: str | list[str]) -> None:
@@ -22,16 +26,16 @@ def write(made: pd.DataFrame | list[pd.DataFrame], paths: str | list[str]) -> No
         write_table(table, path)
 
 
+def make(step: dict[str, Any]) -> None:
+    """Make and write what one step makes."""
+    tables, output = step["tables"], step["output"]
+    named = {name: read(paths) for name, paths in tables.items()} if isinstance(tables, dict) else {}
+    unnamed = [read(tables)] if tables and not named else []
+    made = resolve_name(step["function"])(*unnamed, **named, **step["options"]) if step["function"] else unnamed[0]
+    for name, paths in output.items() if isinstance(output, dict) else [(None, output)]:
+        write(made if name is None else made[name], paths)
+
+
 with logged(snakemake.log):
-    files, function = dict(snakemake.input.items()), snakemake.params.get("function")
-    tables = [read(snakemake.input)] if snakemake.input and not files else []
-    if function is None:
-        made = tables[0]
-    else:
-        named = {name: read(paths) for name, paths in files.items()}
-        made = resolve_name(function)(*tables, **named, **snakemake.params.get("options", {}))
-    outputs = dict(snakemake.output.items())
-    for name, paths in outputs.items():
-        write(made[name], paths)
-    if not outputs:
-        write(made, snakemake.output[0])
+    for step in snakemake.params.steps:
+        make(step)

@@ -101,15 +101,15 @@ CONFIG = {"part": {"jobs": {"a": {"name": "v"}, "b": {"name": "w"}, "c": {"name"
 
 def test_figures_are_what_the_contents_declare():
     one, each = figures_of(FIGURES, CONFIG, ["tables/a.csv"])
-    assert (one.rule, one.section, one.paths, one.log) == ("plot_one", "win_percentage", ["figures/one"], "")
+    assert (one.section, one.path) == ("win_percentage", "figures/one")
     assert (one.draw, one.reads) == ("fairfold.figures.ones:plot_one", ["tables/a.csv", "b.csv"])
     assert (one.category, one.label, one.caption) == ("5 Wins", "One", "wins.rst")
-    assert (each.path, each.paths, each.log) == ("figures/x_{each}", ["figures/x_v"], "/{each}")
-    assert (each.reads, each.options, each.label) == (["x/{each}/c.csv"], {"colour": "red", "n": 3}, "Each: {each}")
+    assert (each.path, each.reads) == ("figures/x_v", ["x/v/c.csv"])  # w is not among those of the entry
+    assert (each.options, each.label) == ({"colour": "red", "n": 3}, "Each: v")
 
 
 def test_a_figure_of_a_table_that_is_not_made_is_not_drawn():
-    assert [figure.rule for figure in figures_of(FIGURES, CONFIG, [])] == ["plot_each"]
+    assert [figure.path for figure in figures_of(FIGURES, CONFIG, [])] == ["figures/x_v"]
 
 
 def test_each_declared_figure_has_a_function_of_its_own():

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
@@ -188,6 +187,8 @@ def _compared(
 
 def _pairwise_tests(goodness: np.ndarray, correlation: float) -> tuple[np.ndarray, np.ndarray]:
     """Two-sided p-values of all pairs of models, as they are and after Benjamini & Hochberg's adjustment; symmetric."""
+    from scipy.stats import false_discovery_control  # here, as it takes a second that sentences need not wait for
+
     ahead = p_values_ahead(goodness[:, None] - goodness, correlation=correlation)
     p = np.minimum(1, 2 * np.minimum(ahead, ahead.T))
     pairs = np.triu_indices(len(p), 1)

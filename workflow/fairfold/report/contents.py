@@ -43,38 +43,24 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
 
 
 class Figure(NamedTuple):
-    """A figure that the report declares, or several of a kind, as a rule makes them.
+    """A figure that the report declares.
 
-    rule : name of the rule, that of the function.
     section : part of the configuration that it belongs to.
-    path : under the folder of results, without suffix; ``{each}`` stands for one of ``each``.
+    path : under the folder of results, without suffix.
     reads : tables, under that folder.
     draw : the function, as ``"fairfold.figures.module:function"``.
     options : its further parameters.
-    each : what there is a figure for; empty for a single one.
     category, label, caption : of Snakemake's own report.
     """
 
-    rule: str
     section: str
     path: str
     reads: list[str]
     draw: str
     options: dict[str, Any]
-    each: list[str]
     category: str
     label: str
     caption: str | None
-
-    @property
-    def paths(self) -> list[str]:
-        """All paths."""
-        return [self.path.format(each=each) for each in self.each] if "{each}" in self.path else [self.path]
-
-    @property
-    def log(self) -> str:
-        """What tells the logs of several figures apart."""
-        return "/{each}" if "{each}" in self.path else ""
 
 
 def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: Collection[str]) -> list[Figure]:
@@ -87,9 +73,10 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     tables : paths of the tables that are made, under the folder of results.
     """
     return [
-        _figure(section, item, config, contents)
+        _figure(section, item, each, config, contents)
         for section, item in _file_entries(contents)
         if "draw" in item and is_on(section, config) and is_on(item, config) and _is_made(item, tables)
+        for each in _each_of(item, config)
     ]
 
 
@@ -98,23 +85,29 @@ def _is_made(item: Item, tables: Collection[str]) -> bool:
     return all(select(pattern, tables) for pattern in patterns)
 
 
-def _figure(section: Section, item: Item, config: Mapping[str, Any], contents: Iterable[Section]) -> Figure:
+def _each_of(item: Item, config: Mapping[str, Any]) -> list[str | None]:
+    """What an entry has a figure for; None where it is a single one."""
+    if "each" not in item:
+        return [None]
+    values = list(dict.fromkeys(_values(item["each"].split("."), config)))
+    return [value for value in values if value in item.get("only", values)]
+
+
+def _figure(
+    section: Section, item: Item, each: str | None, config: Mapping[str, Any], contents: Iterable[Section]
+) -> Figure:
     module, function = item["draw"].split(":")
-    values = list(dict.fromkeys(_values(item["each"].split("."), config))) if "each" in item else []
-    is_one = "each" not in item
     return Figure(
-        rule=function,
         section=section["id"].replace("-", "_"),
-        path=item["figure"].removesuffix(".png").replace("*", "{each}"),
-        reads=[table.replace("*", "{each}") for table in item["reads"]],
+        path=item["figure"].removesuffix(".png").replace("*", each or "*"),
+        reads=[table.replace("*", each or "*") for table in item["reads"]],
         draw=f"fairfold.figures.{module}:{function}",
         options={
             **item.get("options", {}),
             **{name: setting(key, config) for name, key in item.get("settings", {}).items()},
         },
-        each=[value for value in values if value in item.get("only", values)],
         category=section["title"],
-        label=item["title"] if is_one else f"{item['title']}: {{each}}",
+        label=item["title"] if each is None else f"{item['title']}: {each}",
         caption=caption_file(item["figure"], contents),
     )
 

@@ -25,11 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import exponnorm
-from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
 
 from fairfold.errors import ModelError
 from fairfold.validation import check_dense_binary
@@ -145,6 +140,11 @@ def logits(P: np.ndarray) -> np.ndarray:
 
 def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state: int) -> np.ndarray:
     """Scores of each label from its own and the other observed labels; its own where it has few positives."""
+    from sklearn.feature_selection import SelectKBest  # here, as those who read a distribution estimate none
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+
     is_observed, is_measured = observed == 1, observed >= 0
     n_positives, n_negatives = is_observed.sum(axis=0), (is_measured & ~is_observed).sum(axis=0)
     asked = n_positives >= _FEWEST_OF_NEIGHBOUR
@@ -179,6 +179,8 @@ def _around_the_plateau(probabilities: np.ndarray) -> np.ndarray:
 @cache
 def _moves() -> np.ndarray:
     """(m, m) distributions of c, a row for each plateau of the grid."""
+    from scipy.stats import exponnorm  # here, as it takes a second that others need not wait for
+
     at = np.log(_GRID)
     edges = (at[1:] + at[:-1]) / 2
     misfit = (_MISFIT[0] - _MISFIT[1] * at)[:, np.newaxis]

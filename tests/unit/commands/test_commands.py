@@ -1,0 +1,143 @@
+"""Commands say what they do in a sentence, write what a user would, and leave what is there."""
+
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import yaml
+
+from fairfold import study as studies
+from fairfold.__main__ import main
+
+SENTENCES = pd.DataFrame(
+    [
+        ("plants", "data", "Some 20 % of the positives seem to be missing."),
+        ("plants", "ranking", "Trust gcForest+, " + "which leads by far, " * 8 + "and no other."),
+        ("birds", "threshold", "Any of these will do."),
+    ],
+    columns=["dataset", "use", "sentence"],
+)
+
+
+@pytest.fixture
+def finished(tmp_path):
+    (tmp_path / "results/recommendation").mkdir(parents=True)
+    SENTENCES.to_csv(tmp_path / "results/recommendation/sentences.csv", index=False)
+    return tmp_path
+
+
+class TestRecommend:
+    @pytest.mark.parametrize("folder", [".", "results"])
+    def test_prints_all_sentences_under_headings(self, finished, folder, capsys):
+        assert main(["recommend", str(finished / folder)]) == 0
+        said = capsys.readouterr().out
+        assert max(map(len, said.splitlines())) <= 100
+        words = " ".join(said.split())
+        for sentence in SENTENCES["sentence"]:
+            assert sentence in words
+        assert said.index("plants") < said.index("  The data") < said.index("  To rank labels") < said.index("birds")
+
+    def test_of_one_dataset(self, finished, capsys):
+        assert main(["recommend", str(finished), "--dataset", "birds"]) == 0
+        assert "gcForest+" not in capsys.readouterr().out
+        assert main(["recommend", str(finished), "--dataset", "bird"]) == 1
+        assert "did you mean 'birds'?" in capsys.readouterr().err
+
+    def test_where_there_is_nothing_yet(self, tmp_path, capsys):
+        assert main(["recommend", str(tmp_path)]) == 1
+        assert "has no results/recommendation/sentences.csv" in capsys.readouterr().err
+
+
+class TestDoctor:
+    def test_says_what_is_where(self, capsys, tmp_path, monkeypatch):
+        monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path))
+        main(["doctor"])
+        said = capsys.readouterr().out
+        assert all(word in said for word in ("numpy", "cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
+
+    def test_ends_with_one_sentence_for_each_thing_that_is_wrong(self, capsys, tmp_path, monkeypatch):
+        versions = pd.DataFrame([("numpy", "1.0"), ("tqdm", "not installed")], columns=["software", "version"])
+        monkeypatch.setattr("fairfold.report.versions.gather_versions", lambda: versions)
+        monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path / "away"))
+        assert main(["doctor"]) == 1
+        said = capsys.readouterr()
+        assert "1.0 (the lock has" in said.out
+        for sentence in ("tqdm is missing", "numpy has another version", f"{tmp_path / 'away'}, which is no folder"):
+            assert said.err.count(sentence) == 1
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """The commands that are run, each of which ends well."""
+    found = []
+    monkeypatch.setattr(subprocess, "run", lambda command: found.append(command) or SimpleNamespace(returncode=0))
+    return found
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "My plants (2).csv.gz"
+    frame = pd.DataFrame({"plant": range(4), "leaf": range(4), "label_a": [0, 1, 0, 1], "label_b": [1, 0, 0, 1]})
+    frame.to_csv(path, index=False)
+    return path
+
+
+class TestStudy:
+    def test_writes_what_a_user_would_and_runs_it_in_a_folder_beside_the_table(self, table, commands):
+        asked = ["--labels", "label_", "--ignore", "plant", "--models", "logistic", "kNN", "--missing-rates", "0"]
+        assert main(["study", str(table), *asked, "--dry-run", "--cores", "2", "--snakemake", "--quiet"]) == 0
+        folder = table.with_name("My-plants-2-study")
+        written = yaml.safe_load((folder / "study.yaml").read_text())
+        assert written == {
+            "seed": 1,
+            "data": {
+                "own": {
+                    "My-plants-2": {"path": f"../{table.name}", "labels": {"prefix": "label_"}, "ignore": ["plant"]}
+                }
+            },
+            "weak_labels": {"datasets": ["My-plants-2"], "missing_rates": [0], "models": ["logistic", "kNN"]},
+        }
+        (command,) = commands
+        at = command.index
+        assert Path(command[at("--snakefile") + 1]).name == "Snakefile"
+        assert command[at("--configfile") + 1] == str(folder / "study.yaml")
+        assert (command[at("--directory") + 1], command[at("--cores") + 1]) == (str(folder), "2")
+        assert command[-2:] == ["--dry-run", "--quiet"]
+
+    def test_what_it_writes_is_a_configuration(self, table, commands, monkeypatch):
+        assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant", "-n"]) == 0
+        folder = table.with_name("My-plants-2-study")
+        monkeypatch.chdir(folder)
+        config = yaml.safe_load((folder / "study.yaml").read_text())
+        entry = studies.check_study(config)["My-plants-2"]
+        assert [path.resolve() for path in entry.own_files] == [table]
+
+    def test_the_same_command_goes_on_and_another_asks_for_another_folder(self, table, commands, capsys):
+        asked = ["study", str(table), "--labels", "label_", "-n"]
+        assert main(asked) == main(asked) == 0
+        before = (table.with_name("My-plants-2-study") / "study.yaml").read_bytes()
+        assert main([*asked, "--seed", "2"]) == 1
+        assert "is of a study with other options; name another folder by --directory" in capsys.readouterr().err
+        assert (table.with_name("My-plants-2-study") / "study.yaml").read_bytes() == before
+        assert main([*asked, "--seed", "2", "--directory", str(table.parent / "other")]) == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            (["away.csv", "--labels", "l_"], "there is no file away.csv in"),
+            (["{table}"], "which columns are labels?"),
+            (["--labels", "l_", "away.csv"], "--labels are columns of a table; name its file first."),
+        ],
+    )
+    def test_what_is_missing_is_said_before_anything_is_written(self, arguments, sentence, table, commands, capsys):
+        assert main(["study", *[each.format(table=table) for each in arguments]]) == 1
+        assert sentence in capsys.readouterr().err
+        assert not commands and [*table.parent.iterdir()] == [table]
+
+    def test_a_study_that_fails_is_said_to(self, table, monkeypatch, capsys):
+        monkeypatch.setattr(subprocess, "run", lambda command: SimpleNamespace(returncode=1))
+        assert main(["study", str(table), "--labels", "label_"]) == 1
+        assert "The study did not end" in capsys.readouterr().err

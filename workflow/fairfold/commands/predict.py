@@ -1,0 +1,36 @@
+"""``python -m fairfold predict``: labels of new samples, by a model that the study made."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """What the command takes."""
+    parser = commands.add_parser(
+        "predict",
+        help="labels of new samples, by a model that `snakemake final` made",
+        description="Write what a model says of the rows of a CSV, whose columns are matched by name.",
+    )
+    parser.add_argument("model", help="folder of the model, results/final/<dataset>")
+    parser.add_argument("table", help="CSV of new samples, with a column for each feature")
+    parser.add_argument("-o", "--output", required=True, help="CSV to write")
+    parser.add_argument("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
+    parser.add_argument(
+        "--objective", help="what decisions are to be best by: mcc, f1 or hamming_loss; without it, above one half"
+    )
+    parser.add_argument(
+        "--by", choices=["pooled", "label"], default="pooled", help="one threshold for all labels, or one for each"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Predict and write."""
+    from fairfold.final.model import load_final
+    from fairfold.final.prediction import predict_file
+
+    final = load_final(options.model)
+    how = {"top": options.top, "objective": options.objective, "by": options.by}
+    n_samples = predict_file(final, options.table, options.output, **how)
+    print(f"{options.output}: {len(final.labels)} labels of {n_samples} samples, by {final.name}.")

@@ -1,0 +1,57 @@
+# Tables of tables, those of a stage in one job; and what all stages are told about the models
+
+
+rule describe_models:
+    output:
+        models="results/tables/models.csv",
+        legend="results/legend.csv",
+    log:
+        "results/logs/describe_models.log",
+    localrule: True  # a moment; in a submission, figures of one part would wait for another
+    params:
+        steps=[
+            step(
+                "results/tables/models.csv",
+                function="fairfold.models.description:describe_models",
+                names=WEAK_LABELS["models"],
+                variant=WEAK_LABELS["variant"],
+                own=config["models"],
+            ),
+            step(
+                "results/legend.csv",
+                function="fairfold.models.legend:legend_table",
+                models=study.used_models(config),
+                own=config["models"],
+            ),
+        ],
+        code=code_of_models(
+            "tabulate",
+            WEAK_LABELS["models"],
+            "fairfold.models.description:describe_models",
+            "fairfold.models.legend:legend_table",
+        ),
+    script:
+        "../scripts/tabulate.py"
+
+
+for stage, steps in STEPS_OF.items():
+    made = set(paths_of(steps, "output"))
+
+    rule:
+        name:
+            f"tabulate_{stage}"
+        input:
+            [path for path in paths_of(steps, "tables") if path not in made],
+        output:
+            paths_of(steps, "output"),
+        log:
+            f"results/logs/tabulate_{stage}.log",
+        benchmark:
+            f"results/benchmarks/tabulate_{stage}.tsv"
+        params:
+            steps=steps,
+            code=code(
+                "tabulate", *[each["function"] for each in steps if each["function"]]
+            ),
+        script:
+            "../scripts/tabulate.py"
