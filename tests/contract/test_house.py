@@ -26,7 +26,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
 }
 SHARED = {
     *("arrays", "compiled", "config", "errors", "files", "folds", "gaps", "groups", "hierarchy", "hierarchy_kernels"),
-    *("lazy", "plugins"),
+    *("lazy", "pieces", "plugins"),
     *("provenance", "samples", "seeds", "sources", "sparse_rows", "threads", "ties", "usage", "validation"),
 }
 

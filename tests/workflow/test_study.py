@@ -4,6 +4,7 @@ import math
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import time
@@ -67,13 +68,25 @@ def test_models_share_their_first_level(finished):
     assert (first["RF+ET"] == first["CaFE-FLA"]).all()
 
 
-def test_one_more_model_trains_no_other(finished):
-    study, _ = finished
+def test_one_more_model_trains_no_other(finished, study):
+    """By jobs of their own it is one job more; where those of a unit are one job, it takes the others as they are."""
     wanted = [f"results/weak_labels/simulated-multilabel/rate-50/{name}.csv" for name in ("RF+ET", "gcForest+")]
-    code, output = study.run("--dry-run", *wanted, "--config", "weak_labels={models: [RF+ET, gcForest+]}")
+    more = study()
+    shutil.copytree(finished[0].folder, more.folder, dirs_exist_ok=True)
+    logs = more.folder / "results/logs"
+    code, output = more.run(*wanted, "--config", "weak_labels={models: [RF+ET, gcForest+]}")
     assert code == 0, output
-    assert re.search(r"^train_model +1$", output, flags=re.MULTILINE)
-    assert "grow_first_level" not in output
+    assert re.search(r"^score_models +1$", output, flags=re.MULTILINE)
+    names = {path.relative_to(logs) for path in logs.rglob("*_50*.log")}
+    before = finished[0].folder / "results/logs"
+    written = {str(name) for name in names if (logs / name).stat().st_mtime_ns != _date(before / name)}
+    of_unit = "simulated-multilabel_50"
+    assert f"train_model/{of_unit}_gcForest+.log" in written
+    assert not {f"mask_labels/{of_unit}.log", f"train_model/{of_unit}_RF+ET.log"} & written
+
+
+def _date(path):
+    return path.stat().st_mtime_ns if path.exists() else None
 
 
 def test_imputation_and_times_are_recorded(finished):
@@ -424,7 +437,7 @@ def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):
     """SIGKILL of the main process alone: its jobs go on for a while beside those of the next run."""
     killed, targets = study(), [f"results/{path}" for path in PARTS["weak_labels"]]
     process = killed.start(*targets, python=sys.executable)
-    while "Rule: mask_labels" not in (line := process.stdout.readline()):
+    while "Rule: score_models" not in (line := process.stdout.readline()):
         assert line or process.poll() is None
     process.kill()
     process.wait()

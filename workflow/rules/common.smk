@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from snakemake.utils import update_config
+from snakemake.utils import Wildcards, update_config
 
 LIBRARY = (
     Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "fairfold"
@@ -241,3 +241,24 @@ def end_with_what_was_not_scored():
     sentences = {text.partition("ModelError: ")[2].strip() for text in said} - {""}
     if sentences:
         sys.exit("\n".join(sorted(sentences)))
+
+
+def piece(name, **wildcards):
+    """One job of a rule as ../scripts/run_pieces.py runs it."""
+    of = workflow.get_rule(name)
+    wildcards = Wildcards(fromdict={key: str(each) for key, each in wildcards.items()})
+    files = of.expand_input(wildcards)[0]._plainstrings()
+    made = of.expand_output(wildcards)[0]._plainstrings()
+    params = of.expand_params(wildcards, files, made, job=None)[0]
+    benchmark = of.expand_benchmark(wildcards)
+    return {
+        "script": str(SCRIPTS / Path(of.script).name),
+        "given": {
+            "input": files,
+            "output": made,
+            "params": params,
+            "wildcards": wildcards,
+            "log": of.expand_log(wildcards)._plainstrings(),
+        },
+        "benchmark": benchmark and str(benchmark),
+    }

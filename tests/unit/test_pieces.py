@@ -1,0 +1,123 @@
+"""Pieces are run in their order, each in a process of its own, and taken as they are where nothing has changed."""
+
+import os
+from collections import UserList
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fairfold.pieces import Piece, run_pieces
+
+SCRIPT = """
+import os, sys
+from pathlib import Path
+text = "".join(Path(path).read_text() for path in snakemake.input)
+if snakemake.params["word"] == "fail":
+    sys.exit("a sentence for the user")
+with open("runs.txt", "a") as stream:
+    stream.write(f"{snakemake.wildcards['name']} {os.getpid()}\\n")
+for path in snakemake.output:
+    Path(path).write_text(text + snakemake.params["word"])
+"""
+
+
+class Named(UserList):
+    """As Snakemake's lists of files and parameters: values, some of which have names."""
+
+    def __init__(self, names):
+        super().__init__(names.values())
+        self.names = dict(names)
+
+    def items(self):
+        return self.names.items()
+
+    def __getitem__(self, key):
+        return self.names[key] if isinstance(key, str) else self.data[key]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(SCRIPT)
+    Path("data").write_text("data ")
+    return tmp_path
+
+
+def piece(name, word, reads=("data",), benchmark=None):
+    lists = {
+        "input": Named(dict(enumerate(reads))),
+        "output": Named({"made": f"out/{name}", "more": f"out/{name}.more"}),
+        "params": Named({"word": word}),
+        "wildcards": Named({"name": name}),
+        "log": Named({0: f"logs/{name}.log"}),
+    }
+    return Piece("script.py", {**lists, "threads": 1, "config": {}}, benchmark)
+
+
+def run(*stages, n_at_once=2):
+    return run_pieces(stages, n_at_once, Path("store"))
+
+
+def runs():
+    """Names of what was run since the last call, each of which had a process of its own."""
+    path = Path("runs.txt")
+    lines = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+    path.unlink(missing_ok=True)
+    assert len({process for _, process in lines} | {str(os.getpid())}) == len(lines) + 1
+    return sorted(name for name, _ in lines)
+
+
+@pytest.mark.parametrize("n_at_once", [1, 3])
+def test_stages_follow_each_other(n_at_once):
+    first = [piece(name, name) for name in "abcd"]
+    last = piece("end", "!", reads=[f"out/{name}" for name in "abcd"])
+    assert run(first, [last], n_at_once=n_at_once) == 0
+    assert Path("out/end").read_text() == "data adata bdata cdata d!"
+    assert runs() == ["a", "b", "c", "d", "end"]
+    assert Path("logs").is_dir()
+
+
+def test_only_what_changed_is_made_anew():
+    stages = [[piece("a", "x"), piece("b", "y")], [piece("c", "z", reads=["out/a"])]]
+    assert run(*stages) == 0
+    made = {path: path.read_bytes() for path in Path("out").iterdir()}
+    runs()
+    for path in made:  # as Snakemake does before it runs a job
+        path.unlink()
+    assert run(*stages) == 0 and runs() == []
+    assert {path: path.read_bytes() for path in Path("out").iterdir()} == made
+    assert run([*stages[0], piece("new", "x")], stages[1]) == 0 and runs() == ["new"]
+    assert run([piece("a", "other"), stages[0][1]], stages[1]) == 0 and runs() == ["a", "c"]  # by content, c too
+    Path("data").write_text("other data ")
+    assert run(*stages) == 0 and runs() == ["a", "b", "c"]
+    assert len(list(Path("store").iterdir())) == 4  # of each output one
+
+
+def test_what_is_kept_is_newer_than_its_inputs_and_true():
+    stage = [piece("a", "x")]
+    assert run(stage) == 0
+    os.utime("data")
+    assert run(stage) == 0
+    assert Path("out/a").stat().st_mtime_ns >= Path("data").stat().st_mtime_ns
+    runs()
+    with Path("out/a").open("a") as stream:  # by hand, in the kept file as well, which is the same
+        stream.write("changed")
+    assert run(stage) == 0 and runs() == ["a"]
+    assert Path("out/a").read_text() == "data x"
+
+
+def test_a_piece_that_fails_stops_later_stages_only(capfd):
+    stages = [[piece("a", "fail"), piece("b", "y"), piece("c", "fail")], [piece("d", "z", reads=["out/b"])]]
+    assert run(*stages) == 2
+    assert runs() == ["b"] and not Path("out/d").exists()
+    assert capfd.readouterr().err.count("a sentence for the user") == 2
+    assert run([piece("a", "mended"), *stages[0][1:2]], stages[1]) == 0
+    assert runs() == ["a", "d"]
+
+
+def test_seconds_and_memory_are_those_of_the_piece():
+    assert run([piece("a", "x", benchmark="benchmarks/a.tsv")]) == 0
+    table = pd.read_csv("benchmarks/a.tsv", sep="\t")
+    assert list(table)[:3] == ["s", "h:m:s", "max_rss"] and list(table)[-1] == "cpu_time"
+    assert 0 <= table.loc[0, "cpu_time"] < 60 and table.loc[0, "max_rss"] > 10

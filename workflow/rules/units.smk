@@ -1,0 +1,101 @@
+# Small jobs that go together as one: all models on a dataset at a missing rate, and all splitters on a dataset
+
+# where labels are few: models of many take their time and memory by themselves
+UNIT_DATASETS = [
+    dataset for dataset in WEAK_LABELS["datasets"] if dataset not in WITH_OWN_REFERENCE
+]
+UNIT_MODELS = list(dict.fromkeys([*WEAK_LABELS["models"], study.REFERENCE]))
+UNIT_LEVELS = [
+    name
+    for name in dict.fromkeys(study.first_level(config, model) for model in UNIT_MODELS)
+    if name is not None
+]
+
+
+def stages_of_unit(wildcards):
+    """The jobs of a unit, those of each stage after those of the one before."""
+    unit = dict(wildcards.items())
+    return [
+        [piece("mask_labels", **unit)],
+        [piece("grow_first_level", **unit, first_level=name) for name in UNIT_LEVELS],
+        [piece("train_model", **unit, model=model) for model in UNIT_MODELS],
+        [piece("estimate_label_frequency", **unit)],
+        [piece("correct_scores", **unit)],
+    ]
+
+
+rule score_models:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=FOLDS,
+    output:
+        rules.mask_labels.output,
+        expand(
+            rules.grow_first_level.output, first_level=UNIT_LEVELS, allow_missing=True
+        ),
+        expand(rules.train_model.output, model=UNIT_MODELS, allow_missing=True),
+        rules.estimate_label_frequency.output,
+        rules.correct_scores.output,
+    log:
+        "results/logs/score_models/{dataset}_{rate}.log",
+    wildcard_constraints:
+        dataset="|".join(map(re.escape, UNIT_DATASETS)) or "none",
+        rate="|".join(map(str, WEAK_LABELS["missing_rates"])),
+    threads: len(UNIT_MODELS)
+    params:
+        stages=stages_of_unit,
+    script:
+        "../scripts/run_pieces.py"
+
+
+def stages_of_comparison(wildcards):
+    """The jobs that split a dataset by all methods, and measure the folds."""
+    split = {"n_splits": config["folds"]["n_splits"], "repeats": SPLITTING["repeats"]}
+    of_methods = [
+        piece("split_and_time", dataset=wildcards.dataset, splitter=splitter, **split)
+        for splitter in SPLITTING["methods"]
+    ]
+    return [of_methods, [piece("measure_split", dataset=wildcards.dataset)]]
+
+
+rule compare_splitters:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        expand(
+            rules.split_and_time.output,
+            splitter=SPLITTING["methods"],
+            n_splits=config["folds"]["n_splits"],
+            repeats=SPLITTING["repeats"],
+            allow_missing=True,
+        ),
+        rules.measure_split.output,
+    log:
+        "results/logs/compare_splitters/{dataset}.log",
+    threads: len(SPLITTING["methods"])
+    params:
+        stages=stages_of_comparison,
+    script:
+        "../scripts/run_pieces.py"
+
+
+# A profile that says what each of these jobs needs, as that of a cluster does, gets them one by one.
+if "train_model" in workflow.resource_settings.overwrite_resources:
+
+    ruleorder: mask_labels > score_models
+    ruleorder: grow_first_level > score_models
+    ruleorder: train_model > score_models
+    ruleorder: estimate_label_frequency > score_models
+    ruleorder: correct_scores > score_models
+    ruleorder: split_and_time > compare_splitters
+    ruleorder: measure_split > compare_splitters
+
+else:
+
+    ruleorder: score_models > mask_labels
+    ruleorder: score_models > grow_first_level
+    ruleorder: score_models > train_model
+    ruleorder: score_models > estimate_label_frequency
+    ruleorder: score_models > correct_scores
+    ruleorder: compare_splitters > split_and_time
+    ruleorder: compare_splitters > measure_split

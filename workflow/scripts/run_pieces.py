@@ -1,0 +1,21 @@
+"""Run the small jobs of one unit in this process: each script in a child of its own, what is known taken as it is."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from adapter import logged
+from fairfold.pieces import PACKAGES, Piece, run_pieces
+
+with logged(snakemake.log):
+    for package in PACKAGES:
+        import_module(package)  # before the children are made, which have it then
+    shared = {"config": snakemake.config, "threads": 1}
+    stages = [
+        [Piece(each["script"], {**shared, **each["given"]}, each["benchmark"]) for each in stage]
+        for stage in snakemake.params.stages
+    ]
+
+# not into the log, as each has its own, and says on the screen what a user can mend
+if n_failed := run_pieces(stages, snakemake.threads, Path(".snakemake", "pieces")):
+    sys.exit(f"{n_failed} of the jobs of {snakemake.rule} failed; see above, and their logs.")
