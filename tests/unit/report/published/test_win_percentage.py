@@ -64,7 +64,7 @@ def test_endpoints(used):
         [
             ("A", "breast-pcr", "n_gaussian", "10404"),
             ("A", "breast-pcr", "n_pairs", "5.4e7"),
-            ("H", "", "n_pairs", "1e6"),
+            ("H", "neuroblastoma-random", "n_pairs", "1e6"),
         ],
         *columns,
     )
@@ -75,7 +75,7 @@ def test_endpoints(used):
     np.testing.assert_allclose(table["difference_in_digits"], [-4, 0.0748, np.nan])
     assert table["what"].iloc[0] == "panel A, n_gaussian"
     assert table["note"].iloc[0].startswith("kurtosis within 2 standard errors")
-    assert table["note"].iloc[2].startswith("random labels")
+    assert table["note"].iloc[2] == "not computed here: win_percentage.datasets needs neuroblastoma-random"
 
 
 def test_numbers_of_the_text(used):
@@ -121,7 +121,7 @@ def test_numbers_of_the_text(used):
 
 
 def test_who_leads_when_one_set_is_drawn(used):
-    what = [f"rank of NC at N = 1, {name}" for name in ("breast-pcr", "myeloma-os", "random labels")]
+    what = [f"rank of NC at N = 1, {name}" for name in ("breast-pcr", "myeloma-os", "neuroblastoma-random")]
     rows = [("Figure 5", each, "1", "") for each in what]
     ours = pd.DataFrame(
         {
@@ -136,5 +136,5 @@ def test_who_leads_when_one_set_is_drawn(used):
     assert table["note"].tolist() == [
         "",
         "not computed here: win_percentage.datasets needs myeloma-os",
-        "random labels are no dataset: permutations take their place",
+        "not computed here: win_percentage.datasets needs neuroblastoma-random",
     ]

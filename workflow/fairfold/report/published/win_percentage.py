@@ -14,7 +14,6 @@ PAPER = "Parry, Phan & Wang (2012)"
 _REPEATS = 20  # cross-validations of Table 1
 _TABLE_1_DATASET = "breast-pcr"
 _ANY_DATASET = "not computed here: win_percentage.datasets needs a dataset"
-_RANDOM_LABELS = "random labels are no dataset: permutations take their place"
 _SMALL_ERROR = 0.01  # of the text below Equation 2
 
 
@@ -72,7 +71,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
 
     Parameters
     ----------
-    published : columns ``panel, dataset, quantity, value``; panel H, whose labels are random, is no dataset of ours.
+    published : columns ``panel, dataset, quantity, value``.
     ours : ``datasets``, as of :func:`fairfold.win_percentage.tables.dataset_row`.
     config : names the datasets.
     """
@@ -81,9 +80,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     long = None if wide is None else wide.melt("dataset", quantities, var_name="quantity", value_name="ours")
     both = beside(published, long, ["dataset", "quantity"], ["ours"])
     used = config["win_percentage"]["datasets"]
-    absent = [
-        lacking({"win_percentage.datasets": (name, used)}) if name else _RANDOM_LABELS for name in both["dataset"]
-    ]
+    absent = [lacking({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
     multiple = config["win_percentage"]["kurtosis_multiple"]
     told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
     pairs = both.assign(
@@ -125,8 +122,7 @@ def _absent(what: str, study: Mapping[str, Any]) -> str:
     """Why a number of the text has no counterpart."""
     if what.startswith("rank"):
         dataset = what.rpartition(", ")[2]
-        absent = lacking({"win_percentage.datasets": (dataset, study["datasets"])})
-        return _RANDOM_LABELS if dataset == "random labels" else absent
+        return lacking({"win_percentage.datasets": (dataset, study["datasets"])})
     if what.startswith("RMSE") and study["datasets"]:
         size = int(what.rpartition("= ")[2])
         return lacking({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
