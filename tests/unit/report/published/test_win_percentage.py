@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.report.published.win_percentage import (
+    _BY_EQUATION_2,
     compare_best_pairs,
     compare_draws,
     compare_endpoints,
@@ -118,6 +119,23 @@ def test_numbers_of_the_text(used):
     assert set(compare_text(published, {}, used)["note"]) == {
         "not computed here: win_percentage.datasets needs a dataset"
     }
+
+
+def test_where_leads_change_is_compared_by_equation_2(used):
+    rows = [("example", "last N that a leads", "10", ""), ("example", "first N that b leads", "13", "")]
+    rows += [("Equation 2", "factor", "0.24", ""), ("Equation 2", "exponent", "0.48", "")]
+    draws = np.arange(1, 31)
+    shares = {"a": 0.5 - 0.01 * (draws - 11.5), "b": 0.5 + 0.01 * (draws - 11.5)}
+    curves = pd.concat(
+        pd.DataFrame({"n_draws": draws, "classifier": k, "win_percentage": v}) for k, v in shares.items()
+    )
+    table = compare_text(printed(rows, "place", "what", "value", "note"), {"illustration": curves}, used)
+    error = 0.24 * (11 / 10_000) ** 0.48 * np.sqrt(2) / 0.02
+    np.testing.assert_allclose(table["standard_error"].iloc[:2], np.hypot(error, 1 / np.sqrt(12)))
+    np.testing.assert_allclose(table["difference_in_se"].iloc[:2], np.array([1, -1]) / table["standard_error"].iloc[:2])
+    assert table["note"].iloc[0] == _BY_EQUATION_2
+    without = compare_text(printed(rows[:2], "place", "what", "value", "note"), {"illustration": curves}, used)
+    assert without["standard_error"].isna().all() and (without["note"] == "").all()
 
 
 def test_who_leads_when_one_set_is_drawn(used):
