@@ -25,6 +25,12 @@ os.environ.update(
 
 from fairfold import study  # noqa: E402
 from fairfold.config import typed  # noqa: E402
+from fairfold.datasets.availability import (  # noqa: E402
+    remember,
+    remembered,
+    unavailable,
+)
+from fairfold.datasets.preparation import environment_mirrors  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
 from fairfold.files import check_writable, remove_leftovers  # noqa: E402
 from fairfold.models.own_sources import checksum_of  # noqa: E402
@@ -55,6 +61,39 @@ try:
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
+AVAILABILITY = Path("results/unavailable.json")
+
+
+def left_out():
+    """Datasets that the study is made without, and why; what a run has found, it remembers for its jobs' processes."""
+    settings = config["data"]
+    if settings["unavailable"] == "stop":
+        return settings["left_out"]
+    if not workflow.is_main_process:
+        return remembered(AVAILABILITY)
+    used = [dataset for dataset, _ in study.used_datasets(config)]
+    used += [study.EXAMPLE_DATASETS[name] for name in config["ecoc"]["examples"]]
+    found = unavailable(
+        [
+            CATALOG[dataset]
+            for dataset in dict.fromkeys(used)
+            if not os.path.exists(f"results/datasets/{dataset}.npz")
+        ],
+        mirrors=[*settings["mirrors"], *environment_mirrors()],
+        cache=settings["cache"],
+        offline=settings["offline"],
+    )
+    for dataset, reason in found.items():
+        print(f"{dataset} is left out: {reason}", file=sys.stderr)
+    found |= settings["left_out"]
+    remember(AVAILABILITY, found)
+    return found
+
+
+try:
+    LEFT_OUT = study.leave_out(config, left_out())
+except (OSError, StudyError) as error:
+    sys.exit(str(error))
 CONTENTS = load_contents()
 # Where labels are many, the model by which missing ones are estimated learns the most common ones only.
 WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)

@@ -13,6 +13,8 @@ RESULTS_OF["data"] = [
     "results/tables/columns.csv",
     *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
 ]
+if LEFT_OUT:
+    RESULTS_OF["data"].append("results/tables/unavailable.csv")
 GATHERED["suspects"] = (
     expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
     "results/tables/suspects.csv",
@@ -33,6 +35,19 @@ rule prepare_dataset:
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
     script:
         "../scripts/prepare_dataset.py"
+
+
+rule list_unavailable:
+    output:
+        "results/tables/unavailable.csv",
+    log:
+        "results/logs/list_unavailable.log",
+    localrule: True
+    params:
+        function="fairfold.datasets.availability:unavailable_table",
+        options={"rows": LEFT_OUT},
+    script:
+        "../scripts/tabulate.py"
 
 
 rule describe_datasets:
