@@ -47,7 +47,7 @@ LIKE = {
     "CaFE-SLC+": "CaFE-FLA+",
 }
 SPLIT_LIKE = "delicious"
-ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.3e8
+ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.0e8
 CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.models
 FITS_OF_FORESTS = 16_261  # of a repetition, as config/README.md counts them
 SOME_PERMUTATIONS = 500

@@ -41,7 +41,7 @@ PEER_OF = {
     "OptiSplit": "optisplit",
     "IterativeStratification": "iterative_stratification",
     "IterativeStratification first-seen": "scikit_multilearn",
-    "IterativeStratification pairs": "scikit_multilearn_pairs",
+    "IterativeStratification pairs first-seen": "scikit_multilearn_pairs",
 }
 COLUMNS = ("data", "method", "cpu_seconds", "ED", "LD", "DCP", "rLD", "rLD/bound", "note")
 LONG = 12  # times the default sweeps
@@ -65,13 +65,16 @@ def our_methods(Y: sp.csr_array, n_splits: int) -> dict:
         "IterativeStratification": IterativeStratification(n_splits),
         "IterativeStratification first-seen": IterativeStratification(n_splits, label_order="first-seen"),
         "IterativeStratification pairs": IterativeStratification(n_splits, order=2),
+        "IterativeStratification pairs first-seen": IterativeStratification(
+            n_splits, order=2, label_order="first-seen"
+        ),
         "OptiSplit": OptiSplit(n_splits),
         "anneal": IterativeStratification(n_splits, refine="anneal"),
         f"anneal, {LONG} times longer": IterativeStratification(n_splits, refine="anneal", sweeps=sweeps),
     }
     lengths = np.diff(Y.indptr).astype(np.int64)
     if (lengths * (lengths - 1) // 2).sum() > PAIRS_AT_MOST:
-        del methods["IterativeStratification pairs"]
+        del methods["IterativeStratification pairs"], methods["IterativeStratification pairs first-seen"]
     if Y.shape[1] ** 2 * n_splits > OPTISPLIT_CELLS_AT_MOST:
         del methods["OptiSplit"]
     return methods

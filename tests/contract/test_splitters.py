@@ -27,6 +27,7 @@ SPLITTERS = {
     "IS anneal": (IterativeStratification, {"refine": "anneal", "sweeps": 20}),
     "IS first-seen": (IterativeStratification, {"label_order": "first-seen"}),
     "SOIS": (IterativeStratification, {"order": 2}),
+    "SOIS first-seen": (IterativeStratification, {"order": 2, "label_order": "first-seen"}),
     "SS": (StratifiedSampling, {}),
     "PMBSRS": (PartitionedSampling, {}),
     "PMBSRS anneal": (PartitionedSampling, {"refine": "anneal", "sweeps": 20}),

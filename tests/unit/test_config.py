@@ -31,7 +31,8 @@ def test_defaults_are_filled_in():
     assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5, "repeats": 1}
     assert config["weak_labels"]["forest"]["n_trees"] == 150
     # of keys that the configuration does not have, too
-    assert config["data"] == {"mirrors": [], "cache": None, "offline": False, "own": {}, "variants": {}}
+    data = {"mirrors": [], "cache": None, "offline": False, "unavailable": "stop", "left_out": {}}
+    assert config["data"] == {**data, "own": {}, "variants": {}}
 
 
 def test_own_columns_are_named():

@@ -145,3 +145,26 @@ def test_parts_with_random_folds_take_no_data_that_are_evaluated_by_time(tmp_pat
 def test_configurations_of_the_project_are_whole(root, name):
     config = yaml.safe_load((root / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
     assert study.check_study(config)
+
+
+def test_datasets_are_left_out_of_every_part():
+    config = checked()
+    experiment = {"figure": "fig6", "title": "t", "data_sizes": [20], "dataset": "cross_testing_eeg"}
+    config["cross_testing"]["experiments"] = {"EEG": experiment, "made": {**experiment, "dataset": "made"}}
+    config["cross_testing"]["models"]["datasets"] = ["yeast"]
+    config["weak_labels"]["datasets"] = ["flags", "yeast"]
+    config["weak_labels"]["mechanisms"]["datasets"] = ["yeast"]
+    config["ecoc"]["examples"] = ["linear", "arrhythmia"]
+    reasons = {"yeast": "gone", "cross_testing_eeg": "far", "arrhythmia": "lost"}
+    rows = study.leave_out(config, reasons)
+    assert {(row["part"], row["dataset"]) for row in rows} == {
+        ("weak_labels", "yeast"),
+        ("weak_labels.mechanisms", "yeast"),
+        ("cross_testing.models", "yeast"),
+        ("cross_testing.experiments.EEG", "cross_testing_eeg"),
+        ("ecoc.examples.arrhythmia", "arrhythmia"),
+    }
+    assert all(row["reason"] == reasons[row["dataset"]] for row in rows)
+    assert config["weak_labels"]["datasets"] == ["flags"] and config["weak_labels"]["mechanisms"]["datasets"] == []
+    assert list(config["cross_testing"]["experiments"]) == ["made"] and config["ecoc"]["examples"] == ["linear"]
+    assert config["data"]["left_out"] == reasons

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairfold.config import check
@@ -148,6 +148,48 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multiclass", config["ecoc"]["comparison"]["datasets"]),
     ]
     return [(dataset, task) for task, datasets in parts for dataset in datasets]
+
+
+EXAMPLE_DATASETS = {"linear": "iris", "custom-loss": "iris", "posterior": "iris", "arrhythmia": "arrhythmia"}
+"""Example of ``ecoc.examples`` -> its dataset."""
+
+
+def leave_out(config: dict[str, Any], reasons: Mapping[str, str]) -> list[dict[str, str]]:
+    """Take datasets out of all parts of a study; the configuration is changed in place.
+
+    Parameters
+    ----------
+    config : checked.
+    reasons : dataset -> why it is left out, which ``data.left_out`` keeps.
+
+    Returns
+    -------
+    rows with ``part``, the key of the configuration, ``dataset`` and ``reason``
+    """
+    left = [
+        (f"cross_testing.experiments.{name}", experiment["dataset"])
+        for name, experiment in config["cross_testing"]["experiments"].items()
+    ]
+    examples = config["ecoc"]["examples"]
+    left += [(f"ecoc.examples.{name}", EXAMPLE_DATASETS[name]) for name in examples]
+    left += [(key, dataset) for key, part in _with_datasets(config) for dataset in part["datasets"]]
+    for _, part in _with_datasets(config):
+        part["datasets"] = [dataset for dataset in part["datasets"] if dataset not in reasons]
+    experiments = config["cross_testing"]["experiments"]
+    for name in [name for name, experiment in experiments.items() if experiment["dataset"] in reasons]:
+        del experiments[name]
+    config["ecoc"]["examples"] = [name for name in examples if EXAMPLE_DATASETS[name] not in reasons]
+    config["data"]["left_out"] = dict(reasons)
+    return [{"part": part, "dataset": name, "reason": reasons[name]} for part, name in left if name in reasons]
+
+
+def _with_datasets(part: Config, key: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Parts of a configuration that have a list of datasets, by their keys."""
+    if isinstance(part.get("datasets"), list):
+        yield key, part
+    for name, inner in part.items():
+        if isinstance(inner, dict) and (key, name) != ("", "data"):
+            yield from _with_datasets(inner, f"{key}.{name}".removeprefix("."))
 
 
 def with_many_labels(config: Config, catalog: Catalog) -> list[str]:

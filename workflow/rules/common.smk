@@ -55,6 +55,44 @@ try:
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
+AVAILABILITY = Path("results/unavailable.json")
+
+
+def left_out():
+    """Datasets that the study is made without, and why; what a run has found, it remembers for its jobs' processes."""
+    settings = config["data"]
+    if settings["unavailable"] == "stop":
+        return settings["left_out"]
+
+    # here, as they load what other studies need not wait for
+    from fairfold.datasets.availability import remember, remembered, unavailable
+    from fairfold.datasets.preparation import environment_mirrors
+
+    if not workflow.is_main_process:
+        return remembered(AVAILABILITY)
+    used = [dataset for dataset, _ in study.used_datasets(config)]
+    used += [study.EXAMPLE_DATASETS[name] for name in config["ecoc"]["examples"]]
+    found = unavailable(
+        [
+            CATALOG[dataset]
+            for dataset in dict.fromkeys(used)
+            if not os.path.exists(f"results/datasets/{dataset}.npz")
+        ],
+        mirrors=[*settings["mirrors"], *environment_mirrors()],
+        cache=settings["cache"],
+        offline=settings["offline"],
+    )
+    for dataset, reason in found.items():
+        print(f"{dataset} is left out: {reason}", file=sys.stderr)
+    found |= settings["left_out"]
+    remember(AVAILABILITY, found)
+    return found
+
+
+try:
+    LEFT_OUT = study.leave_out(config, left_out())
+except (OSError, StudyError) as error:
+    sys.exit(str(error))
 CONTENTS = load_contents()
 # Where labels are many, the model by which missing ones are estimated learns the most common ones only.
 WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)

@@ -13,12 +13,22 @@ RESULTS_OF["data"] = [
     "results/tables/columns.csv",
     *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
 ]
+if LEFT_OUT:
+    RESULTS_OF["data"].append("results/tables/unavailable.csv")
 STEPS_OF["data"] = [
     step(
         "results/tables/suspects.csv",
         expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
     )
-] * bool(OWN_DATASETS)
+] * bool(OWN_DATASETS) + [
+    step(
+        "results/tables/unavailable.csv",
+        function="fairfold.datasets.availability:unavailable_table",
+        rows=LEFT_OUT,
+    )
+] * bool(
+    LEFT_OUT
+)
 
 
 rule prepare_dataset:

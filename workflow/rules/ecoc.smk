@@ -1,11 +1,5 @@
 # Error-correcting output codes with cross-validated predictions: the documentation page's examples, and a comparison
 
-EXAMPLE_DATASETS = {
-    "linear": "iris",
-    "custom-loss": "iris",
-    "posterior": "iris",
-    "arrhythmia": "arrhythmia",
-}
 ECOC = config["ecoc"]
 ECOC_EXAMPLES = ECOC["examples"]
 COMPARED = ECOC["comparison"]["datasets"]
@@ -35,7 +29,7 @@ STEPS_OF["ecoc"] = [
 
 rule predict_ecoc:
     input:
-        lambda wildcards: f"results/datasets/{EXAMPLE_DATASETS[wildcards.example]}.npz",
+        lambda wildcards: f"results/datasets/{study.EXAMPLE_DATASETS[wildcards.example]}.npz",
     output:
         predictions="results/ecoc/{example}/predictions.csv",
         posteriors="results/ecoc/{example}/posteriors.csv",
@@ -57,7 +51,7 @@ rule predict_ecoc:
 
 rule map_posteriors:
     input:
-        lambda wildcards: f"results/datasets/{EXAMPLE_DATASETS[wildcards.example]}.npz",
+        lambda wildcards: f"results/datasets/{study.EXAMPLE_DATASETS[wildcards.example]}.npz",
     output:
         map="results/ecoc/{example}/map.csv",
         samples="results/ecoc/{example}/samples.csv",

@@ -26,7 +26,7 @@ RESULTS_OF["win_percentage"] = [
             *("draws_needed", "classifiers", "datasets", "best_pairs"),
             *("joint_densities", "illustration", "performance_densities"),
             *("win_percentages", "sampling_bands", "sampling_errors"),
-            *("sampling_law", "rank_weights"),
+            *("sampling_example", "sampling_law", "rank_weights"),
         ],
     )
     * bool(PAIRS_OF),
@@ -187,6 +187,7 @@ rule summarise_pairs:
     output:
         densities="results/tables/win_percentage/performance_densities.csv",
         bands="results/tables/win_percentage/sampling_bands.csv",
+        example="results/tables/win_percentage/sampling_example.csv",
         errors="results/tables/win_percentage/sampling_errors.csv",
         law="results/tables/win_percentage/sampling_law.csv",
     log:

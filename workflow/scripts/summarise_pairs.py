@@ -7,7 +7,7 @@ from tqdm import tqdm
 from adapter import logged
 from fairfold.files import write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation
-from fairfold.win_percentage.sampling import compare_samples, sampling_laws, synthetic_rmse
+from fairfold.win_percentage.sampling import compare_samples, sampling_example, sampling_laws, synthetic_rmse
 from fairfold.win_percentage.tables import density_table
 
 with logged(snakemake.log):
@@ -18,6 +18,9 @@ with logged(snakemake.log):
     densities = [density_table(p.histogram, GAUSSIAN_CLASSIFIERS, dataset=name) for name, p in pairs.items()]
     write_table(pd.concat(densities), snakemake.output.densities)
     options = {**snakemake.params.options, "random_state": snakemake.params.seed}
+    histograms = {name: p.histogram for name, p in pairs.items()}
+    of_example = {**options.pop("example"), "n_trials": options["n_trials"], "random_state": options["random_state"]}
+    write_table(sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example), snakemake.output.example)
     synthetic = synthetic_rmse(**options)
     del options["n_distributions"]
     found = [compare_samples(p.histogram, GAUSSIAN_CLASSIFIERS, name, **options) for name, p in tqdm(pairs.items())]

@@ -390,6 +390,71 @@ def test_archives_that_are_not_as_they_should_be(sdrf_entry, changes, fault):
     assert re.search(fault, message), message
 
 
+# --- cutoffs and random labels ----------------------------------------------------------------------------------------
+
+
+def outcomes(write, **rows):
+    """A sample table of an outcome and its time, and the sheet of it."""
+    lines = [f"{name}\t{outcome}\t{time}" for name, (outcome, time) in rows.items()]
+    table = write("\n".join(["Hybridization Name\tOutcome\tDays", *lines]), "t.sdrf.txt")
+    return read_mage_samples(table, write("Hybridization REF\ta\nReporter REF\tr\n", "m.txt"))
+
+
+def test_events_count_up_to_a_cutoff(write):
+    sheet = outcomes(
+        write,
+        early=("event", "900"),
+        late=("event", "901"),
+        well=("none", "900"),
+        lost=("none", "899"),
+        unknown=("event", "n/a"),
+    )
+    classes = sheet.classes("Outcome", {"event": "event", "none": "no event"})
+    options = {"time": "days", "last": 900, "without": "no event"}
+    assert sheet.by_cutoff(classes, **options, drop_missing=True) == {
+        "early": "event",
+        "late": "no event",
+        "well": "no event",
+    }
+    with pytest.raises(DataError, match=r"'unknown', 'days': found 'n/a', but a cutoff needs a number.*missing: drop"):
+        sheet.by_cutoff(classes, **options)
+    with pytest.raises(DataError, match="no sample was followed up to 900"):
+        sheet.by_cutoff({"lost": "no event"}, **options)
+    with pytest.raises(DataError, match="nothing is said about 'weeks'"):
+        sheet.by_cutoff(classes, "weeks", 900, "no event")
+
+
+def test_a_dataset_with_a_cutoff(sdrf_entry):
+    days = {"NB01": 1000, "NB02": 950, "NB03": 20}
+    lines = [
+        f"{line}\t" + ("Days" if line.startswith("Source") else str(days.get((line.split("\t") + 5 * [""])[3], "")))
+        for line in SDRF.strip().splitlines()
+    ]
+    labels = {"characteristic": {"key": "Factor Value [Outcome]", "classes": OUTCOME, "missing": "drop"}}
+    labels["characteristic"]["cutoff"] = {"time": "Days", "last": 900, "without": "no event"}
+    data = prepare(sdrf_entry("\n".join(lines), labels=labels))
+    assert [data.label_names[code] for code in data.Y] == ["no event", "no event", "event"]
+
+
+def test_random_labels_are_of_their_name_alone(write):
+    names = [f"NB{number}" for number in range(101)]
+    first = outcomes(write, **dict.fromkeys(names, ("event", "1"))).drawn(["a", "b"], "toy")
+    second = outcomes(write, **dict.fromkeys(names, ("none", "2"))).drawn(["a", "b"], "toy")
+    assert first == second and list(first) == names
+    assert sorted(map(list(first.values()).count, "ab")) == [50, 51]
+    assert first != outcomes(write, **dict.fromkeys(names, ("none", "2"))).drawn(["a", "b"], "other")
+
+
+def test_a_dataset_with_random_labels(sdrf_entry):
+    drawn = {"classes": ["one", "other"], "name": "toy"}
+    samples = {"only": {"Characteristics [Sex]": ["male", "female"], "Hybridization Name": ["NB01", "NB02", "NB03"]}}
+    entry = sdrf_entry(labels={"drawn": drawn})
+    data = prepare(sdrf_entry(labels={"drawn": drawn}, samples={**entry.samples, **samples}))
+    assert data.label_names == ("one", "other") and sorted(np.bincount(data.Y)) == [1, 2]
+    few = {"labels": {"drawn": drawn}, "samples": {**entry.samples, **samples}, "expected": {"n_samples": 4}}
+    assert "n_samples is 3, but the catalog expects 4" in message_of(prepare, sdrf_entry(**few))
+
+
 def test_a_matrix_needs_its_sample_table(sdrf_entry):
     with pytest.raises(ConfigError, match=r"name it as samples\.table"):
         prepare(sdrf_entry(samples={}))
@@ -456,18 +521,26 @@ def test_two_endpoints_of_the_catalog_share_one_download(root, server, tmp_path)
 
 def test_neuroblastoma_of_the_catalog(root, server, tmp_path):
     where = "biostudies/files/E-TABM-38"  # the second address: the first has nothing
+    days = "\tFactor Value [EventFreeSurvival]\tFactor Value [OverallSurvival]"
     files = {
-        f"{where}/Warnat19092005_E-NBDE-1_FGEDM.txt": re.sub(r"\t(error|0\.\d|0)(?=\t|\n)", "", MATRIX)
+        f"{where}/Warnat19092005_E-NBDE-1_FGEDM.txt": re.sub(
+            r"\t(error|0\.\d|0)(?=\t|\n)", "", MATRIX.replace("null", "-4")
+        )
         .replace("\tNB03\tNB03\tNB01\tNB01\tNB02\tNB02\tNB04\tNB04", "\tNB03\tNB01\tNB02\tNB04")
         .encode(),
-        f"{where}/E-TABM-38.sdrf.txt": SDRF.replace("Outcome", "ClinicalInformation").encode(),
+        f"{where}/E-TABM-38.sdrf.txt": "\n".join(
+            line + (days if line.startswith("Source") else "\t1000\t1000" if "NB03" not in line else "\t10\t20")
+            for line in SDRF.replace("Outcome", "ClinicalInformation").strip().splitlines()
+        ).encode(),
     }
     catalog = served(root, server, tmp_path, files, {"n_samples: 246, ": ""})
     options = {"catalog": catalog, "mirrors": [], "cache": tmp_path / "cache", "progress": False}
     outcome, survival = prepare("neuroblastoma-efs", **options), prepare("neuroblastoma-os", **options)
     assert outcome.label_names == survival.label_names == ("event", "no event")
-    np.testing.assert_array_equal(outcome.Y, [1, 0, 0])
+    np.testing.assert_array_equal(outcome.Y, [1, 1, 0])  # the relapse of NB02 came after the cutoff
     np.testing.assert_array_equal(survival.Y, [1, 1, 0])
+    control = prepare("neuroblastoma-random", **options)
+    np.testing.assert_array_equal(control.X[:, 0], prepare("neuroblastoma-sex", **options).X[:, 0])
     assert len(server[1]) == 2 * 2  # two files, at two addresses
 
 

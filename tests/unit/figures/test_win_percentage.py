@@ -19,6 +19,7 @@ from fairfold.figures.win_percentage import (
     plot_rank_weights,
     plot_sampling_bands,
     plot_sampling_error,
+    plot_sampling_example,
     plot_win_percentages,
 )
 
@@ -79,6 +80,12 @@ def densities():
 
 
 @pytest.fixture
+def example(bands):
+    one = bands[(bands["dataset"] == "west") & (bands["n_sampled"] == 10_000)]
+    return one.assign(n_sampled=10_000_000, mean=one["win_percentage"], standard_error=0.001, in_place_of=np.nan)
+
+
+@pytest.fixture
 def errors():
     rows = [
         (source, m, n, 0.2 * (n / m) ** 0.5)
@@ -120,6 +127,7 @@ def draw(request):
         "densities": plot_performance_densities,
         "wins": plot_win_percentages,
         "bands": plot_sampling_bands,
+        "example": plot_sampling_example,
         "errors": lambda table: plot_sampling_error(table, LAW),
         "weights": plot_rank_weights,
     }
@@ -287,7 +295,19 @@ def test_without_permutations_nothing_is_dotted(wins):
     assert texts == [*NAMES, "equal classifiers"]
 
 
-def test_figure_6_has_a_row_per_dataset_and_a_column_per_number_of_sets(bands):
+def test_figure_6_is_of_one_dataset_and_says_for_which_it_stands_in(example):
+    figure = plot_sampling_example(example)
+    (axis,) = figure.axes
+    assert axis.get_title() == "west, M = 10,000,000" and axis.get_xscale() == "log"
+    for name, (_, points) in zip(NAMES, fills_of(axis), strict=True):
+        of_one = example[example["classifier"] == name].set_index("n_draws")
+        np.testing.assert_allclose(points, 100 * of_one[["lower", "upper"]])
+        assert sum(same_color(line.get_color(), LOOKS[name][0]) for line in axis.lines) == 3
+    figure = plot_sampling_example(example.assign(in_place_of="east"))
+    assert figure.axes[0].get_title() == "west, M = 10,000,000\n(in place of east, which is not there)"
+
+
+def test_bands_have_a_row_per_dataset_and_a_column_per_number_of_sets(bands):
     figure = plot_sampling_bands(bands)
     panels = [(dataset, m) for dataset in ("west", "golub") for m in (1_000, 10_000)]
     titles = ["west, M = 1,000", "west, M = 10,000", "golub, M = 1,000", "golub, M = 10,000"]
@@ -307,7 +327,12 @@ def test_figure_7_has_the_errors_in_percent_and_the_law(errors):
     figure = plot_sampling_error(errors, LAW)
     (axis,) = figure.axes
     assert axis.get_xscale() == axis.get_yscale() == "log"
-    *dots, line, published = axis.lines
+    *drawn, line, published = axis.lines
+    dots = [drawn_line for drawn_line in drawn if drawn_line.get_linestyle() == "None"]
+    medians = [drawn_line for drawn_line in drawn if drawn_line.get_linewidth() == 1.6]
+    assert [np.mean(median.get_ydata()) for median in medians] == pytest.approx(
+        [100 * 0.2 * ratio**0.5 for ratio in (1e-4, 1e-3, 3e-3, 3e-2, 0.1, 1)]
+    )
     parts = [part for _, part in errors.groupby(["source", "n_sampled"], sort=False)]
     for dot, part in zip(dots, parts, strict=True):
         np.testing.assert_allclose(dot.get_xdata(), part["n_draws"] / part["n_sampled"])

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fairfold.errors import SplitError
 from fairfold.splitting import IterativeStratification
-from fairfold.splitting.iterative import label_pairs, stratify
+from fairfold.splitting.iterative import label_pairs, stratify, stratify_as_first_seen
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import relative_label_distribution
 
@@ -72,6 +72,45 @@ def test_equals_the_slow_transcription(seed, rarest_first, proportions, heaviest
     fold_of[rng.permutation(len(Y))[:n_given]] = rng.integers(0, len(proportions), n_given)
     expected = deal_slowly(Y, weights, proportions, fold_of.copy(), np.random.default_rng(seed), rarest_first)
     stratify(check_labels(Y), weights, proportions, fold_of, np.random.default_rng(seed), rarest_first=rarest_first)
+    np.testing.assert_array_equal(fold_of, expected)
+
+
+def deal_pairs_slowly(Y, n_splits, rng):
+    """scikit-multilearn 0.2.0 of order 2, with dictionaries of what each pair, or label with itself, has left."""
+    waiting, wishes = {}, {}
+    own = [list(itertools.combinations_with_replacement(np.flatnonzero(row), 2)) for row in Y]
+    for row, pairs in enumerate(own):
+        for pair in pairs:
+            waiting.setdefault(pair, []).append(row)
+    wishes = {pair: np.full(n_splits, len(rows) / n_splits) for pair, rows in waiting.items()}
+    fold_of = np.full(len(Y), -1)
+    while left := [pair for pair, rows in waiting.items() if rows]:
+        chosen = left[0]
+        for pair in left:
+            if len(set(pair)) > len(set(chosen)) and len(waiting[pair]) < len(waiting[chosen]):
+                chosen = pair
+        while waiting[chosen]:
+            row = waiting[chosen][-1]
+            best, n_best = 0, 1
+            for fold in range(1, n_splits):
+                if wishes[chosen][fold] > wishes[chosen][best]:
+                    best, n_best = fold, 1
+                elif wishes[chosen][fold] == wishes[chosen][best]:
+                    n_best += 1
+                    best = fold if rng.random() * n_best < 1 else best
+            fold_of[row] = best
+            for pair in own[row]:
+                waiting[pair].remove(row)
+                wishes[pair][best] -= 1
+    return fold_of
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pairs_as_first_seen_equal_the_slow_transcription(seed):
+    Y = some_labels(seed, n=80, q=6 + seed)
+    weights, proportions, fold_of = np.ones(len(Y), dtype=np.int64), np.full(4, 0.25), np.full(len(Y), -1)
+    expected = deal_pairs_slowly(Y, 4, np.random.default_rng(seed))
+    stratify_as_first_seen(check_labels(Y), weights, proportions, fold_of, np.random.default_rng(seed))
     np.testing.assert_array_equal(fold_of, expected)
 
 

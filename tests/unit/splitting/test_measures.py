@@ -143,3 +143,35 @@ def test_folds_that_are_no_partition_are_refused():
     for measure in ALL.values():
         with pytest.raises(SplitError, match="fold_of has no sample in fold 1"):
             measure([0, 2, 2], [[1], [0], [1]])
+
+
+@pytest.mark.parametrize(("n_samples", "n_splits"), [(6, 2), (7, 2), (6, 3), (7, 3), (8, 3), (6, 4)])
+def test_bounds_are_the_least_of_all_splits(n_samples, n_splits):
+    splits = [np.array(folds) for folds in itertools.product(range(n_splits), repeat=n_samples)]
+    splits = [folds for folds in splits if len(set(folds)) == n_splits]
+    sizes = [np.bincount(folds, minlength=n_splits) for folds in splits]
+    even = [size.max() - size.min() <= 1 for size in sizes]
+    for s in range(1, n_samples + 1):
+        Y = (np.arange(n_samples) < s).astype(int)[:, None]
+        for name, measure, of_any_size in (
+            ("ED", example_distribution, True),
+            ("DCP", delta_class_proportion, True),
+            ("rLD", relative_label_distribution, False),
+        ):
+            bound = lower_bound(Y, n_splits, name)
+            values = np.array([measure(folds, Y) for folds in splits])
+            assert values[even].min() == pytest.approx(bound, abs=1e-12)
+            assert not of_any_size or values.min() >= bound - 1e-12
+
+
+def test_the_bound_of_rld_is_of_folds_of_equal_size():
+    Y = np.array([1, 0, 0, 1, 0, 0, 1, 0, 0])[:, None]
+    assert relative_label_distribution([0] * 6 + [1] * 3, Y) < lower_bound(Y, 2, "rLD")
+
+
+def test_even_counts_are_not_always_the_least_of_ld():
+    Y = np.array([1] * 10 + [0] * 2)[:, None]  # positives in folds of three: 3, 3, 2 and 2, or 3, 3, 3 and 1
+    even, uneven = [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 2, 3], [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert label_distribution(uneven, Y) < label_distribution(even, Y)
+    with pytest.raises(SplitError, match="no bound"):
+        lower_bound(Y, 4, "LD")

@@ -21,6 +21,8 @@ def test_names_stand_for_the_published_methods():
     assert make_splitter("OptiSplit-rLD").objective == "rld"
     assert make_splitter("SOIS").order == 2
     assert make_splitter("IS-first-seen").label_order == "first-seen"
+    pairs = make_splitter("SOIS-first-seen")
+    assert (pairs.order, pairs.label_order) == (2, "first-seen")
     plain = make_splitter("IS")
     assert (plain.order, plain.label_order, plain.refine) == (1, "rarest", None)
     assert isinstance(make_splitter("annealed"), IterativeStratification)

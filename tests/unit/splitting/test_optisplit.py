@@ -201,3 +201,18 @@ def test_no_fold_is_emptied():
         folds = OptiSplit(5, random_state=seed).assign(Y)
         assert len(np.unique(folds)) == 5
     assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]))).all()
+
+
+@pytest.mark.parametrize("n_ranked", [1, 3, 10])
+def test_ranking_a_few_labels_is_as_good_as_ranking_all(monkeypatch, n_ranked):
+    rng = np.random.default_rng(0)
+    Y = (rng.random((300, 40)) < rng.uniform(0.02, 0.4, 40)).astype(int)
+    Y[:, 30:] = Y[:, :10]  # equal losses
+    expected = [
+        OptiSplit(5, random_state=seed, objective=name).assign(Y) for seed in range(3) for name in module.OBJECTIVES
+    ]
+    monkeypatch.setattr(module, "_RANKED", n_ranked)
+    found = [
+        OptiSplit(5, random_state=seed, objective=name).assign(Y) for seed in range(3) for name in module.OBJECTIVES
+    ]
+    np.testing.assert_array_equal(found, expected)

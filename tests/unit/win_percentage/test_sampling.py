@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from fairfold.errors import DataError, ModelError
+from fairfold.seeds import seed_sequence
 from fairfold.win_percentage import (
     GAUSSIAN_CLASSIFIERS,
     PerformanceHistogram,
@@ -22,6 +23,7 @@ from fairfold.win_percentage.sampling import (
     rank_weights,
     sampled_win_percentages,
     sampling_bands,
+    sampling_example,
     sampling_laws,
     sampling_rmse,
     synthetic_rmse,
@@ -226,3 +228,23 @@ def test_samples_are_compared_up_to_as_many_draws_as_sets():
     pd.testing.assert_frame_equal(
         errors, sampling_rmse(histogram, [10, 30], draws, source="d", n_trials=4, random_state=3)
     )
+
+
+def test_the_example_is_the_wanted_dataset_or_the_one_with_the_most_sets():
+    rng = np.random.default_rng(0)
+    few, many = (
+        PerformanceHistogram.from_sets(rng.random(size), np.eye(2)[rng.integers(2, size=size)]) for size in (20, 50)
+    )
+    both = {"few": few, "many": many}
+    table = sampling_example(both, ["x", "y"], dataset="few", n_trials=30, random_state=3)
+    assert set(table["dataset"]) == {"few"} and set(table["n_sampled"]) == {40} and table["in_place_of"].isna().all()
+    draws = np.unique(table["n_draws"])
+    rng = np.random.default_rng(seed_sequence(3, "sample", 40))
+    found = np.stack([few.sample(40, random_state=rng).win_percentage(draws) for _ in range(30)])
+    np.testing.assert_allclose(table["mean"], found.mean(axis=0).ravel())
+    np.testing.assert_allclose(table["standard_error"], found.std(axis=0, ddof=1).ravel() / np.sqrt(30))
+    np.testing.assert_allclose(table["win_percentage"], few.win_percentage(draws).ravel())
+    for wanted in (None, "absent"):
+        table = sampling_example(both, ["x", "y"], dataset=wanted, n_sampled=1_000, n_trials=2)
+        assert set(table["dataset"]) == {"many"} and set(table["n_sampled"]) == {1_000}
+        assert table["in_place_of"].iloc[0] == wanted and table["n_draws"].max() == 1_000

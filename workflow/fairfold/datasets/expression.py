@@ -25,6 +25,7 @@ import numpy as np
 
 from fairfold.datasets.formats import GAPS, PathLike, Table, check_unique, opened
 from fairfold.errors import DataError
+from fairfold.seeds import seed_sequence
 
 _log = logging.getLogger(__name__)
 
@@ -133,6 +134,53 @@ class SampleSheet:
         if not found:
             raise DataError(f"{self.source}: no sample has a value of {key!r}; {self.describe([key])}.")
         return found
+
+    def by_cutoff(
+        self, classes: Mapping[str, str], time: str, last: float, without: str, *, drop_missing: bool = False
+    ) -> dict[str, str]:
+        """The classes when only events up to a cutoff count.
+
+        A sample whose event came later is of the class without events. One that was followed up for a shorter time
+        without an event is left out: nobody knows what came after.
+
+        Parameters
+        ----------
+        classes : sample -> class, as of :meth:`classes`.
+        time : the key of when the event was, or how long there was none.
+        last : the cutoff, in the unit of the file.
+        without : the class without events.
+        drop_missing : leave samples without a time out, rather than raise.
+
+        Raises
+        ------
+        DataError
+            When the file does not use the key, a time is missing or no number, or no sample is left.
+        """
+        values, found, n_short = self.values(time), {}, 0
+        for name, label in classes.items():
+            if values[name].casefold() in GAPS and drop_missing:
+                continue
+            moment = _time(values[name], f"{self.source}: sample {name!r}, {time!r}")
+            if label == without and moment < last:
+                n_short += 1
+            else:
+                found[name] = label if moment <= last else without
+        _log.info("%s: %d samples were followed up for less than %g and are left out", self.source, n_short, last)
+        if not found:
+            raise DataError(f"{self.source}: by {time!r}, no sample was followed up to {last:g}.")
+        return found
+
+    def drawn(self, classes: Sequence[str], name: str) -> dict[str, str]:
+        """Sample -> class drawn at random, each class as often as the others or once more, in the order of the file.
+
+        Parameters
+        ----------
+        classes : to draw from.
+        name : the draw is one of this name, and the same in every study.
+        """
+        names = list(dict.fromkeys(name for name, _ in self.rows))
+        drawn = np.random.default_rng(seed_sequence(0, "random labels", name)).permutation(len(names)) % len(classes)
+        return {sample: classes[number] for sample, number in zip(names, drawn, strict=True)}
 
     def describe(self, keys: Iterable[str]) -> str:
         """Part of a sentence: the values of some keys, and how many rows have each."""
@@ -440,6 +488,17 @@ def _row(cells: Sequence[str], samples: Sequence[str], position: str, drop_missi
             return numbers
     positions = (f"{position}, sample {name!r}" for name in samples)
     return array("d", (_number(cell, where, drop_missing) for cell, where in zip(cells, positions, strict=True)))
+
+
+def _time(text: str, position: str) -> float:
+    with contextlib.suppress(ValueError):
+        number = float(text)
+        if math.isfinite(number):
+            return number
+    raise DataError(
+        f"{position}: found {text!r}, but a cutoff needs a number; leave such samples out by "
+        "labels.characteristic.missing: drop if it is missing, or by samples.only."
+    )
 
 
 def _number(cell: str, position: str, drop_missing: bool) -> float:

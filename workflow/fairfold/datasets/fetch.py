@@ -236,7 +236,7 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
             (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError, _TransientError)
         ),
         before_sleep=lambda state: _log.warning(
-            "%s: %s; trying again", target.name, _reason(state.outcome.exception())
+            "%s: %s; trying again", target.name, reason_of(state.outcome.exception())
         ),
         reraise=True,
     )
@@ -253,7 +253,7 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
                 attempts(_attempt, url, file, partial, progress)
             # ValueError: what urllib says of a malformed address, and requests passes on
             except (requests.RequestException, ValueError, _RefusedError, _TransientError) as error:
-                failures[url] = _reason(error)
+                failures[url] = reason_of(error)
             else:
                 os.fsync(partial.fileno())
                 _keep_record(target, file, Path(partial.name))  # first: a copy in the cache is never without it
@@ -361,7 +361,7 @@ def _stay_encrypted(response: requests.Response, **_: Any) -> None:
         raise _RefusedError(f"it redirects from https to {target}")
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """The root cause, without the chain that requests and urllib3 wrap around it."""
     while isinstance(error.__context__, (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError)):
         error = error.__context__

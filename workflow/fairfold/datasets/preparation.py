@@ -192,18 +192,27 @@ def _read_mage_tab(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, str]:
     """Class of each sample that the entry selects."""
-    endpoint = entry.labels.get("characteristic")
-    if endpoint is None:
+    endpoint, draw = entry.labels.get("characteristic"), entry.labels.get("drawn")
+    if endpoint is None and draw is None:
         raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
     wanted = entry.samples.get("only", {})
     chosen = sheet.only(wanted)
-    classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=endpoint.get("missing") == "drop")
+    if endpoint is None:
+        keys: list[str] = []
+        classes = chosen.drawn(draw["classes"], draw["name"])
+    else:
+        keys = [endpoint["key"]]
+        drop_missing = endpoint.get("missing") == "drop"
+        classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=drop_missing)
+        if "cutoff" in endpoint:
+            classes = chosen.by_cutoff(classes, **endpoint["cutoff"], drop_missing=drop_missing)
     expected = entry.expected.get("n_samples", len(classes))
     if len(classes) != expected:
+        told = [sheet.describe(wanted)] if wanted else []
+        told += [f"among the samples chosen, {chosen.describe(keys)}"] if keys else []
         raise DataError(
             f"dataset {entry.id}: n_samples is {len(classes)}, but the catalog expects {expected}. In {sheet.source}, "
-            f"{sheet.describe(wanted)}{'; ' if wanted else ''}among the samples chosen, "
-            f"{chosen.describe([endpoint['key']])}. Correct the entry."
+            f"{'; '.join(told) or f'there are {len(chosen.rows)} samples'}. Correct the entry."
         )
     return classes
 

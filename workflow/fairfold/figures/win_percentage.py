@@ -32,6 +32,8 @@ LOOKS = {
 _OTHERS = tuple(colour for colour in PALETTE if colour != "#F0E442")
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
 _SHADES = LinearSegmentedColormap.from_list("disagreement", ["#ffffff", "#777777"])
+_NORMAL_95 = 1.96
+_BINS_PER_DECADE = 3  # of N / M, a box for each
 _TAIL = 0.01  # share of the pairs that the inset shows
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 
@@ -187,8 +189,43 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     return figure
 
 
+def plot_sampling_example(example: pd.DataFrame) -> Figure:
+    """Figure 6: win percentages of one dataset, and what large samples of its feature sets give.
+
+    Parameters
+    ----------
+    example : columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper, mean, standard_error,
+        in_place_of``; the last is empty, or the dataset for which this one stands in.
+
+    Returns
+    -------
+    Figure
+        Dotted lines are the 95 % interval of the samples' mean.
+    """
+    names, (first, *_) = list(example["classifier"].unique()), example.to_dict("records")
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(5, 3.2), layout="constrained")
+        axis = figure.subplots()
+        _draw_bands(axis, example, names)
+        for name, curve in example.groupby("classifier", sort=False):
+            for side in (-_NORMAL_95, _NORMAL_95):
+                limit = 100 * (curve["mean"] + side * curve["standard_error"])
+                axis.plot(curve["n_draws"], limit, ":", color=_look(name, names)[0], linewidth=0.7)
+        title = f"{first['dataset']}, M = {first['n_sampled']:,}"
+        if pd.notna(first["in_place_of"]):
+            title += f"\n(in place of {first['in_place_of']}, which is not there)"
+        axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
+        _draws_axis(axis, example["n_draws"])
+        kinds = [
+            Patch(color="#999999", alpha=0.35, lw=0, label="95 % of samples"),
+            Line2D([], [], color="#555555", linestyle=":", linewidth=0.7, label="95 %, their mean"),
+        ]
+        _legend(figure, [*_handles(names), *kinds])
+    return figure
+
+
 def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
-    """Figure 6: bands of win percentages from samples of M feature sets, a row per dataset and a column per M.
+    """Bands of win percentages from samples of M feature sets, a row per dataset and a column per M.
 
     Parameters
     ----------
@@ -216,7 +253,7 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
 
 
 def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
-    """Figure 7: error of win percentages from samples against N / M, the law that was fitted and the published one.
+    """Figure 7: box plots of the error of win percentages from samples by N / M, the law fitted and the published one.
 
     Parameters
     ----------
@@ -234,7 +271,8 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
                 _MARKERS[sizes.index(n_sampled) % len(_MARKERS)],
             )
             ratio, error = part["n_draws"] / n_sampled, 100 * part["rmse"]
-            axis.plot(ratio, error, marker, color=colour, markersize=3.5, markeredgewidth=0, alpha=0.8)
+            axis.plot(ratio, error, marker, color=colour, markersize=2.5, markeredgewidth=0, alpha=0.6)
+        _draw_boxes(axis, errors["n_draws"] / errors["n_sampled"], 100 * errors["rmse"])
         ends = (errors["n_draws"] / errors["n_sampled"]).agg(["min", "max"]).clip(upper=1).to_numpy()
         axis.plot(ends, 100 * factor * ends**exponent, color="black", linewidth=1)
         axis.set(xscale="log", yscale="log", xlabel="draws per feature set N / M", ylabel="RMSE of win percentage (%)")
@@ -343,6 +381,26 @@ def _draw_bands(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
         axis.fill_between(curve["n_draws"], *sides, color=_look(name, names)[0], alpha=0.25, lw=0)
         _line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names)
     axis.set_ylim(bottom=0)
+
+
+def _draw_boxes(axis: Axes, ratio: pd.Series, error: pd.Series) -> None:
+    """A box for each third of a power of ten; errors of 0 have no place on the axis."""
+    bins = np.floor(_BINS_PER_DECADE * np.log10(ratio.to_numpy()) + 1e-9)
+    shown = pd.Series(error.to_numpy()).groupby(np.where(error > 0, bins, np.nan))
+    parts = {number: part.to_numpy() for number, part in shown}
+    edges = 10 ** (np.array([[number, number + 1] for number in parts]) / _BINS_PER_DECADE)
+    look = {"color": "#333333", "linewidth": 0.8}
+    axis.boxplot(
+        list(parts.values()),
+        positions=np.sqrt(edges.prod(axis=1)),
+        widths=0.5 * np.diff(edges).ravel(),
+        showfliers=False,  # the dots are there
+        manage_ticks=False,
+        boxprops=look,
+        whiskerprops=look,
+        capprops=look,
+        medianprops={"color": "#333333", "linewidth": 1.6},
+    )
 
 
 def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:

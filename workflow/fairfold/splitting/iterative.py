@@ -35,7 +35,8 @@ class IterativeStratification(FoldSplitter):
     label_order : {"rarest", "first-seen"}
         ``"first-seen"`` takes labels as they first appear in the rows, the last row first, and breaks ties between
         folds at random without regard to their size: what the comparison of Tiittanen et al. (2021) used under the
-        name of iterative stratification.
+        name of iterative stratification. Of order 2 it takes pairs and labels together, as that comparison did: the
+        first one that has rows left, but if this is a label, the first pair that has fewer rows than it.
     refine, sweeps, size_tolerance, max_seconds
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
 
@@ -60,8 +61,10 @@ class IterativeStratification(FoldSplitter):
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         rarest_first = self.label_order == "rarest"
         fold_of = np.full(rows.labels.shape[0], -1, dtype=np.int64)
-        if self.order == 2:
-            stratify(label_pairs(rows.labels), rows.weights, proportions, fold_of, rng, rarest_first=rarest_first)
+        if self.order == 2 and not rarest_first:
+            stratify_as_first_seen(rows.labels, rows.weights, proportions, fold_of, rng)
+        elif self.order == 2:
+            stratify(label_pairs(rows.labels), rows.weights, proportions, fold_of, rng)
         stratify(rows.labels, rows.weights, proportions, fold_of, rng, rarest_first=rarest_first)
         return spread(fold_of, rows.weights, proportions, rng)
 
@@ -108,6 +111,88 @@ def stratify(
     else:
         occurring, position = np.unique(labels.indices, return_index=True)
         _as_first_seen(by_row, by_label, weights, missing, occurring[np.argsort(position)], fold_of, rng)
+
+
+def stratify_as_first_seen(
+    labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, fold_of: np.ndarray, rng: np.random.Generator
+) -> None:
+    """Second-order stratification as scikit-multilearn 0.2.0 has it, in its order of pairs and labels.
+
+    They are taken as they first appear, a label together with its pairs with later ones; a pair stands in for a label
+    that has more rows left. Parameters as for :func:`stratify`; no row has a fold yet.
+    """
+    pairs = label_pairs(labels)
+    n_pairs = pairs.shape[1]
+    both = sp.csr_array(sp.hstack((pairs, labels), format="csr"), dtype=bool)
+    columns = both.tocsc()
+    missing = (np.outer(np.diff(columns.indptr), proportions), weights.sum() * proportions)
+    order = _first_appearances((labels.indptr, labels.indices), (pairs.indptr, pairs.indices), *both.shape, n_pairs)
+    by_row, by_column = (both.indptr, both.indices), (columns.indptr, columns.indices)
+    _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng)
+
+
+@njit()
+def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN001, ANN202
+    """Pairs and, after these, labels, as they appear row by row: a label, then its pairs with those after it."""
+    indptr, indices = labels
+    is_seen = np.zeros(n_columns, dtype=np.bool_)
+    order = np.empty(n_columns, dtype=np.int64)
+    n_seen = 0
+    for row in range(n_rows):
+        at = pairs[0][row]
+        for position in range(indptr[row], indptr[row + 1]):
+            n_after = indptr[row + 1] - position - 1
+            for each in range(n_after + 1):
+                column = n_pairs + indices[position] if each == 0 else pairs[1][at + each - 1]
+                if not is_seen[column]:
+                    is_seen[column] = True
+                    order[n_seen] = column
+                    n_seen += 1
+            at += n_after
+    return order[:n_seen]
+
+
+@njit()
+def _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng):  # noqa: ANN001, ANN202
+    """Assign the rows of one pair or label after another, the last row of each first."""
+    indptr, indices = by_row
+    column_indptr, column_rows = by_column
+    remaining = np.diff(column_indptr)
+    after = np.arange(len(order) + 1)  # next place, perhaps this, of a pair with rows left, as far as is known
+    for place in range(len(order)):
+        if order[place] >= n_pairs:
+            after[place] = place + 1
+    first = 0
+    while True:
+        while first < len(order) and remaining[order[first]] == 0:
+            first += 1
+        if first == len(order):
+            return
+        column = order[first]
+        if column >= n_pairs:
+            place = _next_pair(first, after, order, remaining)
+            while place < len(order) and remaining[order[place]] >= remaining[column]:
+                place = _next_pair(place + 1, after, order, remaining)
+            column = order[place] if place < len(order) else column
+        for row in column_rows[column_indptr[column] : column_indptr[column + 1]][::-1]:
+            if fold_of[row] < 0:
+                _give(row, _neediest_fold(column, missing, False, rng), by_row, weights, missing, fold_of)
+                for other in indices[indptr[row] : indptr[row + 1]]:
+                    remaining[other] -= 1
+
+
+@njit()
+def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
+    """First place from this one on of a pair with rows left; shortens the way there for the next time."""
+    found = place
+    while found < len(order) and (after[found] > found or remaining[order[found]] == 0):
+        after[found] = max(after[found], found + 1)
+        found = after[found]
+    while place < found:
+        following = after[place]
+        after[place] = found
+        place = following
+    return found
 
 
 def label_pairs(labels: sp.csr_array) -> sp.csr_array:

@@ -80,9 +80,12 @@ def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: 
 def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = False) -> float | np.ndarray:
     """The least that a measure can be for folds of equal size (or one row apart), each label on its own.
 
-    A label of ``s`` positives is at its best when every fold holds the floor or the ceiling of ``s / n_splits``. No
-    split needs to reach this for all labels at once. Of a label with unmeasured cells, it is the least for folds with
-    equally many measured ones.
+    Of each label it is the exact minimum over all such splits, and reached where every fold holds the floor or the
+    ceiling of ``s / n_splits`` of its ``s`` positives; for rLD, which folds hold the ceiling counts too where sizes
+    differ. One split reaches the bounds of all labels at once if it spreads all of them so, which none needs to do; so
+    the mean over labels is a bound that may be out of reach. Those of ED and DCP hold for folds of any size, that of
+    rLD does not: a fold that is smaller may hold fewer positives at no cost. Of a label with unmeasured cells, it is
+    the least for folds with equally many measured ones.
 
     Parameters
     ----------
@@ -91,7 +94,8 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     n_splits : int
         Number of folds.
     measure : {"ED", "DCP", "rLD"}, in any case
-        LD has no such bound, because a fold of positives only counts as perfect.
+        LD has no such bound: it divides by a fold's negatives, so that spreading a label evenly is not always best,
+        and a fold of positives only counts as perfect.
     per_label : bool
         Return one bound per label.
 

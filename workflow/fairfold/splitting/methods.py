@@ -28,8 +28,9 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     Parameters
     ----------
     name : one of ``METHOD_NAMES``: ``random``; ``PMBSRS`` and ``SS`` (partitioned and stratified sampling); ``IS`` and
-        ``SOIS`` (iterative stratification of first and second order), ``IS-first-seen`` (as the published comparison
-        ran it); ``OptiSplit-DCP`` and ``OptiSplit-rLD``; ``annealed`` (IS, then simulated annealing: the best of all).
+        ``SOIS`` (iterative stratification of first and second order), ``IS-first-seen`` and ``SOIS-first-seen`` (as the
+        published comparison ran them); ``OptiSplit-DCP`` and ``OptiSplit-rLD``; ``annealed`` (IS, then simulated
+        annealing: the best of all).
     n_splits : number of folds.
     random_state : seed.
 

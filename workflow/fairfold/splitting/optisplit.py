@@ -18,6 +18,7 @@ from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
+_RANKED = 64  # labels that are sorted by loss at first; most tries after a success need a few
 REMAINDERS = ("first", "fullest")
 
 
@@ -149,11 +150,13 @@ class _Search:
     def epoch(self) -> bool:
         """One try per label; whether any succeeded."""
         changed, in_vain = False, 0
-        ranking = self._ranking()
+        ranking = self._ranking(_RANKED)
         for _ in range(len(self._losses)):
+            if in_vain == len(ranking):
+                ranking = self._ranking(8 * len(ranking))
             if self.try_label(ranking[in_vain]):
                 changed = True
-                ranking = self._ranking()
+                ranking = self._ranking(max(_RANKED, 2 * in_vain))
             else:
                 in_vain += 1
         return changed
@@ -175,8 +178,14 @@ class _Search:
         self._move(moved, to, origin)
         return False
 
-    def _ranking(self) -> np.ndarray:
-        return np.argsort(self._losses, kind="stable")[::-1]
+    def _ranking(self, n_first: int) -> np.ndarray:
+        """The labels of the greatest losses, and those that share the last one's; all labels need not be sorted."""
+        losses = self._losses
+        if n_first >= len(losses):
+            return np.argsort(losses, kind="stable")[::-1]
+        last = np.partition(losses, -n_first)[-n_first]
+        chosen = np.flatnonzero(~(losses < last))  # with those that are no numbers, which come first
+        return chosen[np.argsort(losses[chosen], kind="stable")[::-1]]
 
     def _move(self, rows: np.ndarray, origin: np.ndarray, to: np.ndarray) -> None:
         _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
@@ -228,28 +237,43 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
             counts[to[position], indices[entry]] += 1
 
 
-@njit()
+@njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
 def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
     """rLD of each label (Equation 3), 0 for labels without positives; infinite where a fold is empty."""
-    positives, n_rows = counts.sum(axis=0), fold_sizes.sum()
+    positives, n_rows = _positives(counts), fold_sizes.sum()
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
         if fold_sizes[fold] == 0:
             return np.full(counts.shape[1], np.inf)
-        share = fold_sizes[fold] / n_rows
+        share, held = fold_sizes[fold] / n_rows, counts[fold]
         for label in range(len(losses)):
-            losses[label] += abs(1 - counts[fold, label] / (max(positives[label], 1) * share))
-    return np.where(positives > 0, losses / len(fold_sizes), 0.0)
+            losses[label] += abs(1 - held[label] / (max(positives[label], 1) * share))
+    for label in range(len(losses)):
+        losses[label] = losses[label] / len(fold_sizes) if positives[label] > 0 else 0.0
+    return losses
+
+
+@njit(error_model="numpy")
+def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+    """DCP of each label (Equation 4), 0 for labels without positives."""
+    positives = _positives(counts)
+    losses = np.zeros(counts.shape[1])
+    for fold in range(len(fold_sizes)):
+        held = counts[fold]
+        for label in range(len(losses)):
+            losses[label] = max(losses[label], held[label] / max(positives[label], 1))
+    for label in range(len(losses)):
+        losses[label] = losses[label] - 1 / len(fold_sizes) if positives[label] > 0 else 0.0
+    return losses
 
 
 @njit()
-def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
-    """DCP of each label (Equation 4), 0 for labels without positives."""
-    positives = counts.sum(axis=0)
-    largest = np.zeros(counts.shape[1])
-    for fold in range(len(fold_sizes)):
-        largest = np.maximum(largest, counts[fold] / np.maximum(positives, 1))
-    return np.where(positives > 0, largest - 1 / len(fold_sizes), 0.0)
+def _positives(counts):  # noqa: ANN001, ANN202
+    positives = np.zeros(counts.shape[1], dtype=np.int64)
+    for fold in range(len(counts)):
+        for label in range(len(positives)):
+            positives[label] += counts[fold, label]
+    return positives
 
 
 @njit()

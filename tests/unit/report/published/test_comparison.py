@@ -30,6 +30,17 @@ def test_no_number_is_left_out_and_each_without_a_counterpart_says_why(published
     assert (comparison["note"] != "").all()
 
 
+def test_what_is_left_out_is_told(published, config):
+    config["data"]["left_out"] = {"breast-pcr": "gone"}
+    comparison = compare_published(published, {}, config)
+    notes = set(comparison.loc[comparison["place"] == "Table 1", "note"])
+    assert (
+        "not computed here: win_percentage.datasets lacks breast-pcr, which is left out (tables/unavailable.csv)"
+        in notes
+    )
+    assert "not computed here: win_percentage.datasets needs breast-er" in set(comparison["note"])
+
+
 def test_the_largest_distance_stands_first(published, config):
     config["win_percentage"]["datasets"] = ["a"]
     draws = published["win_percentage_table2"].astype(float).rename(columns={"value": "p"})

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.report.published.win_percentage import (
+    _BY_EQUATION_2,
     compare_best_pairs,
     compare_draws,
     compare_endpoints,
@@ -64,7 +65,7 @@ def test_endpoints(used):
         [
             ("A", "breast-pcr", "n_gaussian", "10404"),
             ("A", "breast-pcr", "n_pairs", "5.4e7"),
-            ("H", "", "n_pairs", "1e6"),
+            ("H", "neuroblastoma-random", "n_pairs", "1e6"),
         ],
         *columns,
     )
@@ -75,7 +76,7 @@ def test_endpoints(used):
     np.testing.assert_allclose(table["difference_in_digits"], [-4, 0.0748, np.nan])
     assert table["what"].iloc[0] == "panel A, n_gaussian"
     assert table["note"].iloc[0].startswith("kurtosis within 2 standard errors")
-    assert table["note"].iloc[2].startswith("random labels")
+    assert table["note"].iloc[2] == "not computed here: win_percentage.datasets needs neuroblastoma-random"
 
 
 def test_numbers_of_the_text(used):
@@ -120,8 +121,25 @@ def test_numbers_of_the_text(used):
     }
 
 
+def test_where_leads_change_is_compared_by_equation_2(used):
+    rows = [("example", "last N that a leads", "10", ""), ("example", "first N that b leads", "13", "")]
+    rows += [("Equation 2", "factor", "0.24", ""), ("Equation 2", "exponent", "0.48", "")]
+    draws = np.arange(1, 31)
+    shares = {"a": 0.5 - 0.01 * (draws - 11.5), "b": 0.5 + 0.01 * (draws - 11.5)}
+    curves = pd.concat(
+        pd.DataFrame({"n_draws": draws, "classifier": k, "win_percentage": v}) for k, v in shares.items()
+    )
+    table = compare_text(printed(rows, "place", "what", "value", "note"), {"illustration": curves}, used)
+    error = 0.24 * (11 / 10_000) ** 0.48 * np.sqrt(2) / 0.02
+    np.testing.assert_allclose(table["standard_error"].iloc[:2], np.hypot(error, 1 / np.sqrt(12)))
+    np.testing.assert_allclose(table["difference_in_se"].iloc[:2], np.array([1, -1]) / table["standard_error"].iloc[:2])
+    assert table["note"].iloc[0] == _BY_EQUATION_2
+    without = compare_text(printed(rows[:2], "place", "what", "value", "note"), {"illustration": curves}, used)
+    assert without["standard_error"].isna().all() and (without["note"] == "").all()
+
+
 def test_who_leads_when_one_set_is_drawn(used):
-    what = [f"rank of NC at N = 1, {name}" for name in ("breast-pcr", "myeloma-os", "random labels")]
+    what = [f"rank of NC at N = 1, {name}" for name in ("breast-pcr", "myeloma-os", "neuroblastoma-random")]
     rows = [("Figure 5", each, "1", "") for each in what]
     ours = pd.DataFrame(
         {
@@ -136,5 +154,5 @@ def test_who_leads_when_one_set_is_drawn(used):
     assert table["note"].tolist() == [
         "",
         "not computed here: win_percentage.datasets needs myeloma-os",
-        "random labels are no dataset: permutations take their place",
+        "not computed here: win_percentage.datasets needs neuroblastoma-random",
     ]

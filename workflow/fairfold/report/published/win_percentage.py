@@ -14,7 +14,8 @@ PAPER = "Parry, Phan & Wang (2012)"
 _REPEATS = 20  # cross-validations of Table 1
 _TABLE_1_DATASET = "breast-pcr"
 _ANY_DATASET = "not computed here: win_percentage.datasets needs a dataset"
-_RANDOM_LABELS = "random labels are no dataset: permutations take their place"
+_EXAMPLE_SETS = 10_000  # feature sets of each estimate of the example (Figure 3)
+_BY_EQUATION_2 = "standard error of where curves of 10,000 feature sets cross, by Equation 2"
 _SMALL_ERROR = 0.01  # of the text below Equation 2
 
 
@@ -72,7 +73,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
 
     Parameters
     ----------
-    published : columns ``panel, dataset, quantity, value``; panel H, whose labels are random, is no dataset of ours.
+    published : columns ``panel, dataset, quantity, value``.
     ours : ``datasets``, as of :func:`fairfold.win_percentage.tables.dataset_row`.
     config : names the datasets.
     """
@@ -81,9 +82,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     long = None if wide is None else wide.melt("dataset", quantities, var_name="quantity", value_name="ours")
     both = beside(published, long, ["dataset", "quantity"], ["ours"])
     used = config["win_percentage"]["datasets"]
-    absent = [
-        lacking({"win_percentage.datasets": (name, used)}) if name else _RANDOM_LABELS for name in both["dataset"]
-    ]
+    absent = [lacking({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
     multiple = config["win_percentage"]["kurtosis_multiple"]
     told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
     pairs = both.assign(
@@ -113,7 +112,9 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
     how = f"over {', '.join(['synthetic', *study['datasets']])}; M = {sizes}"
     told = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
     absent = [_absent(what, study) for what in published["what"]]
-    pairs = published.assign(published=published["value"], ours=values, scatter=np.nan)
+    errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
+    told = notes_of(told, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
+    pairs = published.assign(published=published["value"], ours=values, scatter=errors)
     return with_distances(pairs.assign(note=told.where(values.notna(), absent)), PAPER)
 
 
@@ -125,8 +126,7 @@ def _absent(what: str, study: Mapping[str, Any]) -> str:
     """Why a number of the text has no counterpart."""
     if what.startswith("rank"):
         dataset = what.rpartition(", ")[2]
-        absent = lacking({"win_percentage.datasets": (dataset, study["datasets"])})
-        return _RANDOM_LABELS if dataset == "random labels" else absent
+        return lacking({"win_percentage.datasets": (dataset, study["datasets"])})
     if what.startswith("RMSE") and study["datasets"]:
         size = int(what.rpartition("= ")[2])
         return lacking({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
@@ -149,6 +149,28 @@ def _leaders(ours: Tables) -> dict[str, float]:
     draws = leader.index.to_series().groupby(leader)
     first = {f"first N that {name} leads": number for name, number in draws.min().items()}
     return first | {f"last N that {name} leads": number for name, number in draws.max().items()}
+
+
+def _crossing_errors(ours: Tables, published: pd.DataFrame) -> dict[str, float]:
+    """Standard errors of the numbers of draws at which the lead of the example changes, if they are read off estimates.
+
+    Equation 2 is the error of each of the two win percentages that cross; it is divided by how much faster than the
+    other one of them rises with each draw. The errors of the two are taken as independent.
+    """
+    law = published.set_index("what")["value"].reindex(["factor", "exponent"]).astype(float)
+    if "illustration" not in ours or law.isna().any():
+        return {}
+    curves = ours["illustration"].pivot(index="n_draws", columns="classifier", values="win_percentage")
+    leader = curves.loc[2:].idxmax(axis=1)
+    errors = {}
+    for last, following in zip(leader.index, leader.index[1:], strict=False):
+        before, after = leader[last], leader[following]
+        if before != after:
+            gap = curves[after] - curves[before]
+            slope = (gap[following] - gap[last]) / (following - last)
+            error = law["factor"] * (last / _EXAMPLE_SETS) ** law["exponent"] * np.sqrt(2) / slope
+            errors |= {f"last N that {before} leads": error, f"first N that {after} leads": error}
+    return errors
 
 
 def _law(ours: Tables) -> dict[str, float]:

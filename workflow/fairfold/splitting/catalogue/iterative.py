@@ -8,5 +8,6 @@ SPECS = (
     SplitterSpec("IS", _CLASS),
     SplitterSpec("IS-first-seen", _CLASS, {"label_order": "first-seen"}),  # as the published comparison ran it
     SplitterSpec("SOIS", _CLASS, {"order": 2}),
+    SplitterSpec("SOIS-first-seen", _CLASS, {"order": 2, "label_order": "first-seen"}),  # so was SOIS
     SplitterSpec("annealed", _CLASS, {"refine": "anneal"}),
 )
