@@ -43,6 +43,7 @@ bench: $(ENVIRONMENT)
 	@for benchmark in benchmarks/[a-z]*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
 
 docs: $(ENVIRONMENT)
+	@rm -rf docs/auto_gallery docs/reference/api # of examples and names that are no more
 	@MPLBACKEND=agg $(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 	@echo "The site is $(CURDIR)/docs/_build/html/index.html"
 
