@@ -4,6 +4,7 @@
 # test-fast   run those that take no time, for every save
 # slurm-test  run the quick study on a Slurm of its own and compare (Debian; installs Slurm where it may)
 # bench       run the benchmarks, side by side with other packages
+# docs        build the site of documents, docs/_build/html/index.html
 # lint        check style of Python and Snakemake code
 # lock        pin the newest versions of all dependencies anew
 #
@@ -17,7 +18,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
 # A file's tests stay together, as they share what is costly.
 SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscope-reorder
 
-.PHONY: study paper test test-fast slurm-test bench lint lock
+.PHONY: study paper test test-fast slurm-test bench docs lint lock
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
@@ -41,6 +42,11 @@ slurm-test: $(ENVIRONMENT)
 bench: $(ENVIRONMENT)
 	@for benchmark in benchmarks/[a-z]*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
 
+docs: $(ENVIRONMENT)
+	@rm -rf docs/auto_gallery docs/reference/api # of examples and names that are no more
+	@MPLBACKEND=agg $(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+	@echo "The site is $(CURDIR)/docs/_build/html/index.html"
+
 lint: $(ENVIRONMENT)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -57,6 +63,6 @@ $(ENVIRONMENT): envs/requirements.lock pyproject.toml
 
 lock: $(ENVIRONMENT)
 	@rm -rf .venv/uv && $(BIN)/python -m venv .venv/uv && .venv/uv/bin/python -m pip install --quiet uv
-	@.venv/uv/bin/uv pip compile pyproject.toml --extra dev --upgrade --quiet --universal --python-version 3.11 \
+	@.venv/uv/bin/uv pip compile pyproject.toml --extra dev --extra docs --upgrade --quiet --universal --python-version 3.11 \
 	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-header --no-annotate -o envs/requirements.lock
 	@$(BIN)/python envs/follow_lock.py

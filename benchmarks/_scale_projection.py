@@ -49,7 +49,7 @@ LIKE = {
 SPLIT_LIKE = "delicious"
 ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.0e8
 CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.models
-FITS_OF_FORESTS = 16_261  # of a repetition, as config/README.md counts them
+FITS_OF_FORESTS = 16_261  # of a repetition, as docs/guide/estimate.md counts them
 SOME_PERMUTATIONS = 500
 SOME_PAIRS = 200_000
 

@@ -1,4 +1,4 @@
-"""The race of all models on real datasets, config/race.yaml: what its runs gave, and the README's tables of it.
+"""The race of all models on real datasets, config/race.yaml: what its runs gave, and the guide's tables of it.
 
     python benchmarks/race.py --add results --commit 24a8ed2    # keep the scores of a run, whole or in part
     python benchmarks/race.py                                   # the tables of what is kept

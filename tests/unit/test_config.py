@@ -1,4 +1,5 @@
 import copy
+import re
 
 import pytest
 import yaml
@@ -61,16 +62,20 @@ def test_the_projects_configurations_are_valid(root, name):
 
 
 def test_every_key_of_the_schema_is_documented(root):
-    text = (root / "config" / "README.md").read_text()
+    """The reference of the documents is made from the schema, part by part."""
     schema = load_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
 
-    def keys(schema, prefix=""):
+    def silent(schema, prefix):
         for name, inner in schema.get("properties", {}).items():
-            yield prefix + name
-            yield from keys(inner, f"{prefix}{name}.")
+            if not inner.keys() & {"description", "meaning", "$ref"}:
+                yield f"{prefix}{name}"
+            yield from silent(inner, f"{prefix}{name}.")
 
-    own = [*keys(schema["$defs"]["own_dataset"]), *keys(schema["$defs"]["variant"])]
-    assert [key for key in [*keys(schema), *own] if f"`{key}`" not in text] == []
+    parts = {name: schema["$defs"][name] for name in ("own_dataset", "own_model", "variant")}
+    parts |= schema["properties"]
+    assert [key for name, part in parts.items() for key in silent(part, f"{name}.")] == []
+    page = (root / "docs" / "reference" / "configuration.md").read_text()
+    assert set(re.findall(r"^```{generated} configuration (\w+)$", page, re.MULTILINE)) == set(parts)
 
 
 def test_names_are_those_that_there_are(root):

@@ -1,9 +1,9 @@
 """What the documents tell a reader to type is run as it stands there, in the root of a copy of the project.
 
-Commands that take long are run dry; each is a line of its own.
+Commands that take long are run dry; each is a line of its own. The site is built once, with its gallery, and is to say
+nothing that Sphinx warns of.
 """
 
-import itertools
 import os
 import re
 import shutil
@@ -21,22 +21,29 @@ from fairfold.final.model import fit_final
 from fairfold.study import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ("README.md", "config/README.md")
-README = (ROOT / "README.md").read_text()
+MADE = ("_build", "auto_gallery", "api")
+PAGES = sorted(
+    str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if not set(path.parts).intersection(MADE)
+)
+DOCUMENTS = ["README.md", "config/README.md", *PAGES]
+OTHERS = [f"{folder}/README.md" for folder in ("benchmarks", "envs", "resources", "results", "tests/cluster")]
+DOORS = "docs/extend.md"  # of which tests/workflow/test_doors.py makes a study
 
 
 def blocks(document, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / document).read_text(), re.MULTILINE | re.DOTALL)
 
 
-COMMANDS = [
-    (document, line.split("  #")[0].strip())
-    for document in DOCUMENTS
-    for block in blocks(document, "sh")
-    for line in block.splitlines()
-]
-STANZAS = [(document, block) for document in DOCUMENTS for block in blocks(document, "yaml")]
-EXAMPLES = [(document, block) for document in DOCUMENTS for block in blocks(document, "python")]
+def commands_of(document):
+    """Each line of the document's commands, on any number of cores."""
+    for block in blocks(document, "sh"):
+        for line in block.splitlines():
+            yield re.sub(r"--cores \w+", "--cores 2", " ".join(line.split("  #")[0].split()))
+
+
+COMMANDS = sorted({command for document in DOCUMENTS for command in commands_of(document)})
+STANZAS = [(name, block) for name in DOCUMENTS if name != DOORS for block in blocks(name, "yaml")]
+EXAMPLES = [(name, block) for name in DOCUMENTS if name != DOORS for block in blocks(name, "python")]
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +56,10 @@ def reader(tmp_path_factory):
     for part in ("Snakefile", "Makefile", "pyproject.toml"):
         shutil.copy2(ROOT / part, folder)
     (folder / "profiles").symlink_to("workflow/profiles")
-    (folder / "config/mine.yaml").write_text(blocks("config/README.md", "yaml")[0])
+    (folder / "config/mine.yaml").write_text(blocks("docs/start.md", "yaml")[0])
     for place in (folder, folder.parent / "my-study"):
         place.mkdir(exist_ok=True)
-        (place / "my-plants.csv").write_text(blocks("config/README.md", "csv")[0])
+        (place / "my-plants.csv").write_text(blocks("docs/start.md", "csv")[0])
     plants = pd.read_csv(folder / "my-plants.csv")
     labels = [name for name in plants if name.startswith("label_")]
     X, Y = plants.drop(columns=labels), plants[labels].astype("int8")
@@ -72,7 +79,7 @@ def dry(command, python):
     if program == "make":
         return f"make --dry-run {' '.join(words)}"
     if program == "python":
-        return f"{python} {' '.join(words)}"
+        return f"{python} {' '.join(words)}{' --dry-run' * command.startswith('python -m fairfold study')}"
     assert program == "snakemake", f"say how {command!r} is to be tested"
     if "config/paper.yaml" in command:  # all of it, whatever can be had here
         words.append("""--config "data={'unavailable': 'stop'}" """)
@@ -81,28 +88,35 @@ def dry(command, python):
 
 @pytest.fixture(scope="module")
 def results(reader, python):
-    """What each command did: document and command -> the future process, two at a time."""
+    """What each command did: command -> the future process, two at a time."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MAKEFLAGS")}
     options = {"shell": True, "cwd": reader, "env": environment, "capture_output": True, "text": True, "timeout": 600}
     with ThreadPoolExecutor(2) as pool:
-        yield {each: pool.submit(subprocess.run, dry(each[1], python), **options) for each in COMMANDS}
+        yield {each: pool.submit(subprocess.run, dry(each, python), **options) for each in COMMANDS}
 
 
-@pytest.mark.parametrize(("document", "command"), COMMANDS)
-def test_each_command_can_be_run(results, document, command):
-    done = results[document, command].result()
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_can_be_run(results, command):
+    done = results[command].result()
     assert done.returncode == 0, done.stdout + done.stderr
     if command.startswith("make"):
-        assert re.search("pytest|snakemake", done.stdout), done.stdout
+        assert re.search("pytest|snakemake|sphinx", done.stdout), done.stdout
         return
-    if command.startswith("python"):
+    if command.startswith("python -m fairfold predict"):
         assert re.search(r"predictions\.csv: (2|30) labels of", done.stdout), done.stdout
         return
     planned = int(re.search(r"^total +(\d+)$", done.stdout, re.MULTILINE)[1])
     assert planned > 0
-    if "config/paper.yaml" in command and "splitting" not in command:
-        # by any profile, and nothing of the quick study's beside it
-        assert planned == int(re.search(r"The published scale is ([\d,]+) jobs", README)[1].replace(",", ""))
+    whole = re.search(r"--cores 2 (--directory \S+ )?--configfile config/paper\.yaml$", command)
+    if whole or "--workflow-profile" in command:
+        # nothing of the quick study's beside it
+        text = (ROOT / "docs/how-it-works/index.md").read_text()
+        counts = re.search(r"The published scale is ([\d,]+) jobs here, and ([\d,]+) on a cluster", text)
+        assert planned == int(counts[1 + ("--workflow-profile" in command)].replace(",", ""))
+
+
+def test_the_published_scale_is_planned():
+    assert sum("config/paper.yaml" in command and "--workflow-profile" in command for command in COMMANDS) == 1
 
 
 @pytest.mark.parametrize(("document", "stanza"), STANZAS)
@@ -117,43 +131,83 @@ def test_each_example_of_the_library_runs(document, example, tmp_path, python):
 
 
 def test_no_block_of_the_documents_is_left_out():
-    assert {document for document, _ in COMMANDS} == {document for document, _ in STANZAS} == set(DOCUMENTS)
-    fences = [line for name in DOCUMENTS for line in (ROOT / name).read_text().splitlines() if line.startswith("```")]
-    assert set(fences) <= {"```", "```sh", "```yaml", "```csv", "```python"}  # another language needs a test
+    assert COMMANDS and STANZAS and EXAMPLES
+    fences = {line for name in DOCUMENTS for line in (ROOT / name).read_text().splitlines() if line.startswith("```")}
+    shown = {fence for fence in fences if not fence.startswith("```{")}  # which are directives
+    assert shown <= {"```", "```sh", "```yaml", "```csv", "```python"}  # another language needs a test
 
 
-def rows_of(first):
-    """Rows of the README's table under the heading row that begins so, by their first cell."""
-    lines = README[README.index(first) :].splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2 : lines.index("")]]
-    return {name: values for name, *values in cells}
+def slug(heading):
+    """The anchor of a heading, as it is made on the site and where the sources are read."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
-def test_the_table_of_what_parts_add_is_what_was_measured():
-    text = (ROOT / "docs/how-it-works.md").read_text()
-    lines = text[text.index("| | AP, 0 | AP, 50 | MCC, 0 | MCC, 50 |\n|---|---|---|---|---|\n| forests") :].splitlines()
-    table = pd.read_csv(ROOT / "resources/measured/ablation.csv").query("dataset == 'all'")
-    rows = table.set_index(["part", "metric", "missing_rate"])
-    expected = []
-    for part in table["part"].unique():
-        cells = []
-        for metric, rate in itertools.product(("average_precision", "mcc"), (0, 50)):
-            numbers = rows.loc[(part, metric, rate), ["gain", "low", "high"]]
-            gain, low, high = (f"{number:.3f}".replace("-0.000", "0.000") for number in numbers)
-            cells.append(f"{gain} ({low} to {high})")
-        expected.append(f"| {part} | {' | '.join(cells)} |")
-    assert lines[2 : lines.index("")] == expected
+def anchors(page):
+    """Anchors of a page, and of what it includes."""
+    text = page.read_text()
+    included = re.findall(r"^```{include} (\S+)$", text, re.MULTILINE)
+    found = {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    return found.union(*(anchors(page.parent / each) for each in included))
 
 
-def test_the_tables_of_the_race_are_what_was_measured():
-    race, regret = (pd.read_csv(ROOT / "resources/measured" / name) for name in ("race.csv", "race_regret.csv"))
-    means = race.groupby(["model", "missing_rate"])[["average_precision", "mcc"]].mean().unstack("missing_rate")
-    seconds = race[race["dataset"] == "yeast"].groupby("model")["fit_seconds"].mean()
-    shown = rows_of("| | AP, 0 | 30 | 50 | 70 | MCC, 0 | 30 | 50 | 70 | seconds")
-    assert shown == {
-        model: [*(f"{mean:.3f}" for mean in means.loc[model]), f"{seconds[model]:.1f}"] for model in means.index
-    }
-    regrets = regret.set_index(["strategy", "metric", "missing_rate"])["regret"].unstack(["metric", "missing_rate"])
-    shown = rows_of("| | AP, 0 | 30 | 50 | 70 | MCC, 0 | 30 | 50 | 70 |\n")
-    assert shown == {strategy: [f"{value:.3f}" for value in regrets.loc[strategy]] for strategy in shown}
-    assert {"recommendation", "observed labels", "other datasets", "any model"} < shown.keys()
+@pytest.mark.parametrize("document", [*DOCUMENTS, *OTHERS])
+def test_links_lead_to_what_is_there(document):
+    text = re.sub(r"^```.*?^```$", "", (ROOT / document).read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
+        path, _, anchor = "".join(target).partition("#")
+        if path.startswith(("https:", "http:")) or "auto_gallery/" in path:  # which Sphinx looks for
+            continue
+        there = (ROOT / document).parent / path if path else ROOT / document
+        assert there.exists(), f"{document}: {path}"
+        if anchor:
+            assert anchor in anchors(there), f"{document}: #{anchor}"
+
+
+def test_lines_are_short_enough_to_be_read():
+    for document in DOCUMENTS:
+        lines = (ROOT / document).read_text().splitlines()
+        assert [line for line in lines if len(line) > 130 and not line.startswith("|")] == [], document
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, python):
+    """The site, built from a copy of the documents, whose gallery is run by the library that other tests compile."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "workflow").symlink_to(ROOT / "workflow")
+    for part in ("docs", "resources", "benchmarks", "envs", "results", "config", "tests/cluster"):
+        ignored = shutil.ignore_patterns(*MADE, *(["[!R]*"] if part == "results" else []))
+        shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+    shutil.copy2(ROOT / "CITATION.cff", folder)
+    command = [python, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", "html"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow"), "MPLBACKEND": "agg"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+def test_the_site_is_built_without_a_warning(site):
+    pages = {str(path.relative_to(site).with_suffix("")) for path in site.rglob("*.html")}
+    assert {page.removeprefix("docs/").removesuffix(".md") for page in PAGES} <= pages
+    gallery = [path.stem for path in (ROOT / "docs/gallery").glob("plot_*.py")]
+    assert len(gallery) >= 8
+    for name in gallery:
+        assert f"sphx_glr_{name}_001.png" in (site / f"auto_gallery/{name}.html").read_text()
+
+
+def test_the_site_needs_nothing_from_elsewhere(site):
+    for path in site.rglob("*.html"):
+        text = path.read_text()
+        assert re.findall(r"<(?:script|img|link)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"", text) == [], path
+    found = (site / "searchindex.js").read_text()
+    assert "Search.setIndex" in found and "weak_labels.rope" in found
+
+
+def test_what_derives_from_code_and_tables_is_on_the_site(site):
+    race = pd.read_csv(ROOT / "resources/measured/race.csv").query("model == 'Stack+' and missing_rate == 0")
+    classifier = (site / "guide/classifier.html").read_text()
+    assert f"<td><p>{race['average_precision'].mean():.3f}</p></td>" in classifier
+    names = (site / "reference/names.html").read_text()
+    assert "Stack+" in names and "annealed" in names and "micro average precision" in names
+    assert "data.own.&lt;id&gt;.labels.prefix" in (site / "reference/configuration.html").read_text()
+    assert "gene-ontology-large" in (site / "reference/datasets.html").read_text()

@@ -1,56 +1,19 @@
-"""One more model, splitter, metric or figure is one new file or one entry; nothing else has to know of it."""
+"""One more model, splitter, metric, figure or dataset is one new file or entry; nothing else has to know of it.
+
+What is added is what docs/extend.md shows.
+"""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-MODEL = '''"""Extra trees on all labels at once."""
-
-from fairfold.models.spec import ModelSpec
-
-SPECS = (ModelSpec("mine", make="sklearn.ensemble:ExtraTreesClassifier", parameters={"n_estimators": 3}),)
-'''
-SPLITTER = '''"""Every other sample, whatever the labels."""
-
-import numpy as np
-
-from fairfold.splitting.spec import SplitterSpec
-
-
-class InTurn:
-    def __init__(self, n_splits, *, random_state=None):
-        self.n_splits = n_splits
-
-    def assign(self, Y):
-        return np.arange(Y.shape[0]) % self.n_splits
-
-
-SPECS = (SplitterSpec("in-turn", "fairfold.splitting.catalogue.in_turn:InTurn"),)
-'''
-METRIC = """METRICS = {
-    "recall": Metric(1, "micro recall", "recall", "threshold", lambda of: float(of.predicted[of.truth == 1].mean())),
-"""
-FIGURE = '''"""A bar per model."""
-
-from matplotlib.figure import Figure
-
-from fairfold.figures.legend import Legend
-
-
-def plot_recall(summary, legend):
-    figure, names = Figure(), Legend(legend, summary["model"].unique())
-    means = summary[summary["metric"] == "recall"].groupby("model")["mean"].mean()
-    figure.subplots().bar(means.index, means, color=[names.colour(model) for model in means.index])
-    return figure
-'''
-ENTRY = """    items:
-      - title: Recall by model
-        figure: figures/recall.png
-        draw: recall:plot_recall
-        reads: [tables/score_summary.csv, legend.csv]
-      - title: Percentile ranks
-"""
+PAGE = (Path(__file__).resolve().parents[2] / "docs/extend.md").read_text()
+MODEL, SPLITTER, METRIC, FIGURE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+ENTRY, DATASET = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+METRIC = f"METRICS = {{\n{METRIC}"
+ENTRY = f"    items:\n{ENTRY}      - title: Percentile ranks\n"
 
 
 @pytest.fixture
@@ -60,6 +23,8 @@ def extended(copy_of_project):
     (library / "models/catalogue/mine.py").write_text(MODEL)
     (library / "splitting/catalogue/in_turn.py").write_text(SPLITTER)
     (library / "figures/recall.py").write_text(FIGURE)
+    with (copy_of_project / "resources/datasets.yaml").open("a") as catalog:
+        catalog.write(f"\n{DATASET}")
     for path, old, new in (
         (library / "evaluation/metrics.py", "METRICS = {\n", METRIC),
         (copy_of_project / "workflow/report/contents.yaml", "    items:\n      - title: Percentile ranks\n", ENTRY),
@@ -73,7 +38,10 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     models = ["RF+ET", "mine"]
     tiny["folds"]["method"] = "in-turn"
     tiny["splitting"]["methods"] = ["random", "in-turn"]
-    tiny["weak_labels"] |= {"models": models, "missing_rates": [50], "rank_stability": {}}
+    tiny["weak_labels"] |= {
+        **{"datasets": ["few-topics"], "models": models, "missing_rates": [50]},
+        **{"rank_stability": {}, "many_labels": {"datasets": ["few-topics"]}},
+    }
     tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
     tiny["cross_testing"]["experiments"] = {}
     tiny["win_percentage"] = {"models": tiny["win_percentage"]["models"] | {"models": models, "n_permutations": 0}}

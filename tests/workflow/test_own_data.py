@@ -1,4 +1,4 @@
-"""A user's own file through the whole study, as config/README.md tells it."""
+"""A user's own file through the whole study, as docs/start.md tells it."""
 
 import datetime
 import html
@@ -28,7 +28,7 @@ def plants(n_samples):
 
 
 def test_the_worked_example(root, study):
-    text = (root / "config" / "README.md").read_text()
+    text = (root / "docs" / "start.md").read_text()
     header = re.search(r"```csv\n(.*)\n", text)[1]
     config = yaml.safe_load(re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1])
     config["weak_labels"].update(forest={"n_trees": 5, "max_levels": 2}, missing_rates=[0, 50])

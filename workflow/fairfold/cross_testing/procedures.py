@@ -234,14 +234,14 @@ def cross_validate_and_test(
 ) -> Outcome:
     """Choose by cross-validation in the training part, train on all of it, test on the test part.
 
-    One choice and one model, both of which can be interpreted; but the rows are either trained on or tested.
+    One choice and one model, both of which can be interpreted; but the rows are either trained on or tested. What is
+    not named below is as in :func:`nested_cross_validate`.
 
     Parameters
     ----------
     test_fraction : the test part is the last ⌊n·fraction⌋ rows as they stand, as in the paper: shuffle rows that are
         in any order. The permutation test shuffles within each part. Of samples in groups it is the last
         ⌊n·fraction⌋ groups, by their first rows.
-    others : see :func:`nested_cross_validate`.
 
     Returns
     -------
@@ -283,9 +283,7 @@ def cross_validate_and_cross_test(
     One choice, which can be interpreted, and models trained on more rows than in :func:`cross_validate_and_test`; but
     there is one per fold.
 
-    Parameters
-    ----------
-    others : see :func:`cross_validate_and_test`, which makes the same choice with the same ``random_state``.
+    Parameters are those of :func:`cross_validate_and_test`, which makes the same choice with the same ``random_state``.
 
     Returns
     -------
@@ -324,9 +322,7 @@ def compare_procedures(
 ) -> dict[str, Outcome]:
     """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
 
-    Parameters
-    ----------
-    others : see :func:`cross_validate_and_test`.
+    Parameters are those of :func:`cross_validate_and_test`.
 
     Returns
     -------

@@ -271,7 +271,7 @@ def _check_labels(entry: Entry) -> None:
 
 
 _OF_HIERARCHIES = ("hierarchy", "relations", "propagate", "reconciliation")
-_HOW_TO_ADD = " Your own files go under data.own in the configuration (see config/README.md)."
+_HOW_TO_ADD = " Your own files go under data.own in the configuration (see docs/guide/own-data.md)."
 
 
 def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:

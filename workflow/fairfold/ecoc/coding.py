@@ -58,8 +58,8 @@ def make_coding(
         or opposite to an earlier one, so it may have fewer columns than drawn. The first one whose smallest distance
         between two rows is largest is kept.
     row_distance : distance between the rows u and v of random designs. The sources differ: ``"opposite"`` (MATLAB's
-        page) is sum |u| |v| |u - v| / 2, the learners that tell the two classes apart; ``"allwein"`` (Allwein et al.,
-        section 3) is sum (1 - u v) / 2, where a learner that did not see one of them counts a half.
+        page) is ``sum |u| |v| |u - v| / 2``, the learners that tell the two classes apart; ``"allwein"`` (Allwein et
+        al., section 3) is sum (1 - u v) / 2, where a learner that did not see one of them counts a half.
 
     Returns
     -------

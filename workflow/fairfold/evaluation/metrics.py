@@ -27,6 +27,8 @@ PLACES = (1, 3, 5)
 class Predictions(NamedTuple):
     """Checked labels and probabilities, and what most metrics make of them.
 
+    Attributes
+    ----------
     Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities; both CSR, or neither.
     truth, score : both raveled, the measured (sample, label) pairs as one binary problem. Of sparse ones the pairs that
         are 0 in both are one, which has their weight; None where no metric looks.
@@ -52,6 +54,8 @@ class Predictions(NamedTuple):
 class Metric(NamedTuple):
     """One number for predictions of several labels.
 
+    Attributes
+    ----------
     direction : 1 where more is better, -1 for a loss.
     label : what axes and panels of figures call it.
     name : what sentences call it.

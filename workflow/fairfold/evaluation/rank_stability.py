@@ -1,8 +1,8 @@
 """How much of a method's rank comes from the split? The same study many times, on new folds and on the same ones.
 
 A splitter splits the same samples several times: the repeats. On each split the whole study runs more than once, with
-other hidden labels and other forests: the trainings. What two trainings on different splits agree less than two on
-the same split comes from the split. docs/how-it-works.md explains measures and intervals, and how well these hold.
+other hidden labels and other forests: the trainings. What two trainings on different splits agree less than two on the
+same split comes from the split. docs/how-it-works/folds.md explains measures and intervals, and how well these hold.
 
 References
 ----------

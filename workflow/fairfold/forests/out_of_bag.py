@@ -4,7 +4,7 @@ A training sample's new features come from the trees that did not draw it, relat
 Imputed labels shape the encoders only; predictors learn from the observed labels, so that their calibrated
 probabilities mean P(observed | x). Divided by one label frequency that all labels share, they are posteriors; a level
 predicts the mean posterior of the levels up to it. With ``shape="auto"`` trees have the shapes whose
-out-of-bag error is least at level 0. docs/how-it-works.md says what each of these mends.
+out-of-bag error is least at level 0. docs/how-it-works/models.md says what each of these mends.
 """
 
 from __future__ import annotations

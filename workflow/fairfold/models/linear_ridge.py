@@ -10,7 +10,7 @@ leave-one-out error is found on a sketch of the labels, which keeps squared erro
 The decomposition is that of the features' products or of the samples', whichever are fewer. Where both are more than
 ``MOST_DECOMPOSED``, it would take too long, and the first ``N_LEADING`` directions stand for all, which subspace
 iteration finds (Halko, Martinsson & Tropp 2011, Algorithm 4.4): those that are left out are the ones that a penalty
-shrinks most. docs/how-it-works.md says what that costs.
+shrinks most. docs/how-it-works/many-labels.md says what that costs.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ rank. :func:`wrong_positive_rates` says that positives and zeros are normal on s
 wrong more likely than not at those rates; nothing is, where no share above 0 is called for.
 
 It finds wrong positives better than it profits from that: forests learn nearly as much from labels with wrong positives
-as from the others alone. docs/how-it-works.md has the numbers.
+as from the others alone. docs/how-it-works/missing-labels.md has the numbers.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Models are looked at that learned from the labels as they are, or with as few hidden as in any part of the study. What
 counts are their scores on complete labels, estimated from the observed ones of left-out folds. Tests are corrected
 paired t-tests over folds, two-sided, adjusted over all pairs of models after Benjamini & Hochberg, because any pair
-could have become a comparison with the best. docs/how-it-works.md says what error rates that keeps.
+could have become a comparison with the best. docs/how-it-works/comparing.md says what error rates that keeps.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The estimate is 1 - c for the label frequency c = P(observed | positive), one for all labels, of
 :func:`~fairfold.weak_labels.plateau.frequency_distribution` on a model's probabilities of left-out samples.
-docs/how-it-works.md says how far off it is where 0, 30, 50 and 70 % of the positives of eleven datasets are hidden.
-It is no oracle: on data whose labels are hard to predict a positive that no feature betrays looks like a missing one,
-and the interval is wide.
+docs/how-it-works/missing-labels.md says how far off it is where 0, 30, 50 and 70 % of the positives of eleven datasets
+are hidden. It is no oracle: on data whose labels are hard to predict a positive that no feature betrays looks like a
+missing one, and the interval is wide.
 """
 
 from __future__ import annotations

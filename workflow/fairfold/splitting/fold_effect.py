@@ -2,7 +2,7 @@
 
 The samples are halved at random, several times over. Each half is once the pool, which every method splits several
 times to cross-validate a fixed classifier, and once the held-out set, which stands for the population. ``truth`` is
-the held-out score after training on as many rows of the pool as a fold leaves. docs/how-it-works.md gives the
+the held-out score after training on as many rows of the pool as a fold leaves. docs/how-it-works/folds.md gives the
 reasons.
 
 References

@@ -17,8 +17,9 @@ is still missing there is missing. Two departures show then, each with a test of
 
 Dependence has not quite that shape. So what is tested is no spread of zero, but one no larger than complete labels
 seemed to have: v of at most 0.15, that of CHD_49's labels, or frequencies with a standard deviation of two fifths of
-their mean. This margin and all else were chosen on flags, emotions, CHD_49, VirusGO and yeast; docs/how-it-works.md has
-level and power. Smaller departures go unseen, and so do these, of whatever size:
+their mean. This margin and all else were chosen on flags, emotions, CHD_49, VirusGO and yeast;
+docs/how-it-works/missing-labels.md has level and power. Smaller departures go unseen, and so do these, of whatever
+size:
 
 - hard positives are missing, and easy ones observed;
 - *labels* differ: their observed shares end at plateaus of different height, but so do those of complete labels that

@@ -3,7 +3,7 @@
 A set is evaluated by one cross-validation with the same folds, hidden labels and random numbers for all models; their
 predictions of all left-out rows are scored at once, by each metric on the level that a cascade chose by it. A model
 that fails has a reason in place of a performance. Permuted labels are whole label rows that change places. The scheme
-is that of Parry, Phan & Wang (2012), Table 3, with multilabel scores; docs/how-it-works.md gives the reasons.
+is that of Parry, Phan & Wang (2012), Table 3, with multilabel scores; docs/how-it-works/comparing.md gives the reasons.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Two nulls stand beside them: where M sets leave equal models (``null_lower``, ``null_upper``), and what labels that
 have nothing to do with the features give on the same sets (``permuted_lower``, ``permuted_upper``). A model without
-performance on a set has lost there. docs/how-it-works.md says what each null answers.
+performance on a set has lost there. docs/how-it-works/comparing.md says what each null answers.
 """
 
 from __future__ import annotations

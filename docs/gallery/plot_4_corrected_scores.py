@@ -1,0 +1,36 @@
+"""
+Scores of labels that nobody has
+================================
+
+What a user can compute are scores on observed labels. Here half of the positives are hidden from training and from
+the left-out samples, too: the score on observed labels (hollow) is far below the one on all labels (filled), which
+only we know. Corrected by the share of positives that is observed (bars, 95 % intervals of bootstrap samples), it is
+near it.
+"""
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.model_selection import cross_val_predict
+
+from fairfold.datasets import prepare
+from fairfold.evaluation.corrected import corrected_draws
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.models import make_model
+from fairfold.weak_labels import mask_positives
+
+METRIC = "average_precision"
+data = prepare("simulated-multilabel")
+observed = mask_positives(data.Y, 0.5, random_state=0)
+names = ("logistic", "kNN", "joint-GB")
+figure = Figure(figsize=(6, 2.4), layout="constrained")
+axes = figure.subplots()
+for place, name in enumerate(names):
+    P = cross_val_predict(make_model(name, random_state=0), data.X, observed, cv=3, method="predict_proba")
+    draws = corrected_draws(observed, P, label_frequency=0.5, metrics=[METRIC], n_draws=200)[METRIC]
+    bar = {"color": "C0", "linewidth": 3, "alpha": 0.5, "label": "corrected"}
+    axes.plot(np.quantile(draws, [0.025, 0.975]), [place, place], **bar)
+    for labels, fill, what in ((observed, "none", "on observed labels"), (data.Y, "full", "on all labels")):
+        score = multilabel_scores(labels, P)[METRIC]
+        axes.plot(score, place, "o", fillstyle=fill, color="C1", label=what)
+axes.set(yticks=range(len(names)), yticklabels=names, xlabel="average precision", ylim=(-0.6, len(names) - 0.4))
+axes.legend(*(each[:3] for each in axes.get_legend_handles_labels()), loc="upper left", bbox_to_anchor=(1, 1))

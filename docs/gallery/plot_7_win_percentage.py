@@ -1,0 +1,24 @@
+"""
+How likely is a classifier to win?
+==================================
+
+Six Gaussian Bayes classifiers on all 435 pairs of features of the breast-cancer data. When N pairs are drawn at
+random and all six are tried on each, how likely is each to have the best result? The grey band is where equal
+classifiers stay.
+"""
+
+import numpy as np
+import pandas as pd
+
+from fairfold.datasets import prepare
+from fairfold.figures.win_percentage import plot_win_percentages
+from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, evaluate_all_pairs, null_interval
+
+data = prepare("breast-cancer")
+pairs = evaluate_all_pairs(data.X, data.Y)
+draws = np.unique(np.geomspace(1, 1000, 60).astype(int))
+low, high = null_interval(pairs.histogram.n_sets, draws, n_classifiers=len(GAUSSIAN_CLASSIFIERS))
+wins = pd.DataFrame(pairs.histogram.win_percentage(draws), columns=list(GAUSSIAN_CLASSIFIERS), index=draws)
+table = wins.rename_axis("n_draws").reset_index().melt("n_draws", var_name="classifier", value_name="win_percentage")
+table = table.merge(pd.DataFrame({"n_draws": draws, "null_lower": low, "null_upper": high}))
+figure = plot_win_percentages(table.assign(dataset="breast-cancer", permuted_lower=np.nan, permuted_upper=np.nan))

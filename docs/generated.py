@@ -1,0 +1,355 @@
+"""Parts of the site that are made from code, catalog, schemas and measured tables when it is built.
+
+A page asks for one with the directive ``{generated} <name> <arguments>``; each is a function here that returns
+Markdown, and has to be named in ``PARTS``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+from docutils import nodes
+from docutils.statemachine import StringList
+from pygments.lexers import TextLexer
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).resolve().parents[1]
+MEASURED, PUBLISHED = ROOT / "resources/measured", ROOT / "resources/published"
+RATES = (0, 30, 50, 70)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table in Markdown; texts of its own keep their vertical bars."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+# --- configuration ------------------------------------------------------------------------------------------------
+
+
+def schema_of_configurations() -> dict[str, Any]:
+    """The schema as it is on disk."""
+    return yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+
+
+def keys_of(schema: Mapping[str, Any], path: str, definitions: Mapping[str, Any]) -> Iterator[tuple[str, dict, bool]]:
+    """Each key below a node of the schema: its path, what the schema says of it, and whether it is required."""
+    for name, node in schema.get("properties", {}).items():
+        target = definitions.get(node.get("$ref", "").removeprefix("#/$defs/"), {})
+        entry = {**target, **node}
+        yield f"{path}{name}", entry, name in schema.get("required", [])
+        others = entry.get("additionalProperties")
+        inner = others if isinstance(others, dict) and "properties" in others else entry
+        if f"{path}{name}" in ("data.own", "data.variants", "models.own"):
+            continue
+        yield from keys_of(inner, f"{path}{name}.", definitions)
+
+
+def configuration(part: str) -> str:
+    """The keys of one part, ``weak_labels`` say, or of ``own_dataset``, ``own_model`` and ``variant``."""
+    schema = schema_of_configurations()
+    definitions = schema["$defs"]
+    if part in _PLACES:
+        keys = keys_of(definitions[part], _PLACES[part], definitions)
+    else:
+        keys = (key for key in keys_of(schema, "", definitions) if key[0].split(".")[0] == part)
+    return "\n\n".join(_key(*key) for key in keys)
+
+
+# Whose keys stand in a section of their own
+_PLACES = {"own_dataset": "data.own.<id>.", "variant": "data.variants.<id>.", "own_model": "models.own.<name>."}
+
+
+def _key(path: str, entry: Mapping[str, Any], required: bool) -> str:
+    has_keys = "properties" in entry or "properties" in (entry.get("additionalProperties") or {})
+    options = [f":type: {allowed}"] if (allowed := _allowed(entry)) and not has_keys else []
+    if required:
+        options.append(":default: required")
+    elif "left_out" in entry:
+        options.append(f":default: {entry['left_out']}")
+    elif "default" in entry and not has_keys:
+        text = yaml.safe_dump(entry["default"], default_flow_style=True, width=9999).removesuffix("...\n").strip()
+        options.append(f":default: `{text}`")
+    text = entry.get("meaning") or entry.get("description", "")
+    return "\n".join([f"```{{confval}} {path}", *options, "", text[:1].upper() + text[1:], "```"])
+
+
+def _allowed(entry: Mapping[str, Any]) -> str:
+    if "enum" in entry:
+        return ", ".join(f"`{value}`" for value in entry["enum"])
+    if "names_of" in entry:
+        return f"one of the {entry['names_of']}"
+    kinds = entry.get("type", "")
+    kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
+    bounds = [
+        f"{word} {entry[name]}"
+        for name, word in (
+            *(("minimum", "at least"), ("exclusiveMinimum", "above")),
+            *(("maximum", "at most"), ("exclusiveMaximum", "below")),
+        )
+        if name in entry
+    ]
+    words = {"array": "list", "object": "mapping", "string": "text", "boolean": "true or false", "null": "null"}
+    kind = " or ".join(words.get(each, each) for each in kind.split(" or "))
+    return ", ".join([kind, *bounds]) if kind else ""
+
+
+# --- what there is by name ----------------------------------------------------------------------------------------
+
+
+def models() -> str:
+    """Every model by its name, with what its module says of it."""
+    from fairfold.models.registry import _DECLARED, MODEL_NAMES
+
+    modules: dict[str, list[str]] = {}
+    for name in MODEL_NAMES:
+        modules.setdefault(_DECLARED[name][1], []).append(name)
+    rows = []
+    for module, names in modules.items():
+        settings = dict.fromkeys(key for name in names for key in _DECLARED[name][0].settings)
+        rows.append([_code(names), _first_line(module), _code(settings)])
+    return table(["names", "what", "some take of `weak_labels.forest`"], rows)
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def deep_forests() -> str:
+    """Table 3 of the paper, with ours."""
+    from fairfold.models.description import describe_models
+    from fairfold.models.registry import MODEL_NAMES
+
+    parts = describe_models(MODEL_NAMES)
+    parts = parts[parts["new_features"] != "none"].drop(columns=["variant", "parameters"])
+    heads = [name.replace("_", " ") for name in parts.columns]
+    return table(heads, [[f"`{name}`", *cells] for name, *cells in parts.to_numpy()])
+
+
+def splitters() -> str:
+    """Every splitter by its name."""
+    from fairfold.splitting.methods import _DECLARED
+
+    rows = []
+    for name, (spec, module) in _DECLARED.items():
+        made = spec.make.split(":")[1] + "(" + ", ".join(f"{key}={value!r}" for key, value in spec.parameters.items())
+        rows.append([f"`{name}`", f"`{made})`", _first_line(module)])
+    return table(["name", "class", "what"], rows)
+
+
+def metrics() -> str:
+    """Every metric by its name."""
+    from fairfold.evaluation.metrics import METRICS
+
+    better = {1: "more", -1: "less"}
+    rows = [[f"`{name}`", each.label, better[each.direction], each.use] for name, each in METRICS.items()]
+    return table(["name", "what figures call it", "better is", "use"], rows)
+
+
+def datasets() -> str:
+    """The catalog."""
+    from fairfold.datasets import load_catalog
+
+    rows = []
+    for name, entry in load_catalog().items():
+        size = [entry.expected.get(key, "") for key in ("n_samples", "n_features", "n_labels")]
+        where = "generated" if entry.format == "generated" else "downloaded"
+        rows.append([f"`{name}`", entry.title, entry.task, *size, where, ", ".join(entry.used_by), entry.licence])
+    heads = ["id", "what", "task", "samples", "features", "labels", "where from", "used by", "licence"]
+    return table(heads, rows)
+
+
+def _first_line(module: str) -> str:
+    text = (import_module(module).__doc__ or "").strip().split("\n\n")[0]
+    text = " ".join(text.split())
+    return text.replace(":mod:", "").replace(":func:", "").replace("`~", "`")
+
+
+def command_line(command: str) -> str:
+    """What ``python -m fairfold <command> --help`` prints."""
+    from fairfold.__main__ import _parser
+
+    parser = _parser()
+    commands = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
+    commands.choices[command].formatter_class = lambda prog: argparse.HelpFormatter(prog, width=79)
+    return f"```text\n{commands.choices[command].format_help()}```"
+
+
+# --- what was measured --------------------------------------------------------------------------------------------
+
+_RACE_HEADS = ["", "AP, 0", "30", "50", "70", "MCC, 0", "30", "50", "70"]
+_LEADING = ["average_precision", "mcc"]
+
+
+def race() -> str:
+    """Means over the eleven datasets of the race, by model and missing rate."""
+    from fairfold.models import MODEL_NAMES
+
+    scores = pd.read_csv(MEASURED / "race.csv")
+    means = scores.groupby(["model", "missing_rate"])[_LEADING].mean().unstack("missing_rate")
+    seconds = scores[scores["dataset"] == "yeast"].groupby("model")["fit_seconds"].mean()
+    names = [name for name in scores["model"].unique() if name in MODEL_NAMES]
+    rows = [[name, *(f"{mean:.3f}" for mean in means.loc[name]), f"{seconds[name]:.1f}"] for name in names]
+    return table([*_RACE_HEADS, "seconds to fit yeast"], rows)
+
+
+def race_regret() -> str:
+    """How far below the best model each way to choose one ends."""
+    regret = pd.read_csv(MEASURED / "race_regret.csv")
+    wide = regret.set_index(["strategy", "metric", "missing_rate"])["regret"].unstack(["metric", "missing_rate"])
+    shown = ["recommendation", "observed labels", "other datasets"]
+    shown += [f"always {name}" for name in _ALWAYS] + ["any model"]
+    columns = [(metric, rate) for metric in _LEADING for rate in RATES]
+    return table(_RACE_HEADS, [[name, *(f"{wide.loc[name, column]:.3f}" for column in columns)] for name in shown])
+
+
+_ALWAYS = ("Stack+", "gcForest+", "joint-GB+", "RandomForest", "LightGBM", "LightGBM+")
+
+
+def ablation() -> str:
+    """What each part of Stack+ adds, with intervals."""
+    gains = pd.read_csv(MEASURED / "ablation.csv").query("dataset == 'all'")
+    by = gains.set_index(["part", "metric", "missing_rate"])[["gain", "low", "high"]]
+    rows = []
+    for part in gains["part"].unique():
+        cells = []
+        for metric in _LEADING:
+            for rate in (0, 50):
+                gain, low, high = (f"{x:.3f}".replace("-0.000", "0.000") for x in by.loc[(part, metric, rate)])
+                cells.append(f"{gain} ({low} to {high})")
+        rows.append([part, *cells])
+    return table(["", "AP, 0", "AP, 50", "MCC, 0", "MCC, 50"], rows)
+
+
+def race_beside_published() -> str:
+    """Scores of the authors' result files and ours of the race, means over the datasets that both have."""
+    theirs = pd.read_csv(PUBLISHED / "weak_labels.csv")
+    theirs = theirs[(theirs["level"] == "best_oob") & theirs["metric"].isin(_LEADING)]
+    ours = pd.read_csv(MEASURED / "race.csv").melt(["dataset", "missing_rate", "model"], _LEADING, "metric", "ours")
+    both = theirs.merge(ours, on=["dataset", "missing_rate", "model", "metric"])
+    means = both.groupby(["model", "metric", "missing_rate"])[["value", "ours"]].mean()
+    rows = []
+    for model in theirs["model"].unique():
+        cells = [means.loc[(model, metric, rate)] for metric in _LEADING for rate in RATES]
+        rows.append([model, *(f"{cell['value']:.3f} / {cell['ours']:.3f}" for cell in cells)])
+    return table(_RACE_HEADS, rows)
+
+
+def splits() -> str:
+    """rLD of the folds of each method, and the least possible."""
+    means = pd.read_csv(MEASURED / "splits.csv").query("measure == 'rLD'")
+    wide = means.pivot_table(index="splitter", columns="dataset", values="mean", sort=False)
+    least = means.groupby("dataset")["bound"].first()[wide.columns]
+    rows = [[name, *(f"{value:.4f}" for value in wide.loc[name])] for name in wide.index]
+    rows.append(["*least possible*", *(f"{value:.4f}" for value in least)])
+    return table(["rLD", *wide.columns], rows)
+
+
+def splits_beside_published() -> str:
+    """Table 2 of the paper on folds and our means, of what could be run on the same matrices."""
+    both = _published_beside_ours().query("paper.str.startswith('Tiittanen') and place == 'Table 2'")
+    keys = both["what"].str.split(", ", expand=True).set_axis(["dataset", "splitter", "measure"], axis=1)
+    both = both.assign(**keys)
+    rows = []
+    for (dataset, splitter), part in both.groupby(["dataset", "splitter"], sort=False):
+        of = part.set_index("measure")
+        cells = (f"{of.loc[m, 'published']:g} / {of.loc[m, 'ours']:.3g}" if m in of.index else "" for m in _MEASURES)
+        rows.append([dataset, splitter, *cells])
+    return table(["matrix", "method", *(f"{measure}, printed / ours" for measure in _MEASURES)], rows)
+
+
+_MEASURES = ("ED", "LD", "DCP", "rLD")
+
+
+def published_of(paper: str) -> str:
+    """All numbers of a paper beside ours, by their places."""
+    both = _published_beside_ours().query("paper == @paper")
+    rows = []
+    for row in both.itertuples():
+        far = f"{row.difference_in_se:+.1f} s.e." if pd.notna(row.difference_in_se) else "same digits"
+        if pd.isna(row.difference_in_se) and abs(row.difference_in_digits) > 0.5:
+            far = f"{row.difference_in_digits:+.1f} of the last digit"
+        rows.append(
+            [row.place, row.what, f"{row.published:g}", f"{row.ours:.4g}", far, "" if pd.isna(row.note) else row.note]
+        )
+    return table(["place", "what", "printed", "ours", "difference", "note"], rows)
+
+
+def codes_beside_published() -> str:
+    """The rows that MATLAB's page prints, and the mean of our samples of the same classes."""
+    both = _published_beside_ours().query("place.str.startswith('example')")
+    keys = both["what"].str.extract(r"row (\d+), (.*), (\w+) of (\w+)$").set_axis([*_ROW, "class"], axis=1)
+    both = both.assign(**keys)
+    rows = []
+    for (place, number, classes, quantity), part in both.groupby(["place", *_ROW], sort=False):
+        of = part.set_index("class")
+        cells = (f"{of.loc[name, 'published']:.3g} / {of.loc[name, 'ours']:.3g}" for name in of.index)
+        rows.append([place.removeprefix("example "), number, classes, quantity.replace("_", " "), *cells])
+    return table(["example", "row", "true as predicted", "what", *of.index], rows)
+
+
+_ROW = ["row", "classes", "quantity"]
+
+
+def _published_beside_ours() -> pd.DataFrame:
+    return pd.read_csv(MEASURED / "published.csv")
+
+
+PARTS: Mapping[str, Callable[..., str]] = {
+    each.__name__: each
+    for each in (
+        *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
+        *(race, race_regret, ablation, splits),
+        *(race_beside_published, splits_beside_published, published_of, codes_beside_published),
+    )
+}
+
+
+def scrape_figure(block: tuple, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """What Sphinx-Gallery shows of a block of code: the figure that it leaves in ``figure``."""
+    from matplotlib.figure import Figure
+    from sphinx_gallery.scrapers import figure_rst
+
+    figure = block_vars["example_globals"].pop("figure", None)
+    if not isinstance(figure, Figure):
+        return ""
+    path = next(block_vars["image_path_iterator"])
+    figure.savefig(path, dpi=150)
+    return figure_rst([path], gallery_conf["src_dir"])
+
+
+class Generated(SphinxDirective):
+    """``{generated} name argument ...``: what the function of that name returns, as if it stood in the page."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        name, *arguments = shlex.split(self.arguments[0])
+        for path in (__file__, *(map(str, sorted(MEASURED.glob("*.csv"))))):
+            self.env.note_dependency(path)
+        container = nodes.Element()
+        text = PARTS[name](*arguments)
+        self.state.nested_parse(StringList(text.splitlines(), name), 0, container)
+        return container.children
+
+
+def skip_fields(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
+    """Leave fields of named tuples out: the docstring of the class says what each is."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the directive known to Sphinx."""
+    app.add_directive("generated", Generated)
+    app.add_lexer("csv", TextLexer)
+    app.connect("autodoc-skip-member", skip_fields)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
