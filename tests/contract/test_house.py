@@ -25,7 +25,19 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "commands": {"datasets", "final", "report"},
 }
 SHARED = {
-    *("arrays", "compiled", "config", "errors", "files", "folds", "gaps", "groups", "hierarchy", "hierarchy_kernels"),
+    *(
+        "arrays",
+        "compiled",
+        "config",
+        "errors",
+        "files",
+        "folds",
+        "gaps",
+        "groups",
+        "hierarchy",
+        "hierarchy_kernels",
+        "home",
+    ),
     *("lazy", "pieces", "plugins"),
     *("provenance", "samples", "seeds", "sources", "sparse_rows", "threads", "ties", "usage", "validation"),
 }

@@ -13,8 +13,9 @@ import yaml
 from jsonschema import Draft202012Validator, TypeChecker, ValidationError, validators
 
 from fairfold.errors import ConfigError, unknown_name
+from fairfold.home import PROJECT
 
-SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
+SCHEMAS = PROJECT / "workflow" / "schemas"
 
 
 class _Strict:

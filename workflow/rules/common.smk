@@ -9,19 +9,19 @@ from pathlib import Path
 
 from snakemake.utils import Wildcards, update_config
 
-LIBRARY = (
-    Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "fairfold"
-)
-SCRIPTS = LIBRARY.parent / "scripts"
-ENVIRONMENT = str(LIBRARY.parents[1] / "envs" / "environment.yaml")
+WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+SCRIPTS = WORKFLOW / "scripts"
+ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
 
-# Scripts import the library from here, whether or not it is installed in the environment that runs them.
-sys.path.insert(0, str(LIBRARY.parent))
-os.environ.update(
-    PYTHONPATH=os.pathsep.join(
-        filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")])
+# Scripts import the library beside them, whether or not it is installed in the environment that runs them; a workflow
+# that was installed with the library has it around.
+if (WORKFLOW / "fairfold").is_dir():
+    sys.path.insert(0, str(WORKFLOW))
+    os.environ.update(
+        PYTHONPATH=os.pathsep.join(
+            filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")])
+        )
     )
-)
 
 from fairfold import study  # noqa: E402
 from fairfold.config import typed  # noqa: E402

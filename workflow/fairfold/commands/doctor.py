@@ -13,8 +13,9 @@ import psutil
 
 from fairfold.errors import ConfigError, StudyError
 from fairfold.files import check_writable
+from fairfold.home import PROJECT
 
-_LOCK = Path(__file__).parents[3] / "envs" / "requirements.lock"
+_LOCK = PROJECT / "envs" / "requirements.lock"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _TOOLS = {"git": "changes of your own", "apptainer": "containers", "conda": "its environments", "sbatch": "Slurm"}
 

@@ -16,8 +16,9 @@ from fairfold.commands import recommend
 from fairfold.config import load_yaml
 from fairfold.errors import ConfigError, DataError
 from fairfold.files import atomic_open
+from fairfold.home import PROJECT
 
-SNAKEFILE = Path(__file__).parents[3] / "Snakefile"
+SNAKEFILE = PROJECT / "Snakefile"
 _CONFIGURATION = "study.yaml"
 _SUFFIXES = re.compile(r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|gz|bz2|xz|zst|zip))+$", re.IGNORECASE)
 

@@ -17,9 +17,10 @@ from fairfold.datasets.dataset import Task
 from fairfold.datasets.fetch import DataFile
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
+from fairfold.home import PROJECT
 from fairfold.validation import Negatives
 
-CATALOG = Path(__file__).resolve().parents[3] / "resources" / "datasets.yaml"
+CATALOG = PROJECT / "resources" / "datasets.yaml"
 
 LabelsAre = Literal["complete", "observed"]
 

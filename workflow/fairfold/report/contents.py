@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairfold.config import check, load_yaml
+from fairfold.home import PROJECT
 
-FOLDER = Path(__file__).resolve().parents[2] / "report"
+FOLDER = PROJECT / "workflow" / "report"
 Section = dict[str, Any]
 Item = dict[str, Any]
 

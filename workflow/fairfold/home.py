@@ -1,0 +1,9 @@
+"""Where the project's files are: around the library in a checkout, inside of it where it was installed from a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_AROUND = Path(__file__).resolve().parents[2]
+PROJECT = _AROUND if (_AROUND / "workflow" / "Snakefile").is_file() else Path(__file__).resolve().parent / "project"
+"""Folder with ``Snakefile``, ``workflow``, ``config``, ``resources`` and ``envs``."""
