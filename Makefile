@@ -63,6 +63,6 @@ $(ENVIRONMENT): envs/requirements.lock pyproject.toml
 
 lock: $(ENVIRONMENT)
 	@rm -rf .venv/uv && $(BIN)/python -m venv .venv/uv && .venv/uv/bin/python -m pip install --quiet uv
-	@.venv/uv/bin/uv pip compile pyproject.toml --extra dev --extra docs --upgrade --quiet --universal --python-version 3.11 \
+	@.venv/uv/bin/uv pip compile pyproject.toml --extra study --extra dev --extra docs --upgrade --quiet --universal --python-version 3.11 \
 	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-header --no-annotate -o envs/requirements.lock
 	@$(BIN)/python envs/follow_lock.py

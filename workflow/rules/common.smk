@@ -10,18 +10,25 @@ from pathlib import Path
 from snakemake.utils import Wildcards, update_config
 
 WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+# Scripts import the library beside them, whether or not it is installed in the environment that runs them. A workflow
+# that is installed with the library has it around, and one that comes from elsewhere, file by file, needs both installed.
+if not (WORKFLOW / "fairfold").is_dir():
+    try:
+        from fairfold.home import PROJECT
+    except ImportError:
+        sys.exit(
+            "This workflow needs its library: install the same version of fairfold where snakemake runs, as by "
+            "`pip install 'fairfold[study]'`."
+        )
+    WORKFLOW = PROJECT / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
 ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
-
-# Scripts import the library beside them, whether or not it is installed in the environment that runs them; a workflow
-# that was installed with the library has it around.
-if (WORKFLOW / "fairfold").is_dir():
-    sys.path.insert(0, str(WORKFLOW))
-    os.environ.update(
-        PYTHONPATH=os.pathsep.join(
-            filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")])
-        )
+sys.path.insert(0, str(WORKFLOW))
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [str(WORKFLOW), str(SCRIPTS), os.environ.get("PYTHONPATH")])
     )
+)
 
 from fairfold import study  # noqa: E402
 from fairfold.config import typed  # noqa: E402
@@ -281,9 +288,11 @@ def end_with_what_was_not_scored():
         sys.exit("\n".join(sorted(sentences)))
 
 
-def piece(name, **wildcards):
+def piece(of, **wildcards):
     """One job of a rule as ../scripts/run_pieces.py runs it."""
-    of = workflow.get_rule(name)
+    of = (
+        of.rule
+    )  # and not by its name, which is another where this is a module of another workflow
     wildcards = Wildcards(fromdict={key: str(each) for key, each in wildcards.items()})
     files = of.expand_input(wildcards)[0]._plainstrings()
     made = of.expand_output(wildcards)[0]._plainstrings()

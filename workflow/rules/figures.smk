@@ -20,12 +20,13 @@ ALL_RESULTS_OF = {
 
 for section in dict.fromkeys(figure.section for figure in DRAWN):
     drawn = [figure for figure in DRAWN if figure.section == section]
+    read = sorted({f"results/{table}" for figure in drawn for table in figure.reads})
 
     rule:
         name:
             f"draw_{section}"
         input:
-            sorted({f"results/{table}" for figure in drawn for table in figure.reads}),
+            read,
         output:
             [f"results/{figure.path}.pdf" for figure in drawn],
             [
@@ -42,6 +43,14 @@ for section in dict.fromkeys(figure.section for figure in DRAWN):
         benchmark:
             f"results/benchmarks/draw_{section}.tsv"
         params:
+            files=[
+                *read,
+                *[
+                    f"results/{figure.path}.{kind}"
+                    for kind in ("pdf", "png")
+                    for figure in drawn
+                ],
+            ],
             figures=[
                 {
                     "draw": figure.draw,

@@ -9,6 +9,7 @@ rule describe_models:
         "results/logs/describe_models.log",
     localrule: True  # a moment; in a submission, figures of one part would wait for another
     params:
+        files=["results/tables/models.csv", "results/legend.csv"],
         steps=[
             step(
                 "results/tables/models.csv",
@@ -35,20 +36,22 @@ rule describe_models:
 
 
 for stage, steps in STEPS_OF.items():
-    made = set(paths_of(steps, "output"))
+    made = paths_of(steps, "output")
+    read = [path for path in paths_of(steps, "tables") if path not in made]
 
     rule:
         name:
             f"tabulate_{stage}"
         input:
-            [path for path in paths_of(steps, "tables") if path not in made],
+            read,
         output:
-            paths_of(steps, "output"),
+            made,
         log:
             f"results/logs/tabulate_{stage}.log",
         benchmark:
             f"results/benchmarks/tabulate_{stage}.tsv"
         params:
+            files=[*read, *made],
             steps=steps,
             code=code(
                 "tabulate", *[each["function"] for each in steps if each["function"]]

@@ -16,11 +16,14 @@ def stages_of_unit(wildcards):
     """The jobs of a unit, those of each stage after those of the one before."""
     unit = dict(wildcards.items())
     return [
-        [piece("mask_labels", **unit)],
-        [piece("grow_first_level", **unit, first_level=name) for name in UNIT_LEVELS],
-        [piece("train_model", **unit, model=model) for model in UNIT_MODELS],
-        [piece("estimate_label_frequency", **unit)],
-        [piece("correct_scores", **unit)],
+        [piece(rules.mask_labels, **unit)],
+        [
+            piece(rules.grow_first_level, **unit, first_level=name)
+            for name in UNIT_LEVELS
+        ],
+        [piece(rules.train_model, **unit, model=model) for model in UNIT_MODELS],
+        [piece(rules.estimate_label_frequency, **unit)],
+        [piece(rules.correct_scores, **unit)],
     ]
 
 
@@ -52,10 +55,12 @@ def stages_of_comparison(wildcards):
     """The jobs that split a dataset by all methods, and measure the folds."""
     split = {"n_splits": config["folds"]["n_splits"], "repeats": SPLITTING["repeats"]}
     of_methods = [
-        piece("split_and_time", dataset=wildcards.dataset, splitter=splitter, **split)
+        piece(
+            rules.split_and_time, dataset=wildcards.dataset, splitter=splitter, **split
+        )
         for splitter in SPLITTING["methods"]
     ]
-    return [of_methods, [piece("measure_split", dataset=wildcards.dataset)]]
+    return [of_methods, [piece(rules.measure_split, dataset=wildcards.dataset)]]
 
 
 rule compare_splitters:

@@ -16,14 +16,14 @@ from fairfold.files import write_table
 def read(paths: str | list[str]) -> pd.DataFrame:
     """Tables of the same columns below each other."""
     paths = [paths] if isinstance(paths, str) else paths
-    return pd.concat(map(pd.read_csv, paths), ignore_index=True)
+    return pd.concat([pd.read_csv(place[path]) for path in paths], ignore_index=True)
 
 
 def write(made: pd.DataFrame | list[pd.DataFrame], paths: str | list[str]) -> None:
     """A table to its path, or several to theirs."""
     pairs = [(made, paths)] if isinstance(paths, str) else zip(made, paths, strict=True)
     for table, path in pairs:
-        write_table(table, path)
+        write_table(table, place[path])
 
 
 def make(step: dict[str, Any]) -> None:
@@ -36,6 +36,8 @@ def make(step: dict[str, Any]) -> None:
         write(made if name is None else made[name], paths)
 
 
+# as the steps name their files -> where these are: elsewhere, where this is a module of another workflow with a prefix
+place = dict(zip(snakemake.params.files, [*snakemake.input, *snakemake.output], strict=True))
 with logged(snakemake.log):
     for step in snakemake.params.steps:
         make(step)

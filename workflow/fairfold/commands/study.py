@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import subprocess
@@ -67,6 +68,8 @@ def run(options: argparse.Namespace) -> None:
         When the table is missing, or the folder holds another study; when Snakemake ends with an error, which has said
         why.
     """
+    if importlib.util.find_spec("snakemake") is None:
+        raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
     if options.table is None:
         folder, configuration = options.directory or Path.cwd(), []
         if options.labels:

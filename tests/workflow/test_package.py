@@ -1,0 +1,85 @@
+"""What is built holds all that runs: the library by itself, and the workflow in it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+# what `pip install fairfold` does not bring
+OF_STUDIES = (
+    "docutils",
+    "jinja2",
+    "lightgbm",
+    "matplotlib",
+    "openpyxl",
+    "pyarrow",
+    "pygments",
+    "snakemake",
+    "zstandard",
+)
+LIBRARY = f"""
+import sys
+sys.modules |= dict.fromkeys({OF_STUDIES!r})  # as if they were not installed
+from fairfold.datasets import prepare
+from fairfold.models import make_model
+from fairfold.splitting import IterativeStratification
+import fairfold.cross_testing, fairfold.ecoc, fairfold.evaluation, fairfold.win_percentage
+data = prepare("digits-segments")
+model = make_model("gcForest+", n_trees=2, max_levels=1, random_state=0).fit(data.X[:200], data.Y[:200])
+assert model.predict_proba(data.X[200:210]).shape == (10, data.Y.shape[1])
+print(fairfold.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory, root):
+    folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source") / "project"
+    left = shutil.ignore_patterns(".*", "__pycache__", "results", "build", "*.egg-info", "_build")
+    shutil.copytree(root, source, ignore=left, symlinks=True)  # as setuptools builds beside its sources
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    subprocess.run([*build, str(source)], check=True, capture_output=True, text=True)
+    (path,) = folder.glob("fairfold-*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Environment of a Python that has the wheel, and no checkout."""
+    folder = tmp_path_factory.mktemp("site")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True, text=True)
+    return {**os.environ, "PYTHONPATH": str(folder)}, folder
+
+
+def test_the_library_needs_nothing_of_studies(installed, tmp_path, python):
+    environment, folder = installed
+    done = subprocess.run(
+        [sys.executable, "-c", LIBRARY], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(folder))
+
+
+def test_an_installed_fairfold_plans_a_study(installed, tmp_path):
+    environment, folder = installed
+    (tmp_path / "plants.csv").write_text(
+        "height,label_a,label_b\n" + "".join(f"{n},{n % 2},{n % 3 == 0:d}\n" for n in range(60))
+    )
+    command = [sys.executable, "-m", "fairfold", "study", "plants.csv", "--labels", "label_", "--dry-run"]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "score_models" in done.stdout and str(folder / "fairfold/project/Snakefile") in done.stdout + done.stderr
+
+
+def test_a_wheel_holds_the_files_of_the_repository_and_no_others(wheel, root):
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name.removeprefix("fairfold/project/") for name in archive.namelist() if "/project/" in name}
+    kept = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True).stdout.split("\n")
+    if kept == [""]:
+        pytest.skip("this is no checkout of git's")
+    assert {name for name in files if not name.startswith("profiles/")} <= set(kept)
+    assert {"Snakefile", "workflow/Snakefile", "config/config.yaml", "resources/datasets.yaml"} <= files
+    assert {name for name in kept if name.startswith(("workflow/rules/", "workflow/schemas/"))} <= files
