@@ -9,7 +9,8 @@ from pathlib import Path
 
 from snakemake.utils import Wildcards, update_config
 
-WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+ADDRESS = workflow.current_basedir.get_path_or_uri(secret_free=True).rpartition("/")[0]
+WORKFLOW = Path(ADDRESS)
 # Scripts import the library beside them, whether or not it is installed in the environment that runs them. A workflow
 # that is installed with the library has it around, and one that comes from elsewhere, file by file, needs both installed.
 if not (WORKFLOW / "fairfold").is_dir():
