@@ -25,11 +25,16 @@ rule describe_models:
                 own=config["models"],
             ),
         ],
-        code=code_of_models(
-            "tabulate",
-            WEAK_LABELS["models"],
-            "fairfold.models.description:describe_models",
-            "fairfold.models.legend:legend_table",
+        # the legend looks at all models
+        code=" ".join(
+            [
+                code_of_models(
+                    "tabulate",
+                    WEAK_LABELS["models"],
+                    "fairfold.models.description:describe_models",
+                ),
+                code("tabulate", "fairfold.models.legend:legend_table"),
+            ]
         ),
     script:
         "../scripts/tabulate.py"
