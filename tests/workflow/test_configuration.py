@@ -34,7 +34,7 @@ def snakemake(copy_of_project, root, python):
     (copy_of_project / "config" / "mine.yaml").write_text(yaml.safe_dump(OWN))
     shutil.copy2(copy_of_project / "mine.csv", copy_of_project / "my-plants.csv")
     (copy_of_project / "config" / "readme.yaml").write_text(
-        re.search(r"^```yaml\n(.*?)^```$", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+        re.search(r"^```yaml\n(.*?)^```$", (root / "docs/start.md").read_text(), re.MULTILINE | re.DOTALL)[1]
     )
     return run
 

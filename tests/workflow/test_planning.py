@@ -8,7 +8,7 @@ import yaml
 
 def test_2500_jobs_are_planned_in_half_a_minute(study, root):
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
-    config["cross_testing"]["repetitions_per_job"] = 9  # shorter chunks, more of them
+    config["cross_testing"]["repetitions_per_job"] = 4  # shorter chunks, more of them
     config["data"]["unavailable"] = "stop"  # whatever can be had here
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code, output = study(config).run("--dry-run", "--quiet", "rules", cores=1)
@@ -21,6 +21,7 @@ def test_2500_jobs_are_planned_in_half_a_minute(study, root):
 
 UNMEASURED = {  # what may come from a cache cannot be measured, and what computes nothing need not be
     *("prepare_dataset", "split_dataset", "write_config", "check_scores", "describe_datasets", "describe_models"),
+    *("score_models", "compare_splitters"),  # of which each part is measured
 }
 
 
@@ -30,7 +31,7 @@ def test_every_job_has_a_log_of_its_own_and_is_measured(study):
     blocks = re.findall(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)", output, re.MULTILINE)
     jobs = [(rule, dict(re.findall(r"^    (\w+): (.+)$", block, re.MULTILINE))) for rule, block in blocks]
     jobs = [(rule, job) for rule, job in jobs if "output" in job]
-    assert len(jobs) > 90
+    assert len(jobs) > 60
     logs = [job["log"] for _, job in jobs]
     assert len(set(logs)) == len(logs)
     for rule, job in jobs:

@@ -437,8 +437,9 @@ def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):
     """SIGKILL of the main process alone: its jobs go on for a while beside those of the next run."""
     killed, targets = study(), [f"results/{path}" for path in PARTS["weak_labels"]]
     process = killed.start(*targets, python=sys.executable)
-    while "Rule: score_models" not in (line := process.stdout.readline()):
+    while "Rule: split_dataset" not in (line := process.stdout.readline()):
         assert line or process.poll() is None
+    time.sleep(2)  # in which models are begun
     process.kill()
     process.wait()
     code, output = killed.run(*targets)

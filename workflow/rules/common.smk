@@ -291,10 +291,14 @@ def end_with_what_was_not_scored():
 
 def piece(of, **wildcards):
     """One job of a rule as ../scripts/run_pieces.py runs it."""
-    of = (
-        of.rule
-    )  # and not by its name, which is another where this is a module of another workflow
-    wildcards = Wildcards(fromdict={key: str(each) for key, each in wildcards.items()})
+    # not by its name, which is another where this is a module of another workflow
+    of = of.rule
+    wildcards = Wildcards(
+        fromdict={
+            **dict(unit.items()),
+            **{key: str(each) for key, each in others.items()},
+        }
+    )
     files = of.expand_input(wildcards)[0]._plainstrings()
     made = of.expand_output(wildcards)[0]._plainstrings()
     params = of.expand_params(wildcards, files, made, job=None)[0]

@@ -12,21 +12,6 @@ UNIT_LEVELS = [
 ]
 
 
-def stages_of_unit(wildcards):
-    """The jobs of a unit, those of each stage after those of the one before."""
-    unit = dict(wildcards.items())
-    return [
-        [piece(rules.mask_labels, **unit)],
-        [
-            piece(rules.grow_first_level, **unit, first_level=name)
-            for name in UNIT_LEVELS
-        ],
-        [piece(rules.train_model, **unit, model=model) for model in UNIT_MODELS],
-        [piece(rules.estimate_label_frequency, **unit)],
-        [piece(rules.correct_scores, **unit)],
-    ]
-
-
 rule score_models:
     input:
         dataset="results/datasets/{dataset}.npz",
@@ -46,21 +31,19 @@ rule score_models:
         rate="|".join(map(str, WEAK_LABELS["missing_rates"])),
     threads: len(UNIT_MODELS)
     params:
-        stages=stages_of_unit,
+        # the jobs of each stage need those of the ones before
+        stages=lambda unit: [
+            [piece(rules.mask_labels, unit)],
+            [
+                piece(rules.grow_first_level, unit, first_level=name)
+                for name in UNIT_LEVELS
+            ],
+            [piece(rules.train_model, unit, model=model) for model in UNIT_MODELS],
+            [piece(rules.estimate_label_frequency, unit)],
+            [piece(rules.correct_scores, unit)],
+        ],
     script:
         "../scripts/run_pieces.py"
-
-
-def stages_of_comparison(wildcards):
-    """The jobs that split a dataset by all methods, and measure the folds."""
-    split = {"n_splits": config["folds"]["n_splits"], "repeats": SPLITTING["repeats"]}
-    of_methods = [
-        piece(
-            rules.split_and_time, dataset=wildcards.dataset, splitter=splitter, **split
-        )
-        for splitter in SPLITTING["methods"]
-    ]
-    return [of_methods, [piece(rules.measure_split, dataset=wildcards.dataset)]]
 
 
 rule compare_splitters:
@@ -79,7 +62,19 @@ rule compare_splitters:
         "results/logs/compare_splitters/{dataset}.log",
     threads: len(SPLITTING["methods"])
     params:
-        stages=stages_of_comparison,
+        stages=lambda unit: [
+            [
+                piece(
+                    rules.split_and_time,
+                    unit,
+                    splitter=splitter,
+                    n_splits=config["folds"]["n_splits"],
+                    repeats=SPLITTING["repeats"],
+                )
+                for splitter in SPLITTING["methods"]
+            ],
+            [piece(rules.measure_split, unit)],
+        ],
     script:
         "../scripts/run_pieces.py"
 
