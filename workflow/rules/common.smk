@@ -289,8 +289,8 @@ def end_with_what_was_not_scored():
         sys.exit("\n".join(sorted(sentences)))
 
 
-def piece(of, **wildcards):
-    """One job of a rule as ../scripts/run_pieces.py runs it."""
+def piece(of, unit, **others):
+    """One job of a rule as ../scripts/run_pieces.py runs it; its wildcards are those of the unit, and others."""
     # not by its name, which is another where this is a module of another workflow
     of = of.rule
     wildcards = Wildcards(
