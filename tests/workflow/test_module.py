@@ -1,0 +1,41 @@
+"""The workflow as a module of another one: under other names of rules, and in a folder of its own."""
+
+import os
+import subprocess
+from pathlib import Path
+
+MODULE = """
+module fairfold:
+    snakefile: "{root}/workflow/Snakefile"
+    config: config["trust"]
+    prefix: "trust"
+
+
+use rule * from fairfold as trust_*
+
+
+rule all:
+    default_target: True
+    input:
+        "trust/results/figures/percentile_ranks.png",
+        "trust/results/tables/models.csv",
+"""
+CONFIG = """
+trust:
+  seed: 1
+  folds: { n_splits: 2 }
+  weak_labels: { datasets: [simulated-multilabel], missing_rates: [0], models: [logistic, kNN] }
+"""
+
+
+def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
+    (tmp_path / "Snakefile").write_text(MODULE.format(root=root))
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [python, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
+    for expected in ("100%", "Nothing to be done"):
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert expected in done.stdout + done.stderr
+    assert (tmp_path / "trust/results/figures/percentile_ranks.pdf").stat().st_size > 1000
+    assert {path.name for path in Path(tmp_path).iterdir() if path.is_dir()} == {".snakemake", "trust"}
