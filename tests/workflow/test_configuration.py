@@ -68,9 +68,11 @@ def effective(folder):
 
 @pytest.mark.parametrize("name", ["config/paper.yaml", "config/readme.yaml", "config/mine.yaml"])
 def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, expected, name):
+    path = copy_of_project / name  # without the one key that goes by what can be had here
+    path.write_text(path.read_text().replace("unavailable: skip", "unavailable: stop"))
     code, output = snakemake("results/config.yaml", "--configfile", name)
     assert code == 0, output
-    assert effective(copy_of_project) == expected(yaml.safe_load((copy_of_project / name).read_text()))
+    assert effective(copy_of_project) == expected(yaml.safe_load(path.read_text()))
 
 
 def test_single_keys_change_the_file_in_force(snakemake, copy_of_project, expected):

@@ -304,7 +304,7 @@ def piece(of, unit, **others):
     params = of.expand_params(wildcards, files, made, job=None)[0]
     benchmark = of.expand_benchmark(wildcards)
     return {
-        "script": str(SCRIPTS / Path(of.script).name),
+        "script": Path(of.script).name,
         "given": {
             "input": files,
             "output": made,

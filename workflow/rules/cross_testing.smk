@@ -51,9 +51,7 @@ if EXPERIMENTS:
                 f"results/tables/cross_testing_{figure}.csv",
                 {
                     "repetitions": "results/cross_testing/repetitions.csv",
-                    "published": workflow.source_path(
-                        "../../resources/published/cross_testing.csv"
-                    ),
+                    "published": "resources/published/cross_testing.csv",
                 },
                 "fairfold.cross_testing.experiment_summary:points_of_figure",
                 figure=figure,

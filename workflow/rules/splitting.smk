@@ -29,9 +29,7 @@ STEPS_OF["splitting"] = [
         "results/tables/split_summary.csv",
         {
             "quality": "results/tables/split_quality.csv",
-            "public_code": workflow.source_path(
-                "../../resources/published/split_quality.csv"
-            ),
+            "public_code": "resources/published/split_quality.csv",
         },
         "fairfold.splitting.comparison:summarise_splits",
     ),

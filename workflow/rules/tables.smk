@@ -48,7 +48,10 @@ for stage, steps in STEPS_OF.items():
         name:
             f"tabulate_{stage}"
         input:
-            read,
+            [
+                WORKFLOW.parent / path if path.startswith("resources/") else path
+                for path in read
+            ],
         output:
             made,
         log:

@@ -4,15 +4,18 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import adapter
 from adapter import logged
 from fairfold.pieces import PACKAGES, Piece, run_pieces
+
+SCRIPTS = Path(adapter.__file__).parent
 
 with logged(snakemake.log):
     for package in PACKAGES:
         import_module(package)  # before the children are made, which have it then
     shared = {"config": snakemake.config, "threads": 1}
     stages = [
-        [Piece(each["script"], {**shared, **each["given"]}, each["benchmark"]) for each in stage]
+        [Piece(str(SCRIPTS / each["script"]), {**shared, **each["given"]}, each["benchmark"]) for each in stage]
         for stage in snakemake.params.stages
     ]
 
