@@ -30,8 +30,7 @@ def rerun(finished, study_class, copy_of_project, tmp_path):
 
 ENDS = {"render_report", "render_tables", "check_scores", "study"}
 TRAININGS = {
-    "score_models",
-    "train_reference",
+    "score_models_of_many_labels",
     "repeat_weak_labels",
     "cross_test_models",
     "evaluate_feature_sets",
@@ -63,8 +62,7 @@ def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
     posterior = ("fairfold/ecoc/posterior.py", "import numpy as np\n", "import numpy as np\n\nEPOCH = 2\n")
     wanted = rerun(kernel)
     assert wanted.keys() >= TRAININGS
-    assert wanted["score_models"] == 2  # at two rates
-    assert wanted["train_reference"] == 2  # and the one by which missing labels are estimated
+    assert wanted["score_models_of_many_labels"] == 2  # at two rates
     assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
     assert set(rerun(posterior)) - moved - ENDS == {
         *("predict_ecoc", "map_posteriors", "compare_codes", "tabulate_ecoc", "draw_ecoc"),

@@ -19,7 +19,11 @@ PROFILE = "workflow/profiles/slurm"
 MODELS = [f"weak_labels/simulated-multilabel/rate-50/{model}.csv" for model in ("RF+ET", "FLAForest+")]
 SPLITS = ["figures/label_deviations.png", "tables/split_summary.csv", "timings/quality_against_seconds.csv"]
 TARGETS = [f"results/{path}" for path in (*SPLITS, *MODELS)]
-TOGETHER = {"score_models", "compare_splitters"}  # where jobs are not sized one by one, which here they are
+TOGETHER = {
+    "score_models",
+    "score_models_of_many_labels",
+    "compare_splitters",
+}  # where jobs are not sized one by one, which here they are
 TOO_LITTLE = 100  # MiB for each of both models; Snakemake alone takes as much in the job
 # Waits for a Slurm on this machine that keeps no accounts; a site's own needs none of them.
 FOR_THIS_SLURM = [

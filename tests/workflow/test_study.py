@@ -76,7 +76,7 @@ def test_one_more_model_trains_no_other(finished, study):
     logs = more.folder / "results/logs"
     code, output = more.run(*wanted, "--config", "weak_labels={models: [RF+ET, gcForest+]}")
     assert code == 0, output
-    assert re.search(r"^score_models +1$", output, flags=re.MULTILINE)
+    assert re.search(r"^score_models_of_many_labels +1$", output, flags=re.MULTILINE)
     names = {path.relative_to(logs) for path in logs.rglob("*_50*.log")}
     before = finished[0].folder / "results/logs"
     written = {str(name) for name in names if (logs / name).stat().st_mtime_ns != _date(before / name)}

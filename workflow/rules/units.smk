@@ -1,49 +1,70 @@
 # Small jobs that go together as one: all models on a dataset at a missing rate, and all splitters on a dataset
 
-# where labels are few: models of many take their time and memory by themselves
-UNIT_DATASETS = [
-    dataset for dataset in WEAK_LABELS["datasets"] if dataset not in WITH_OWN_REFERENCE
-]
-UNIT_MODELS = list(dict.fromkeys([*WEAK_LABELS["models"], study.REFERENCE]))
-UNIT_LEVELS = [
-    name
-    for name in dict.fromkeys(study.first_level(config, model) for model in UNIT_MODELS)
-    if name is not None
-]
+# Whether a dataset has many labels, and so a model of its own by which missing ones are estimated -> what is trained
+UNIT_MODELS = {
+    False: list(dict.fromkeys([*WEAK_LABELS["models"], study.REFERENCE])),
+    True: WEAK_LABELS["models"],
+}
+UNIT_LEVELS = {
+    is_many: [
+        name
+        for name in dict.fromkeys(study.first_level(config, model) for model in models)
+        if name is not None
+    ]
+    for is_many, models in UNIT_MODELS.items()
+}
+UNIT_RULES = {False: "score_models", True: "score_models_of_many_labels"}
 
 
-rule score_models:
-    input:
-        dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
-    output:
-        rules.mask_labels.output,
-        expand(
-            rules.grow_first_level.output, first_level=UNIT_LEVELS, allow_missing=True
-        ),
-        expand(rules.train_model.output, model=UNIT_MODELS, allow_missing=True),
-        rules.estimate_label_frequency.output,
-        rules.correct_scores.output,
-    log:
-        "results/logs/score_models/{dataset}_{rate}.log",
-    wildcard_constraints:
-        dataset="|".join(map(re.escape, UNIT_DATASETS)) or "none",
-        rate="|".join(map(str, WEAK_LABELS["missing_rates"])),
-    threads: len(UNIT_MODELS)
-    params:
-        # the jobs of each stage need those of the ones before
-        stages=lambda unit: [
-            [piece(rules.mask_labels, unit)],
-            [
-                piece(rules.grow_first_level, unit, first_level=name)
-                for name in UNIT_LEVELS
+for is_many, models in UNIT_MODELS.items():
+
+    rule:
+        name:
+            UNIT_RULES[is_many]
+        input:
+            dataset="results/datasets/{dataset}.npz",
+            folds=FOLDS,
+        output:
+            rules.mask_labels.output,
+            expand(
+                rules.grow_first_level.output,
+                first_level=UNIT_LEVELS[is_many],
+                allow_missing=True,
+            ),
+            expand(rules.train_model.output, model=models, allow_missing=True),
+            rules.train_reference.output if is_many else [],
+            rules.estimate_label_frequency.output,
+            rules.correct_scores.output,
+        log:
+            f"results/logs/{UNIT_RULES[is_many]}/{{dataset}}_{{rate}}.log",
+        wildcard_constraints:
+            dataset="|".join(
+                re.escape(dataset)
+                for dataset in WEAK_LABELS["datasets"]
+                if (dataset in WITH_OWN_REFERENCE) is is_many
+            )
+            or "none",
+            rate="|".join(map(str, WEAK_LABELS["missing_rates"])),
+        threads: len(models)
+        params:
+            # the jobs of each stage need those of the ones before
+            stages=lambda unit: [
+                [piece(rules.mask_labels, unit)],
+                [
+                    piece(rules.grow_first_level, unit, first_level=name)
+                    for name in UNIT_LEVELS[unit.dataset in WITH_OWN_REFERENCE]
+                ],
+                [
+                    piece(rules.train_model, unit, model=model)
+                    for model in UNIT_MODELS[unit.dataset in WITH_OWN_REFERENCE]
+                ],
+                [piece(rules.train_reference, unit)]
+                * (unit.dataset in WITH_OWN_REFERENCE),
+                [piece(rules.estimate_label_frequency, unit)],
+                [piece(rules.correct_scores, unit)],
             ],
-            [piece(rules.train_model, unit, model=model) for model in UNIT_MODELS],
-            [piece(rules.estimate_label_frequency, unit)],
-            [piece(rules.correct_scores, unit)],
-        ],
-    script:
-        "../scripts/run_pieces.py"
+        script:
+            "../scripts/run_pieces.py"
 
 
 rule compare_splitters:
@@ -87,6 +108,12 @@ if "train_model" in workflow.resource_settings.overwrite_resources:
     ruleorder: train_model > score_models
     ruleorder: estimate_label_frequency > score_models
     ruleorder: correct_scores > score_models
+    ruleorder: mask_labels > score_models_of_many_labels
+    ruleorder: grow_first_level > score_models_of_many_labels
+    ruleorder: train_model > score_models_of_many_labels
+    ruleorder: train_reference > score_models_of_many_labels
+    ruleorder: estimate_label_frequency > score_models_of_many_labels
+    ruleorder: correct_scores > score_models_of_many_labels
     ruleorder: split_and_time > compare_splitters
     ruleorder: measure_split > compare_splitters
 
@@ -97,5 +124,11 @@ else:
     ruleorder: score_models > train_model
     ruleorder: score_models > estimate_label_frequency
     ruleorder: score_models > correct_scores
+    ruleorder: score_models_of_many_labels > mask_labels
+    ruleorder: score_models_of_many_labels > grow_first_level
+    ruleorder: score_models_of_many_labels > train_model
+    ruleorder: score_models_of_many_labels > train_reference
+    ruleorder: score_models_of_many_labels > estimate_label_frequency
+    ruleorder: score_models_of_many_labels > correct_scores
     ruleorder: compare_splitters > split_and_time
     ruleorder: compare_splitters > measure_split
