@@ -15,6 +15,8 @@ from pathlib import Path
 text = "".join(Path(path).read_text() for path in snakemake.input)
 if snakemake.params["word"] == "fail":
     sys.exit("a sentence for the user")
+if snakemake.params["word"] == "die":
+    os.kill(os.getpid(), 9)
 with open("runs.txt", "a") as stream:
     stream.write(f"{snakemake.wildcards['name']} {os.getpid()}\\n")
 for path in snakemake.output:
@@ -72,7 +74,7 @@ def runs():
 def test_stages_follow_each_other(n_at_once):
     first = [piece(name, name) for name in "abcd"]
     last = piece("end", "!", reads=[f"out/{name}" for name in "abcd"])
-    assert run(first, [last], n_at_once=n_at_once) == 0
+    assert run(first, [last], n_at_once=n_at_once) == []
     assert Path("out/end").read_text() == "data adata bdata cdata d!"
     assert runs() == ["a", "b", "c", "d", "end"]
     assert Path("logs").is_dir()
@@ -80,44 +82,49 @@ def test_stages_follow_each_other(n_at_once):
 
 def test_only_what_changed_is_made_anew():
     stages = [[piece("a", "x"), piece("b", "y")], [piece("c", "z", reads=["out/a"])]]
-    assert run(*stages) == 0
+    assert run(*stages) == []
     made = {path: path.read_bytes() for path in Path("out").iterdir()}
     runs()
     for path in made:  # as Snakemake does before it runs a job
         path.unlink()
-    assert run(*stages) == 0 and runs() == []
+    assert run(*stages) == [] and runs() == []
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == made
-    assert run([*stages[0], piece("new", "x")], stages[1]) == 0 and runs() == ["new"]
-    assert run([piece("a", "other"), stages[0][1]], stages[1]) == 0 and runs() == ["a", "c"]  # by content, c too
+    assert run([*stages[0], piece("new", "x")], stages[1]) == [] and runs() == ["new"]
+    assert run([piece("a", "other"), stages[0][1]], stages[1]) == [] and runs() == ["a", "c"]  # by content, c too
     Path("data").write_text("other data ")
-    assert run(*stages) == 0 and runs() == ["a", "b", "c"]
+    assert run(*stages) == [] and runs() == ["a", "b", "c"]
     assert len(list(Path("store").iterdir())) == 4  # of each output one
 
 
 def test_what_is_kept_is_newer_than_its_inputs_and_true():
     stage = [piece("a", "x")]
-    assert run(stage) == 0
+    assert run(stage) == []
     os.utime("data")
-    assert run(stage) == 0
+    assert run(stage) == []
     assert Path("out/a").stat().st_mtime_ns >= Path("data").stat().st_mtime_ns
     runs()
     with Path("out/a").open("a") as stream:  # by hand, in the kept file as well, which is the same
         stream.write("changed")
-    assert run(stage) == 0 and runs() == ["a"]
+    assert run(stage) == [] and runs() == ["a"]
     assert Path("out/a").read_text() == "data x"
 
 
 def test_a_piece_that_fails_stops_later_stages_only(capfd):
     stages = [[piece("a", "fail"), piece("b", "y"), piece("c", "fail")], [piece("d", "z", reads=["out/b"])]]
-    assert run(*stages) == 2
+    assert run(*stages) == ["logs/a.log (exit status 1)", "logs/c.log (exit status 1)"]
     assert runs() == ["b"] and not Path("out/d").exists()
     assert capfd.readouterr().err.count("a sentence for the user") == 2
-    assert run([piece("a", "mended"), *stages[0][1:2]], stages[1]) == 0
+    assert run([piece("a", "mended"), *stages[0][1:2]], stages[1]) == []
     assert runs() == ["a", "d"]
 
 
+def test_a_piece_that_is_killed_is_one_that_failed():
+    assert run([piece("a", "die"), piece("b", "y")]) == ["logs/a.log (ended by SIGKILL)"]
+    assert runs() == ["b"]
+
+
 def test_seconds_and_memory_are_those_of_the_piece():
-    assert run([piece("a", "x", benchmark="benchmarks/a.tsv")]) == 0
+    assert run([piece("a", "x", benchmark="benchmarks/a.tsv")]) == []
     table = pd.read_csv("benchmarks/a.tsv", sep="\t")
     assert list(table)[:3] == ["s", "h:m:s", "max_rss"] and list(table)[-1] == "cpu_time"
     assert 0 <= table.loc[0, "cpu_time"] < 60 and table.loc[0, "max_rss"] > 10

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import runpy
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +45,7 @@ class Piece(NamedTuple):
     benchmark: str | None
 
 
-def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -> int:
+def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -> list[str]:
     """Run the pieces of each stage, some side by side, when those of the stages before are done.
 
     Parameters
@@ -55,17 +56,18 @@ def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -
 
     Returns
     -------
-    int
-        How many pieces failed. Others of their stage are done all the same, those of later stages are not begun.
+    list of str
+        Log of each piece that failed, and how it ended. Others of its stage are done all the same, those of later
+        stages are not begun.
     """
     for stage in stages:
-        if n_failed := _run_stage(stage, n_at_once, store):
-            return n_failed
-    return 0
+        if failed := _run_stage(stage, n_at_once, store):
+            return failed
+    return []
 
 
-def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> int:
-    waiting, running, n_failed = [piece for piece in stage if not _take(piece, store)], {}, 0
+def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]:
+    waiting, running, failed = [piece for piece in stage if not _take(piece, store)], {}, []
     while waiting or running:
         while waiting and len(running) < n_at_once:
             process = _CONTEXT.Process(target=_run, args=(waiting[0],))
@@ -75,10 +77,15 @@ def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> int:
             process, piece = running.pop(sentinel)
             process.join()
             if process.exitcode:
-                n_failed += 1
+                failed.append(f"{piece.given['log'][0]} ({_end(process.exitcode)})")
             else:
                 _keep(piece, store)
-    return n_failed
+    return failed
+
+
+def _end(status: int) -> str:
+    """How a process ended that did not end well."""
+    return f"exit status {status}" if status > 0 else f"ended by {signal.Signals(-status).name}"
 
 
 def _run(piece: Piece) -> None:

@@ -20,5 +20,5 @@ with logged(snakemake.log):
     ]
 
 # not into the log, as each has its own, and says on the screen what a user can mend
-if n_failed := run_pieces(stages, snakemake.threads, Path(".snakemake", "pieces")):
-    sys.exit(f"{n_failed} of the jobs of {snakemake.rule} failed; see above, and their logs.")
+if failed := run_pieces(stages, snakemake.threads, Path(".snakemake", "pieces")):
+    sys.exit(f"Of the jobs of {snakemake.rule}, these failed, as their logs say: {', '.join(failed)}.")
