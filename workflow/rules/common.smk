@@ -27,7 +27,7 @@ ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
 sys.path.insert(0, str(WORKFLOW))
 os.environ.update(
     PYTHONPATH=os.pathsep.join(
-        filter(None, [str(WORKFLOW), str(SCRIPTS), os.environ.get("PYTHONPATH")])
+        filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")])
     )
 )
 
