@@ -24,7 +24,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from fairfold.files import atomic_open
+from fairfold.errors import StudyError
+from fairfold.files import atomic_open, disk_faults
 from fairfold.usage import cpu_seconds, max_rss
 
 PACKAGES = ("numba", "pandas", "scipy.sparse", "scipy.stats", "sklearn.linear_model")
@@ -89,6 +90,14 @@ def _end(status: int) -> str:
 
 
 def _run(piece: Piece) -> None:
+    try:
+        with disk_faults():
+            _run_and_measure(piece)
+    except StudyError as error:
+        sys.exit(f"{type(error).__name__}: {error}")
+
+
+def _run_and_measure(piece: Piece) -> None:
     begun = time.monotonic()
     for path in (*piece.given["log"], *piece.given["output"]):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
