@@ -420,7 +420,7 @@ PARTS = {  # the tables at the end of each chain of rules, and a figure of each 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, part):
-    """SIGKILL of the whole process group at a random moment; the run that comes through has the bytes of three cores."""
+    """SIGKILL of the whole process group at a random moment; the next run has the bytes of three cores."""
     killed, moments = study(), random.Random(part)
     targets = [f"results/{path}" for path in PARTS[part]]
     process = killed.start(*targets, cores=1)
