@@ -208,6 +208,40 @@ def test_the_page_s_iteration_by_hand():
     np.testing.assert_allclose(found, [factors / factors.sum()], rtol=1e-14)
 
 
+def page_iteration(M, r, w, p, max_iter, tol):
+    """The page's iteration for one sample, in matrices."""
+    has_answer = ~np.isnan(r)
+    M, r, w = M[:, has_answer], r[has_answer], w[has_answer]
+    known = (M != 0).any(axis=1)
+    p = np.where(known, p, 0.0) / p[known].sum()
+    wanted = (M == 1) @ (w * r) + (M == -1) @ (w * (1 - r))
+    for _ in range(max_iter):
+        q = p @ (M == 1) / (p @ (M != 0))
+        got = (M == 1) @ (w * q) + (M == -1) @ (w * (1 - q))
+        new = np.divide(p * wanted, got, out=np.zeros(len(p)), where=got > 0)
+        new = np.where(known, np.maximum(new, 100 * np.finfo(float).eps), 0.0)
+        new /= new.sum()
+        change, p = np.abs(new - p).max(), new
+        if change <= tol:
+            return p, True
+    return p, False
+
+
+@pytest.mark.parametrize("design", ["onevsone", "onevsall", "sparserandom", "ordinal"])
+@pytest.mark.parametrize("max_iter", [1, 30, 1000])
+def test_the_page_s_iteration_equals_that_of_matrices(design, max_iter):
+    M, P, R, w = draw(design, 5, 40, noise=2)
+    rng = np.random.default_rng(1)
+    R[rng.random(R.shape) < 0.2] = np.nan
+    R[:3] = rng.integers(0, 2, (3, R.shape[1]))  # sure of one side
+    R = R[~np.isnan(R).all(axis=1)]
+    start = rng.dirichlet(np.ones(5), size=len(R))
+    expected = [page_iteration(M, r, w, p, max_iter, 1e-7) for r, p in zip(R, start, strict=True)]
+    found, _, done = posterior._iterate_page(M, R, w, start, max_iter, 1e-7)
+    np.testing.assert_allclose(found, [p for p, _ in expected], rtol=1e-9)
+    np.testing.assert_array_equal(done, [rests for _, rests in expected])
+
+
 def test_the_page_s_iteration_rests_at_the_minimum_for_pairs_only():
     M, _, R, w = draw("onevsone", 4, 20)
     pairs = kl_posterior(M, R, w, update="page", tol=1e-12, max_iter=100_000)

@@ -224,26 +224,10 @@ def _iterate(
 def _iterate_page(
     M: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the page's iteration to the letter, all samples at a time."""
-    positive, negative = (M == 1).astype(float), (M == -1).astype(float)
-    weights = np.where(np.isnan(R), 0.0, w)
-    r = np.nan_to_num(R)
-    wanted = (weights * r) @ positive.T + (weights * (1 - r)) @ negative.T
-    known = weights @ np.abs(M).T > 0
-    P = _normalised(np.where(known, start, 0.0), np.nan)
-    change = np.full(len(R), np.inf)
-    for _ in range(max_iter):
-        P_positive, P_negative = P @ positive, P @ negative
-        total = P_positive + P_negative
-        answers = np.divide(P_positive, total, out=np.zeros_like(total), where=total > 0)
-        got = (weights * answers) @ positive.T + (weights * (1 - answers)) @ negative.T
-        new = P * np.divide(wanted, got, out=np.zeros_like(got), where=got > 0)
-        new = _normalised(np.where(known, np.maximum(new, _PAGE_FLOOR), 0.0), np.nan)
-        change = np.abs(new - P).max(axis=1)
-        P = new
-        if not (change > tol).any():
-            break
-    return P, kl_divergence(M, R, w, P), ~(change > tol)
+    """The same by the page's iteration to the letter."""
+    offsets, classes = _sides(M)
+    P, done = _page_kernel(offsets, classes, R, w, start, max_iter, tol)
+    return P, kl_divergence(M, R, w, P), done
 
 
 def _normalised(rows: np.ndarray, otherwise: float) -> np.ndarray:
@@ -334,6 +318,79 @@ def _kl_kernel(
 
 
 @njit()
+def _page_kernel(
+    offsets: np.ndarray,
+    classes: np.ndarray,
+    R: np.ndarray,
+    w: np.ndarray,
+    start: np.ndarray,
+    max_iter: int,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the page's iteration leads each sample from its start, and whether it rests there."""
+    n, n_classes = start.shape
+    P, done = np.full((n, n_classes), np.nan), np.zeros(n, np.bool_)
+    wanted, got, new = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    known = np.empty(n_classes, np.bool_)
+    for i in range(n):
+        p, r = P[i], R[i]
+        if not _mark_known(offsets, classes, r, known):
+            done[i] = True
+            continue
+        for k in range(n_classes):
+            p[k] = start[i, k] if known[k] else 0.0
+        p /= p.sum()
+        wanted[:] = 0.0
+        for j in range(len(r)):
+            _give(offsets, classes, j, w[j], r[j], wanted)
+        for _ in range(max_iter):
+            done[i] = _take_page_step(offsets, classes, r, w, p, wanted, known, got, new) <= tol
+            if done[i]:
+                break
+    return P, done
+
+
+@njit(counted=False)
+def _take_page_step(
+    offsets: np.ndarray,
+    classes: np.ndarray,
+    r: np.ndarray,
+    w: np.ndarray,
+    p: np.ndarray,
+    wanted: np.ndarray,
+    known: np.ndarray,
+    got: np.ndarray,
+    new: np.ndarray,
+) -> float:
+    """Scale each posterior by N / D of the page, and say by how much one changed at most."""
+    got[:] = 0.0
+    for j in range(len(r)):
+        if not np.isnan(r[j]):
+            first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
+            positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
+            _give(offsets, classes, j, w[j], positive / (positive + negative), got)
+    total, change = 0.0, 0.0
+    for k in range(len(p)):
+        new[k] = max(p[k] * wanted[k] / got[k] if got[k] > 0 else 0.0, _PAGE_FLOOR) if known[k] else 0.0
+        total += new[k]
+    for k in range(len(p)):
+        value = new[k] / total
+        change = max(change, abs(value - p[k]))
+        p[k] = value
+    return change
+
+
+@njit(counted=False)
+def _give(offsets: np.ndarray, classes: np.ndarray, j: int, weight: float, answer: float, sums: np.ndarray) -> None:
+    """Add a learner's answer to the classes of its positive side, and what is left of 1 to those of the other."""
+    if not np.isnan(answer):
+        for m in range(offsets[2 * j], offsets[2 * j + 1]):
+            sums[classes[m]] += weight * answer
+        for m in range(offsets[2 * j + 1], offsets[2 * j + 2]):
+            sums[classes[m]] += weight * (1 - answer)
+
+
+@njit()
 def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     """By how much Newton's step would lower the divergence, were that quadratic."""
     promise = 0.0
@@ -379,7 +436,7 @@ def _clean(p: np.ndarray, inside: np.ndarray) -> None:
         p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
 
 
-@njit()
+@njit(counted=False)
 def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> float:
     total = 0.0
     for m in range(start, stop):
