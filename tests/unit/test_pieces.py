@@ -1,6 +1,10 @@
 """Pieces are run in their order, each in a process of its own, and taken as they are where nothing has changed."""
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections import UserList
 from pathlib import Path
 
@@ -128,3 +132,45 @@ def test_seconds_and_memory_are_those_of_the_piece():
     table = pd.read_csv("benchmarks/a.tsv", sep="\t")
     assert list(table)[:3] == ["s", "h:m:s", "max_rss"] and list(table)[-1] == "cpu_time"
     assert 0 <= table.loc[0, "cpu_time"] < 60 and table.loc[0, "max_rss"] > 10
+
+
+LONG = """
+import os, time
+from pathlib import Path
+Path("begun.new").write_text(str(os.getpid()))
+Path("begun.new").rename("begun")
+time.sleep(60)
+"""
+JOB = """
+from pathlib import Path
+from fairfold.pieces import Piece, run_pieces
+given = {"input": [], "output": {}, "params": {}, "wildcards": {}, "log": ["log"]}
+run_pieces([[Piece("long.py", given, None)]], 1, Path("store"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say that a parent has ended")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_no_piece_outlives_the_job(number):
+    Path("long.py").write_text(LONG)
+    job = subprocess.Popen([sys.executable, "-c", JOB])
+    wait_until(lambda: Path("begun").exists())
+    job.send_signal(number)
+    assert job.wait() == -number
+    wait_until(lambda: not is_running(int(Path("begun").read_text())))
+
+
+def wait_until(true):
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def is_running(process):
+    """Whether it is there, and more than an entry that whoever took it over has not looked at."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"

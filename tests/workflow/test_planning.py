@@ -3,6 +3,7 @@
 import re
 import resource
 
+import pytest
 import yaml
 
 
@@ -36,6 +37,18 @@ def test_every_job_has_a_log_of_its_own_and_is_measured(study):
     assert len(set(logs)) == len(logs)
     for rule, job in jobs:
         assert ("benchmark" in job) is (rule not in UNMEASURED), rule
+
+
+@pytest.mark.parametrize(("cores", "expected"), [(2, {"1"}), (9, {"2"}), (400, {"8"})])
+def test_units_share_the_cores(study, root, cores, expected):
+    """Of four units each has a core, or as many as are there for each, and no more than it has models."""
+    config = yaml.safe_load((root / "config" / "config.yaml").read_text())
+    code, output = study(config).run("--dry-run", "--quiet", "progress", cores=cores)
+    assert code == 0, output
+    units = re.findall(r"^(?:local)?rule score_models:\n((?:    .+\n)+)", output, re.MULTILINE)
+    threads = [re.search(r"^    threads: (\d+)$", unit, re.MULTILINE) for unit in units if "output" in unit]
+    assert len(threads) == 4
+    assert {found[1] if found else "1" for found in threads} == expected
 
 
 def test_snakemakes_own_advice_is_followed(study):

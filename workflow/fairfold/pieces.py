@@ -8,6 +8,7 @@ model, or a run that was cut off, makes no other anew.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import json
 import multiprocessing
@@ -71,7 +72,7 @@ def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]
     waiting, running, failed = [piece for piece in stage if not _take(piece, store)], {}, []
     while waiting or running:
         while waiting and len(running) < n_at_once:
-            process = _CONTEXT.Process(target=_run, args=(waiting[0],))
+            process = _CONTEXT.Process(target=_run, args=(waiting[0], os.getpid()))
             process.start()
             running[process.sentinel] = process, waiting.pop(0)
         for sentinel in connection.wait(running):
@@ -89,12 +90,22 @@ def _end(status: int) -> str:
     return f"exit status {status}" if status > 0 else f"ended by {signal.Signals(-status).name}"
 
 
-def _run(piece: Piece) -> None:
+def _run(piece: Piece, job: int) -> None:
+    _end_with(job)
     try:
         with disk_faults():
             _run_and_measure(piece)
     except StudyError as error:
         sys.exit(f"{type(error).__name__}: {error}")
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent does, however that ends; where the system cannot say so, it ends by itself."""
+    if sys.platform == "linux":
+        set_signal_of_parents_death = 1
+        ctypes.CDLL(None).prctl(set_signal_of_parents_death, signal.SIGKILL)
+        if os.getppid() != parent:  # which has ended before the system was told
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _run_and_measure(piece: Piece) -> None:

@@ -185,6 +185,12 @@ def numbers_of_job(step, end):
     ]
 
 
+def threads_of_each(n_jobs, most):
+    """Cores of each of these jobs, which may run side by side: one, and more where there are more cores than jobs."""
+    cores = workflow.resource_settings.cores or 1
+    return max(min(cores // max(n_jobs, 1), most), 1)
+
+
 def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):
     """Path of the folds of a dataset."""
     return (

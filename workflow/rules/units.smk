@@ -13,6 +13,11 @@ UNIT_LEVELS = {
     ]
     for is_many, models in UNIT_MODELS.items()
 }
+# All cores for one dataset after the other would leave some idle at the end of each
+UNIT_THREADS = threads_of_each(
+    len(WEAK_LABELS["datasets"]) * len(WEAK_LABELS["missing_rates"]),
+    most=max(map(len, UNIT_MODELS.values())),
+)
 UNIT_RULES = {False: "score_models", True: "score_models_of_many_labels"}
 
 
@@ -45,7 +50,7 @@ for is_many, models in UNIT_MODELS.items():
             )
             or "none",
             rate="|".join(map(str, WEAK_LABELS["missing_rates"])),
-        threads: len(models)
+        threads: UNIT_THREADS
         params:
             # the jobs of each stage need those of the ones before
             stages=lambda unit: [
@@ -81,7 +86,7 @@ rule compare_splitters:
         rules.measure_split.output,
     log:
         "results/logs/compare_splitters/{dataset}.log",
-    threads: len(SPLITTING["methods"])
+    threads: threads_of_each(len(SPLITTING["datasets"]), most=len(SPLITTING["methods"]))
     params:
         stages=lambda unit: [
             [
