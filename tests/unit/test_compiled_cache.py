@@ -6,12 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fairfold
+from fairfold.compiled import inner_njit, njit
 
 CALLEES = {  # what a compiled function takes from another file
     "function": "from fairfold.compiled import njit\n\nVALUE = 0\n\n\n@njit()\ndef inner():\n    return {}\n",
+    "inner function": "from fairfold.compiled import inner_njit\n\n"
+    "VALUE = 0\n\n\n@inner_njit()\ndef inner():\n    return {}\n",
     "maker of code": "from numba.extending import register_jitable\n\n"
     "VALUE = 0\n\n\n@register_jitable\ndef inner():\n    return {}\n",
     "constant": "VALUE = {}\n\n\ndef inner():\n    return 0\n",
@@ -92,3 +96,38 @@ def test_of_processes_that_start_together_one_compiles(start):
     package, start_one = start
     (package / "caller.py").write_text(SLOW)
     assert sorted(map(printed, [start_one() for _ in range(3)])) == [["5.0", "0"], ["5.0", "1"], ["5.0", "1"]]
+
+
+@inner_njit()
+def doubled(values):
+    if len(values) == 0:
+        raise ValueError("nothing to double")
+    return values * 2
+
+
+@inner_njit(counted=False)
+def first(values):
+    return values[0]
+
+
+@njit()
+def first_doubled(values):
+    return first(doubled(doubled(values)))
+
+
+@pytest.mark.parametrize("dtype", [float, np.int32])
+def test_inner_functions_are_part_of_their_callers(dtype):
+    assert first_doubled(np.array([3, 4], dtype)) == 12
+    with pytest.raises(ValueError, match="nothing to double"):
+        first_doubled(np.empty(0, dtype))
+    for function in (doubled, first):
+        (compiled, *_) = function.overloads.values()
+        assert not function.stats.cache_path  # nowhere on disk, nor anywhere else from where it could be run
+        assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+
+
+def test_inner_functions_can_be_called():
+    np.testing.assert_array_equal(doubled(np.arange(3)), [0, 2, 4])
+    assert first(np.array([5.0])) == 5
+    with pytest.raises(ValueError, match="nothing to double"):
+        doubled(np.empty(0))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 __version__ = "0.1.0"
 _LIBRARY = Path(__file__).parent
-_COMPILED = re.compile(rb"\n(?:import numba|from numba|@njit)")  # each process that starts waits for this search
+# each process that starts waits for these searches
+_COMPILED = re.compile(rb"\n(?:import numba|from numba|@(?:inner_)?njit)")
 _IMPORT = re.compile(rb"^from fairfold\.([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
 

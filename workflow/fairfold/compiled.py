@@ -5,19 +5,42 @@ from __future__ import annotations
 import contextlib
 import fcntl
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
 
 
-def njit(*, counted: bool = True, **options: Any) -> Callable[[Callable], Dispatcher]:
+def njit(**options: Any) -> Callable[[Callable], Dispatcher]:
     """Numba's ``njit``, which releases the interpreter's lock and keeps on disk what it compiles.
 
     Jobs that start together need the same functions, some of which take a minute: each is compiled once.
+
+    Parameters
+    ----------
+    **options : of ``numba.njit``.
+    """
+
+    def decorate(function: Callable) -> Dispatcher:
+        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+        dispatcher.compile = partial(_compile, f"{function.__module__}.{function.__qualname__}", dispatcher.compile)
+        return dispatcher
+
+    return decorate
+
+
+def inner_njit(*, counted: bool = True, **options: Any) -> Callable[[Callable], InnerDispatcher]:
+    """The same for a function that compiled ones call: it is optimised in each of them, and not on its own before.
+
+    Numba makes machine code of every function, which most of ours, called from loops, have no use for, and optimises
+    what it calls with it each time: so the innermost as often as calls are nested. That takes half of the time.
 
     Parameters
     ----------
@@ -28,13 +51,45 @@ def njit(*, counted: bool = True, **options: Any) -> Callable[[Callable], Dispat
     """
     if not counted:
         options["_nrt"] = False  # the only way that there is; a version of Numba without it refuses it on import
+    return partial(InnerDispatcher, targetoptions=options)
 
-    def decorate(function: Callable) -> Dispatcher:
-        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
-        dispatcher.compile = partial(_compile, f"{function.__module__}.{function.__qualname__}", dispatcher.compile)
-        return dispatcher
 
-    return decorate
+class InnerDispatcher(CPUDispatcher):
+    """A function that :func:`inner_njit` compiles into others; from Python it is called as one of ``njit``'s."""
+
+    def __init__(self, py_func: Callable, locals: Any = None, *, targetoptions: Any) -> None:
+        fixed = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        super().__init__(py_func, locals or {}, targetoptions | fixed, pipeline_class=_InnerCompiler)
+        self._options = targetoptions
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._on_its_own(*args, **kwargs)
+
+    @cached_property
+    def _on_its_own(self) -> Dispatcher:
+        return numba.njit(nogil=True, **self._options)(self.py_func)
+
+
+class _InnerCompiler(Compiler):
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
+        super().__init__(typingctx, targetctx, library or _InnerLibrary(targetctx.codegen(), "inner"), *others)
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """Code for those who call it, and no place in memory from which it could be run."""
+
+    codegen = SimpleNamespace(set_env=lambda *_: None)  # only Python's objects would need a place for them
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
 
 
 def _compile(name: str, compile_or_load: Callable, signature: tuple) -> Any:

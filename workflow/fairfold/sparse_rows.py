@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import canonical, csr_of_rows, with_short_indices
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.usage import give_back_memory
 
 
@@ -145,7 +145,7 @@ def cells_of_any(parts):  # noqa: ANN001, ANN201
     return counts, values
 
 
-@njit(boundscheck=False)
+@inner_njit(boundscheck=False)
 def lowest_column(parts, place, row):  # noqa: ANN001, ANN201
     """The first column of a row, from a place on in each matrix, that any of them stores; -1 where none is left."""
     lowest = -1
@@ -199,7 +199,7 @@ def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
                 found[column, at] += value * rows[row, at]
 
 
-@njit(boundscheck=False)
+@inner_njit(boundscheck=False)
 def keep_highest(columns, values, most):  # noqa: ANN001, ANN201
     """Move the highest values of a row, in order of their columns, to the front; returns their number."""
     n = len(values)

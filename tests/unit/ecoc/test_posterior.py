@@ -230,7 +230,7 @@ def page_iteration(M, r, w, p, max_iter, tol):
 @pytest.mark.parametrize("design", ["onevsone", "onevsall", "sparserandom", "ordinal"])
 @pytest.mark.parametrize("max_iter", [1, 30, 1000])
 def test_the_page_s_iteration_equals_that_of_matrices(design, max_iter):
-    M, P, R, w = draw(design, 5, 40, noise=2)
+    M, _, R, w = draw(design, 5, 40, noise=2)
     rng = np.random.default_rng(1)
     R[rng.random(R.shape) < 0.2] = np.nan
     R[:3] = rng.integers(0, 2, (3, R.shape[1]))  # sure of one side

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.cross_testing.eigenvectors import leading_eigenvectors
 from fairfold.cross_testing.plans import TEST, TRAIN
 
@@ -49,7 +49,7 @@ def _step(
         down[t] = -value if beta[t] > low[t] else -np.inf
 
 
-@njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
+@inner_njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
 def _fill_gains(
     down: np.ndarray, most: float, diagonal: np.ndarray, row: np.ndarray, own: float, out: np.ndarray
 ) -> None:
@@ -94,7 +94,7 @@ def _last(values: np.ndarray, value: float) -> int:
     return t
 
 
-@njit()
+@inner_njit()
 def optimise(K: np.ndarray, train: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
     """Sequential minimal optimisation from a feasible start, in place.
 
@@ -202,7 +202,7 @@ def _fit(
                 values[k] += beta[a] * row[test[k]]
 
 
-@njit()
+@inner_njit()
 def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     """``K[train].T @ y[train]``, by rows of ``K``, because sums along a row cannot be vectorised in a fixed order."""
     sums = np.zeros(len(y))
@@ -213,7 +213,7 @@ def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     return sums
 
 
-@njit(fastmath={"reassoc", "contract"})
+@inner_njit(fastmath={"reassoc", "contract"})
 def _upper_kernel_sums(K: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The same for the first ``len(K)`` samples, from what is at and above the diagonal of ``K``."""
     sums = np.zeros(len(y))
@@ -259,7 +259,7 @@ class Problem(NamedTuple):
     group: np.ndarray
 
 
-@njit(fastmath={"contract"})
+@inner_njit(fastmath={"contract"})
 def exponentiate(x: np.ndarray) -> None:
     """Replace each x ≤ 0 by exp(x), to two units in the last place, and by 0 below -708; a loop that vectorises.
 
@@ -278,7 +278,7 @@ def exponentiate(x: np.ndarray) -> None:
         x[i] = np.int64(bits).view(np.float64) if x[i] >= -708 else 0.0
 
 
-@njit()
+@inner_njit()
 def component_scores(
     X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float
 ) -> np.ndarray:
@@ -322,7 +322,7 @@ def component_scores(
     return scores
 
 
-@njit()
+@inner_njit()
 def _pca_kernel(
     X: np.ndarray | None, G: np.ndarray | None, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
 ) -> np.ndarray:

@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, unknown_name
 from fairfold.seeds import seed_sequence
@@ -350,7 +350,7 @@ def _page_kernel(
     return P, done
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def _take_page_step(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -380,7 +380,7 @@ def _take_page_step(
     return change
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def _give(offsets: np.ndarray, classes: np.ndarray, j: int, weight: float, answer: float, sums: np.ndarray) -> None:
     """Add a learner's answer to the classes of its positive side, and what is left of 1 to those of the other."""
     if not np.isnan(answer):
@@ -390,7 +390,7 @@ def _give(offsets: np.ndarray, classes: np.ndarray, j: int, weight: float, answe
             sums[classes[m]] += weight * (1 - answer)
 
 
-@njit()
+@inner_njit()
 def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     """By how much Newton's step would lower the divergence, were that quadratic."""
     promise = 0.0
@@ -399,21 +399,21 @@ def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     return promise
 
 
-@njit()
+@inner_njit()
 def _take_newton_step(p: np.ndarray, step: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
     for k in range(len(p)):
         new[k] = p[k] * np.exp(min(max(-step[k], -_LONGEST_STEP), _LONGEST_STEP))
     _clean(new, inside)
 
 
-@njit()
+@inner_njit()
 def _take_multiplicative_step(p: np.ndarray, A: np.ndarray, B: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
     for k in range(len(p)):
         new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
     _clean(new, inside)
 
 
-@njit()
+@inner_njit()
 def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> bool:
     """Mark the classes that a learner with an answer was trained on, and say whether there is any."""
     known[:] = False
@@ -426,7 +426,7 @@ def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: 
     return found
 
 
-@njit()
+@inner_njit()
 def _clean(p: np.ndarray, inside: np.ndarray) -> None:
     """Scale to sum 1, and keep the reciprocals of what is inside finite."""
     total = 0.0
@@ -436,7 +436,7 @@ def _clean(p: np.ndarray, inside: np.ndarray) -> None:
         p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> float:
     total = 0.0
     for m in range(start, stop):
@@ -444,7 +444,7 @@ def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> floa
     return total
 
 
-@njit()
+@inner_njit()
 def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
     """The divergence less the part that does not depend on p."""
     logs = np.empty(len(p))
@@ -462,7 +462,7 @@ def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: n
     return value
 
 
-@njit()
+@inner_njit()
 def _derivatives(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -524,7 +524,7 @@ def _derivatives(
         H[k, k] += damping * abs(gradient[k]) if damping else gradient[k]
 
 
-@njit()
+@inner_njit()
 def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray, x: np.ndarray) -> bool:
     """Solve Q x = b for the variables inside, x = 0 outside, and say whether Q is positive semidefinite there.
 
@@ -562,7 +562,7 @@ def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray,
     return True
 
 
-@njit()
+@inner_njit()
 def _nonnegative_quadratic(Q: np.ndarray, b: np.ndarray, allowed: np.ndarray, x: np.ndarray) -> None:
     """Minimise x'Qx / 2 - b'x over x >= 0, x = 0 where not allowed: block principal pivoting.
 

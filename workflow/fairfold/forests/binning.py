@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.errors import ModelError
 from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
@@ -421,6 +421,6 @@ def _group_values(exact, max_bins, codes, common, of_rows):  # noqa: ANN001, ANN
     return starts, lowest[:n_bins].copy(), highest[:n_bins].copy()
 
 
-@njit()
+@inner_njit()
 def _entries_of(listed, of_entries, place):  # noqa: ANN001, ANN202
     return of_entries[listed.starts[place] : listed.starts[place + 1]]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.forests.lanes import FLAGS, LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.tallies import (
@@ -121,7 +121,7 @@ class _Candidates(NamedTuple):
     count: int
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def _next_random(state):  # noqa: ANN001, ANN202
     """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -131,13 +131,13 @@ def _next_random(state):  # noqa: ANN001, ANN202
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def random_below(state, limit):  # noqa: ANN001, ANN201
     """Whole number from 0 to ``limit - 1``, for limits below 2**32."""
     return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def random_share(state):  # noqa: ANN001, ANN201
     """Number in [0, 1)."""
     return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
@@ -192,7 +192,7 @@ def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # no
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False)
+@inner_njit(boundscheck=False, error_model="numpy", counted=False)
 def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
     """Split the node on the stack and all below it; returns the number of nodes.
 
@@ -284,7 +284,7 @@ def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN0
     return values
 
 
-@njit(boundscheck=False)
+@inner_njit(boundscheck=False)
 def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     """How often each sample is drawn: groups are, until there are ``n_draws`` samples or a few more."""
     weights = np.zeros(n)
@@ -302,7 +302,7 @@ def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     return weights
 
 
-@njit()
+@inner_njit()
 def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
     return _Tree(
         np.full(most_nodes, -1, dtype=np.int32),
@@ -314,7 +314,7 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
     )
 
 
-@njit()
+@inner_njit()
 def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     return _Workspace(
         np.empty(n + FLAGS, dtype=table.codes.dtype),
@@ -331,7 +331,7 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     )
 
 
-@njit(boundscheck=False)
+@inner_njit(boundscheck=False)
 def _drawn_first(weights):  # noqa: ANN001, ANN202
     """Samples with a weight, then those without, each in order; and the number of the former."""
     n = len(weights)
@@ -345,7 +345,7 @@ def _drawn_first(weights):  # noqa: ANN001, ANN202
     return rows, n_drawn
 
 
-@njit(boundscheck=False)
+@inner_njit(boundscheck=False)
 def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     """Labels of the samples times their weights, one sample behind the other; others are left undefined."""
     drawn = np.empty_like(labels)
@@ -355,7 +355,7 @@ def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     return drawn.reshape(-1)
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
     width = len(totals)
@@ -370,7 +370,7 @@ def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     return whole
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     """Whether all samples have the same labels."""
     first = rows[0]
@@ -381,7 +381,7 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
     """The same, where labels are 0 or 1."""
     for label in range(n_labels):  # noqa: SIM110
@@ -390,7 +390,7 @@ def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(boundscheck=False, counted=False, forceinline=True)
+@inner_njit(boundscheck=False, counted=False, forceinline=True)
 def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
     place, cut, side = table.sparse.place[split.feature], split.cut, work.side
@@ -402,7 +402,7 @@ def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN20
     return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN202
     """The same for codes of samples that are ``step`` apart, from ``first`` on."""
     n_left = 0
@@ -415,7 +415,7 @@ def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN2
     return n_left
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
@@ -423,7 +423,7 @@ def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     return _extremes(gathered, len(rows))
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _extremes(gathered, n):  # noqa: ANN001, ANN202
     """The lowest and the highest of ``n`` codes."""
     lowest = highest = gathered[0]
@@ -432,7 +432,7 @@ def _extremes(gathered, n):  # noqa: ANN001, ANN202
     return lowest, highest
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
 
@@ -442,7 +442,7 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     return -1 if draw < n_known else first + draw - n_known
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
 def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
@@ -508,7 +508,7 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
     return _Split(best_feature, cut, False, at, first)
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     """Last code on the left, and a threshold midway between two neighbouring codes of a node.
 
@@ -525,7 +525,7 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     return cut, at
 
 
-@njit(boundscheck=False, forceinline=True, counted=False)
+@inner_njit(boundscheck=False, forceinline=True, counted=False)
 def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     """Codes of a node's samples in a feature into ``work.codes``; returns the lowest, the highest, and a number.
 
@@ -552,7 +552,7 @@ def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     return lowest, highest, 0
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
     """Codes of a node's samples from those of the others, which are in front of ``gathered``."""
     left = n_others - 1
@@ -564,7 +564,7 @@ def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
             gathered[position] = common
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     """Number of samples with the lowest code, if they are more than half, as the zeros of a sparse feature; else 0.
 
@@ -581,7 +581,7 @@ def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     return n_lowest
 
 
-@njit(boundscheck=False, forceinline=True, counted=False)
+@inner_njit(boundscheck=False, forceinline=True, counted=False)
 def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``; of the keys in front the last is set, to the lowest code."""
     if first > 0:
@@ -594,7 +594,7 @@ def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # n
         _compare_keys(gathered, rows, first, n, keys)
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
     for position in range(n):
@@ -605,7 +605,7 @@ def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         keys[to] = key
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """The same for a short range of codes."""
     for code in range(n_codes):
@@ -623,7 +623,7 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
         counts[code] += np.uint32(1)
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """The same for many samples and a wide range (Shell's method, gaps of Knuth 1973)."""
     for position in range(n):
@@ -641,7 +641,7 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         gap //= 3
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """Imbalance and weight of the samples on the left of each candidate.
 
@@ -665,7 +665,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
             parts[candidate] = part
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
 
@@ -680,7 +680,7 @@ def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001
         _score_from_end(node, keys, candidates, candidates.n - 1, end - 1, -1, block, parts, scores)
 
 
-@njit(boundscheck=False, forceinline=True, counted=False)
+@inner_njit(boundscheck=False, forceinline=True, counted=False)
 def _score_from_end(node, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
     """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
 
@@ -701,7 +701,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
             parts[candidate] = part
 
 
-@njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
+@inner_njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
 def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN001, ANN202
     """Divide imbalances by weights; returns the best between two codes, -1 where none is worth over ``least``."""
     for candidate in range(candidates.count):
@@ -715,7 +715,7 @@ def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN
     return best
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _longest_run(keys, n):  # noqa: ANN001, ANN202
     """Where the most common code begins and ends among the sorted keys."""
     start = best_start = best_end = 0
@@ -727,7 +727,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
     return best_start, best_end
 
 
-@njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
 def _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side = node.rows, work.codes, work.side
@@ -793,7 +793,7 @@ def _random_split(table, codes, numbers, node, tally, features, n_constant, rule
     return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, False, best_at, first)
 
 
-@njit(counted=False)
+@inner_njit(counted=False)
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     """Number in [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
@@ -801,7 +801,7 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     return at if at < highest else np.float64(lowest)
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
     while high - low > 1:
@@ -813,7 +813,7 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     return low
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
     """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
     cut = lowest
@@ -823,7 +823,7 @@ def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN
     return cut
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     n_left = 0
     for position in range(n):
@@ -831,7 +831,7 @@ def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     return n_left
 
 
-@njit(boundscheck=False, counted=False)
+@inner_njit(boundscheck=False, counted=False)
 def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     """The samples on one side of the split; returns their number."""
     n_side = 0
@@ -841,7 +841,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     return n_side
 
 
-@njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
+@inner_njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
 def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
     _, weights, drawn, totals, whole, _ = node
@@ -884,7 +884,7 @@ def find_leaves_sparse(entries, n_features, roots, feature, threshold, left, rig
             spread[0, columns[entry]] = 0
 
 
-@njit(boundscheck=False, counted=False, forceinline=True)
+@inner_njit(boundscheck=False, counted=False, forceinline=True)
 def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN202
     while feature[node] >= 0:
         goes_left = X[row, np.uint32(feature[node])] <= threshold[node]

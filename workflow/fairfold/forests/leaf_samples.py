@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.sparse_rows import keep_highest
 
 
@@ -114,7 +114,7 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
     return counts, found[:n_found].copy(), sums[:n_found].copy()
 
 
-@njit(boundscheck=False)
+@inner_njit(boundscheck=False)
 def _longer(array, needed):  # noqa: ANN001, ANN202
     """The array with room for as many as are needed, and twice as many as it had at least."""
     longer = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)

@@ -20,7 +20,7 @@ import time
 
 import numpy as np
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts
 
@@ -266,7 +266,7 @@ def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noi
             _move(position, home, best, active, tables)
 
 
-@njit()
+@inner_njit()
 def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
     _, indptr, labels, amounts = active
@@ -315,7 +315,7 @@ def _count(active, fold_of, n_folds, tables):  # noqa: ANN001, ANN202
             _add(label, fold, np.float32(0), tables)
 
 
-@njit()
+@inner_njit()
 def _add(label, fold, amount, tables):  # noqa: ANN001, ANN202
     """Change a count; keep what one positive more would cost, and what the last one costs, in the label's gains."""
     weights, deviations, gains = tables
@@ -325,7 +325,7 @@ def _add(label, fold, amount, tables):  # noqa: ANN001, ANN202
     gains[label, deviations.shape[1] + fold] = weight * (abs(deviation) - abs(deviation - np.float32(1)))
 
 
-@njit()
+@inner_njit()
 def _amount(amounts, entry):  # noqa: ANN001, ANN202
     if amounts is None:
         return np.float32(1)

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, count_positives
@@ -181,7 +181,7 @@ def _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fo
                     remaining[other] -= 1
 
 
-@njit()
+@inner_njit()
 def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
     """First place from this one on of a pair with rows left; shortens the way there for the next time."""
     found = place
@@ -298,7 +298,7 @@ def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
         missing_positives[label, fold] -= 1
 
 
-@njit()
+@inner_njit()
 def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
     """Doubly linked lists of the labels, one list for each number of remaining rows."""
     head = np.full(remaining.max() + 1, -1, dtype=np.int64)
@@ -310,7 +310,7 @@ def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
     return buckets
 
 
-@njit()
+@inner_njit()
 def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
     head, following, preceding = buckets
     following[label] = head[size]
@@ -320,7 +320,7 @@ def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
     head[size] = label
 
 
-@njit()
+@inner_njit()
 def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
     head, following, preceding = buckets
     if preceding[label] >= 0:
@@ -331,7 +331,7 @@ def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
         preceding[following[label]] = preceding[label]
 
 
-@njit()
+@inner_njit()
 def _neediest_fold(label, missing, size_breaks_ties, rng):  # noqa: ANN001, ANN202
     """Fold that lacks most positives of the label; then, if asked, most rows; then any of the best at random."""
     missing_positives, missing_rows = missing

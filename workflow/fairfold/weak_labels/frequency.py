@@ -24,7 +24,7 @@ from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from fairfold.arrays import Matrix, stored_cells, to_dense
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.validation import check_dense_binary
 from fairfold.weak_labels.rankings import check_shapes
@@ -258,7 +258,7 @@ class _Nodes(NamedTuple):
     split_by: np.ndarray
 
 
-@njit()
+@inner_njit()
 def _largest_bound(
     quarters: np.ndarray,
     observed: np.ndarray,
@@ -307,7 +307,7 @@ def _largest_bound(
     return best
 
 
-@njit()
+@inner_njit()
 def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None:
     """Clear the counts of features that were split by on the way to a node: each once on a path."""
     while nodes.split_by[node] >= 0:
@@ -315,7 +315,7 @@ def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None
         node = nodes.parent[node]
 
 
-@njit()
+@inner_njit()
 def _split(
     nodes: _Nodes, node: int, first: int, quarters: np.ndarray, feature: int, inside: np.ndarray, outside: np.ndarray
 ) -> None:
@@ -329,7 +329,7 @@ def _split(
         nodes.parent[first + quarter], nodes.split_by[first + quarter] = node, feature
 
 
-@njit()
+@inner_njit()
 def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
     """Lower bound of c from a set of n samples, n_observed of them observed positives."""
     return n_observed / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
@@ -353,7 +353,7 @@ def _count(
                 counts[feature, quarters[row, feature], 2] += 1
 
 
-@njit()
+@inner_njit()
 def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     """Feature whose best quarter has the largest smoothed share of observed positives; -1 when none has any.
 
@@ -372,7 +372,7 @@ def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     return feature
 
 
-@njit()
+@inner_njit()
 def _sort(rows: np.ndarray, quarters: np.ndarray, feature: int) -> np.ndarray:
     """Put rows in the order of a feature's quarters; (5,) where each quarter starts, and where the last one ends."""
     start = np.zeros(QUARTERS + 1, dtype=np.int64)
