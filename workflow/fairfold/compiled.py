@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,19 +18,21 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 
 
-def njit(**options: Any) -> Callable[[Callable], Dispatcher]:
+def njit(*, siblings: Callable[[tuple], Iterable[tuple]] = lambda _: (), **options: Any) -> Callable:
     """Numba's ``njit``, which releases the interpreter's lock and keeps on disk what it compiles.
 
-    Jobs that start together need the same functions, some of which take a minute: each is compiled once.
+    Jobs that start together need the same functions, some of which take long: each is compiled once.
 
     Parameters
     ----------
+    siblings : types of arguments -> other ones with which the function will be called as well. They are compiled in one
+        go, as the inner functions that they have in common are read once then.
     **options : of ``numba.njit``.
     """
 
     def decorate(function: Callable) -> Dispatcher:
         dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
-        dispatcher.compile = partial(_compile, f"{function.__module__}.{function.__qualname__}", dispatcher.compile)
+        dispatcher.compile = partial(_compile, dispatcher, dispatcher.compile, siblings)
         return dispatcher
 
     return decorate
@@ -92,9 +94,13 @@ class _InnerLibrary(JITCodeLibrary):
         return 0
 
 
-def _compile(name: str, compile_or_load: Callable, signature: tuple) -> Any:
-    with _alone(name):
-        return compile_or_load(signature)
+def _compile(dispatcher: Dispatcher, compile_or_load: Callable, siblings: Callable, signature: tuple) -> Any:
+    with _alone(f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"):
+        compiled = compile_or_load(signature)
+        if dispatcher.stats.cache_misses[signature]:
+            for sibling in siblings(signature):
+                compile_or_load(sibling)
+        return compiled
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ _SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
 _EXPONENTIAL = tuple(1 / factorial(n) for n in range(11, -1, -1))
 
 
-@njit()
+@inner_njit()
 def _step(
     g: np.ndarray,
     row_i: np.ndarray,
@@ -65,7 +65,7 @@ def _fill_gains(
         out[t] = difference * difference / curvature
 
 
-@njit()
+@inner_njit()
 def _largest(values: np.ndarray) -> float:
     """Largest value; four at a time, because each comparison waits for the one before."""
     a = b = c = d = -np.inf
@@ -81,7 +81,7 @@ def _largest(values: np.ndarray) -> float:
     return a if a > c else c
 
 
-@njit()
+@inner_njit()
 def _last(values: np.ndarray, value: float) -> int:
     """Last place of a value that is there, as LIBSVM takes it of equal ones; four at a time."""
     t = len(values) - 1
@@ -134,7 +134,7 @@ def optimise(K: np.ndarray, train: np.ndarray, y: np.ndarray, C: float, beta: np
         _step(g, row_i, row_j, step, beta, low, high, up, down)
 
 
-@njit()
+@inner_njit()
 def _row(K: np.ndarray, train: np.ndarray, i: int, rows: np.ndarray, is_known: np.ndarray) -> np.ndarray:
     """Row of the training samples' kernel matrix, gathered once."""
     row = rows[i]
@@ -148,7 +148,7 @@ def _row(K: np.ndarray, train: np.ndarray, i: int, rows: np.ndarray, is_known: n
     return row
 
 
-@njit()
+@inner_njit()
 def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
     """Constant of the decision function: the mean over free multipliers, else the middle of what is optimal."""
     total, n_free, most, least = 0.0, 0, -np.inf, np.inf
@@ -164,7 +164,7 @@ def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
     return total / n_free if n_free else (most + least) / 2
 
 
-@njit()
+@inner_njit()
 def _fit(
     K: np.ndarray, y: np.ndarray, sums: np.ndarray, train: np.ndarray, test: np.ndarray, C: float, values: np.ndarray
 ) -> None:
@@ -228,7 +228,7 @@ def _upper_kernel_sums(K: np.ndarray, y: np.ndarray) -> np.ndarray:
     return sums
 
 
-@njit()
+@inner_njit()
 def _grouped(is_member: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Members, those of the first class before the others, as LIBSVM orders them: ties in its search go by order."""
     return np.concatenate((np.flatnonzero(is_member & (y > 0)), np.flatnonzero(is_member & (y < 0))))
@@ -347,7 +347,7 @@ def _pca_kernel(
     return K
 
 
-@njit()
+@inner_njit()
 def _decide(
     problem: Problem,
     candidate: int,
@@ -370,7 +370,7 @@ def _decide(
     _fit(K, y, sums, train, test, problem.C[candidate], values)
 
 
-@njit()
+@inner_njit()
 def _choose(
     problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray | None, G: np.ndarray | None
 ) -> int:
@@ -448,7 +448,7 @@ def decision_values(
     return result
 
 
-@njit()
+@inner_njit()
 def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     """Rows and columns of a matrix in another order."""
     if K is None:
@@ -461,6 +461,6 @@ def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     return out
 
 
-@njit()
+@inner_njit()
 def _taken(X: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     return X if X is None else X[order]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from fairfold.compiled import inner_njit, njit
 from fairfold.forests.lanes import FLAGS, LANES, add_row, imbalance, no_rows, store
@@ -143,7 +144,16 @@ def random_share(state):  # noqa: ANN001, ANN201
     return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(boundscheck=False, error_model="numpy")
+def _other_kind(types_of_arguments):  # noqa: ANN001, ANN202
+    """Extra trees for a random forest of few codes, and the other way round: cascades grow both."""
+    table, numbers, labels, small, *others = types_of_arguments
+    if small is types.none or table.types[0].dtype.bitwidth > 8:
+        return []
+    numbers = types.Array(types.int32, 2, "C") if numbers is types.none else types.none
+    return [(table, numbers, labels, small, *others)]
+
+
+@njit(boundscheck=False, error_model="numpy", siblings=_other_kind)
 def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
@@ -181,7 +191,7 @@ def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # no
     bag = _Node(rows, weights, drawn, np.zeros(width), 0.0, False)
     features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
-    stack[0] = (0, n_drawn, n_drawn, n, 0, -1, 0, most)
+    _push(stack, 0, (0, n_drawn, n_drawn, n, 0, -1, 0, most))
     tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
     work = _empty_workspace(table, n)
     n_nodes = _grow_nodes(
@@ -190,6 +200,13 @@ def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # no
     left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
     shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
+
+
+@inner_njit(boundscheck=False, counted=False)
+def _push(stack, depth, described):  # noqa: ANN001, ANN202
+    # one by one: Numba's assignment of all compiles its message about shapes that differ, for two seconds
+    for place in range(STACKED):
+        stack[depth, place] = described[place]
 
 
 @inner_njit(boundscheck=False, error_model="numpy", counted=False)
@@ -242,8 +259,8 @@ def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tall
         middle = start + _partition(table, codes, numbers, split, in_bag, work)
         out_middle = out_start + _partition(table, codes, numbers, split, out_of_bag, work)
         most = np.int64(node.whole)
-        stack[depth] = (middle, end, out_middle, out_end, split.n_constant, number, 1, most)
-        stack[depth + 1] = (start, middle, out_start, out_middle, split.n_constant, number, 0, most)
+        _push(stack, depth, (middle, end, out_middle, out_end, split.n_constant, number, 1, most))
+        _push(stack, depth + 1, (start, middle, out_start, out_middle, split.n_constant, number, 0, most))
         depth += 2
     return n_nodes
 

@@ -293,7 +293,7 @@ def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_w
     cost[home] = at_home
 
 
-@njit()
+@inner_njit()
 def _move(position, home, fold, active, tables):  # noqa: ANN001, ANN202
     _, indptr, labels, amounts = active
     for entry in range(indptr[position], indptr[position + 1]):

@@ -288,7 +288,7 @@ def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # 
                 _give(row, _neediest_fold(label, missing, False, rng), by_row, weights, missing, fold_of)
 
 
-@njit()
+@inner_njit()
 def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
     indptr, indices = by_row
     missing_positives, missing_rows = missing

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fairfold.compiled import njit
+from fairfold.compiled import inner_njit, njit
 from fairfold.errors import SplitError, unknown_name
 from fairfold.folds import check_folds
 from fairfold.splitting.base import FoldSplitter
@@ -267,7 +267,7 @@ def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.nd
     return losses
 
 
-@njit()
+@inner_njit()
 def _positives(counts):  # noqa: ANN001, ANN202
     positives = np.zeros(counts.shape[1], dtype=np.int64)
     for fold in range(len(counts)):

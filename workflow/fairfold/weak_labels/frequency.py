@@ -335,7 +335,7 @@ def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
     return n_observed / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
 
 
-@njit()
+@inner_njit()
 def _count(
     quarters: np.ndarray, observed: np.ndarray, inside: np.ndarray, outside: np.ndarray, counts: np.ndarray
 ) -> None:

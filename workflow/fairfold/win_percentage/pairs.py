@@ -196,7 +196,7 @@ def _nearest_centroid(m: _Moments) -> tuple[float, float, float]:
     return (norm0 - norm1) * (0.5 * i), (m.mx1 - m.mx0) * i, (m.my1 - m.my0) * i
 
 
-@njit(forceinline=True)
+@inner_njit(forceinline=True)
 def _pooled(m: _Moments, c: float) -> tuple[float, float, float]:
     """LDA, of the pooled covariance ``c``."""
     dx, dy = m.mx1 - m.mx0, m.my1 - m.my0
