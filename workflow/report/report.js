@@ -30,12 +30,90 @@ for (const button of document.querySelectorAll("table.sortable th button")) {
   button.addEventListener("click", () => sortBy(button.closest("th")));
 }
 
+// Of a long table the first rows, in whatever order they are sorted; the others by a click.
+const ROWS_AT_FIRST = 15;
+for (const table of document.querySelectorAll("body:not(.alone) table.sortable")) {
+  const n = table.tBodies[0].rows.length;
+  if (n <= ROWS_AT_FIRST) continue;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "rows";
+  const show = (all) => {
+    table.classList.toggle("short", !all);
+    button.textContent = all ? `First ${ROWS_AT_FIRST} rows` : `All ${n} rows`;
+    button.setAttribute("aria-expanded", String(all));
+  };
+  button.addEventListener("click", () => show(table.classList.contains("short")));
+  table.closest(".scroll").after(button);
+  show(false);
+}
+
 // Figures: a click shows them at full size and back, in this page, so that it works without the files beside it.
 for (const link of document.querySelectorAll("a.zoom")) {
   link.addEventListener("click", (event) => {
     event.preventDefault();
     link.classList.toggle("full");
   });
+}
+
+// What a point of a figure is, for who points at it: the nearest one, a finger's breadth away at most.
+const REACH = 24;
+for (const picture of document.querySelectorAll(".picture[data-points]")) {
+  const points = JSON.parse(picture.dataset.points);
+  const image = picture.querySelector("img");
+  const frame = image.parentElement;
+  const note = document.createElement("span");
+  const ring = document.createElement("span");
+  note.className = "told";
+  ring.className = "ring";
+  note.hidden = ring.hidden = true;
+  frame.append(ring, note);
+  const point = (event) => {
+    const box = image.getBoundingClientRect();
+    const outer = frame.getBoundingClientRect();
+    let nearest = null;
+    let least = REACH;
+    for (const [x, y, text] of points) {
+      const distance = Math.hypot(box.left + x * box.width - event.clientX, box.top + y * box.height - event.clientY);
+      if (distance < least) [nearest, least] = [[x * box.width, y * box.height, text], distance];
+    }
+    note.hidden = ring.hidden = nearest === null;
+    if (nearest === null) return;
+    const left = box.left - outer.left + frame.scrollLeft + nearest[0];
+    const top = box.top - outer.top + nearest[1];
+    note.textContent = nearest[2];
+    ring.style.left = `${left}px`;
+    ring.style.top = note.style.top = `${top}px`;
+    const room = frame.scrollLeft + frame.clientWidth - note.offsetWidth - 4;
+    note.style.left = `${Math.max(frame.scrollLeft + 4, Math.min(left + 10, room))}px`;
+    note.classList.toggle("below", top < note.offsetHeight + 12);
+  };
+  image.addEventListener("pointermove", point);
+  image.addEventListener("pointerdown", point);
+  image.addEventListener("pointerleave", () => { note.hidden = ring.hidden = true; });
+}
+
+// Sections: folded but for the answer; whatever a link leads to, and what is printed, is unfolded.
+const folds = [...document.querySelectorAll("details.fold")];
+const unfoldAll = document.getElementById("unfold");
+const unfoldTarget = () => {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target && (target.closest("details.fold") ?? target.closest("section")?.querySelector("details.fold"));
+  if (!fold || fold.open) return;
+  fold.open = true;
+  target.scrollIntoView();
+};
+addEventListener("hashchange", unfoldTarget);
+addEventListener("beforeprint", () => { for (const fold of folds) fold.open = true; });
+if (folds.length) {
+  unfoldAll.hidden = false;
+  unfoldAll.addEventListener("click", () => {
+    const open = folds.some((fold) => !fold.open);
+    for (const fold of folds) fold.open = open;
+  });
+  const name = () => { unfoldAll.textContent = folds.some((fold) => !fold.open) ? "Unfold all" : "Fold all"; };
+  for (const fold of folds) fold.addEventListener("toggle", name);
+  unfoldTarget();
 }
 
 // Contents: folded on a phone; the section that is read stands open.
@@ -45,7 +123,12 @@ if (toc) {
   const button = document.getElementById("toc-button");
   const unfold = (open) => button.setAttribute("aria-expanded", String(open));
   button.addEventListener("click", () => unfold(button.getAttribute("aria-expanded") !== "true"));
-  toc.addEventListener("click", (event) => event.target.closest("a") && unfold(false));
+  toc.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    unfold(false);
+    if (link.hash === location.hash) unfoldTarget(); // once more, which changes no address
+  });
 
   const entries = new Map([...toc.querySelectorAll("#toc-list > li")].map((entry) => [entry.firstElementChild.hash, entry]));
   const headings = [...document.querySelectorAll("main h2")];

@@ -18,7 +18,7 @@ def table():
     rows += [("A (2012)", "Table 2", "x", np.nan, np.nan, np.nan)]
     rows += [("B (2020)", "Figure 3 of a place with a name that is too long", "x", 1.0, -200.0, np.nan)]
     rows += [("C (2021)", "Table 1", "x", np.nan, np.nan, np.nan)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS).assign(published=0.5)
 
 
 def test_a_dot_for_each_number_with_a_counterpart():

@@ -113,7 +113,7 @@ def test_stale_files_are_left_alone(results, files, config):
 def test_files_that_no_entry_names_come_last(results, files, config):
     (results / "tables/new_table.csv").write_text("x\n1\n")
     text = Page(render_report(results, [*files, "tables/new_table.csv"], config)).text
-    assert "Other results Table 3 tables/new_table.csv" in text
+    assert "Other results 1 table Table 3 tables/new_table.csv" in text
     assert "Other results" not in Page(render_report(results, files, config)).text
 
 
@@ -172,7 +172,7 @@ def test_suspects_are_told_first(results, files, config):
     (results / "tables/suspects.csv").write_text(SUSPECTS + rows)
     config["data"]["own"] = {"NA": {}}
     text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
-    overview, _, rest = text.partition("1 Data Table 1")
+    overview, rest = re.split(r"1 Data \d tables Table 1", text)
     assert "Suspects in your data (3) These stop nothing" in overview
     assert "NA: named like a fold (2), duplicated rows (1)." in overview
     assert overview.index("Suspects in your data (3) These") < overview.index("The answer Computed")

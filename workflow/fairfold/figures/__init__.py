@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fairfold.files import atomic_path
 
@@ -39,13 +41,39 @@ def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
     return figure
 
 
+def tell(line: Line2D, texts: Sequence[str]) -> None:
+    """Say what each point of a line is; the report shows it to a reader who points at it, see :func:`save_figure`."""
+    if len(texts) != len(line.get_xdata()):
+        raise ValueError(f"{len(texts)} texts for {len(line.get_xdata())} points.")
+    line.texts_of_points = list(texts)
+
+
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing."""
+    """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing.
+
+    A PNG holds what its points are, in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, places being shares
+    of width and height, from the left and from the top.
+    """
     _lay_out(figure)
     for path in map(Path, paths):
-        metadata = {"CreationDate": None} if path.suffix == ".pdf" else None
+        metadata = {"CreationDate": None} if path.suffix == ".pdf" else {}
+        if path.suffix == ".png" and (points := _points(figure)):
+            metadata["Points"] = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
         with mpl.rc_context(STYLE), atomic_path(path) as temporary:
             figure.savefig(temporary, dpi=DPI, metadata=metadata)
+
+
+def _points(figure: Figure) -> list[tuple[float, float, str]]:
+    """Where the points are that have a text, and the text."""
+    found = []
+    for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
+        inside = figure.transFigure.inverted().transform(line.get_transform().transform(line.get_xydata()))
+        found += [
+            (round(x, 4), round(1 - y, 4), text)
+            for (x, y), text in zip(inside.tolist(), line.texts_of_points, strict=True)
+            if 0 <= x <= 1 and 0 <= y <= 1  # NaN is not
+        ]
+    return found
 
 
 def _lay_out(figure: Figure) -> None:

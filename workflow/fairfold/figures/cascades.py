@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+from fairfold.figures import PALETTE, STYLE, nothing_to_draw, tell
 from fairfold.figures.legend import MARKERS, Legend
 
 
@@ -182,7 +182,8 @@ def _draw_mean(axes: Axes, part: pd.DataFrame, value: str, line: dict) -> None:
     wide = part.assign(value=part[value].fillna(np.inf)).pivot(index="dataset", columns="level", values="value")
     means = wide.ffill(axis=1).replace(np.inf, np.nan).mean()
     edge = {"markeredgecolor": "black", "markeredgewidth": 0.3}
-    axes.plot(means.index, means, **line, **edge, linewidth=1, markersize=3.2)
+    (drawn,) = axes.plot(means.index, means, **line, **edge, linewidth=1, markersize=3.2)
+    tell(drawn, [f"{line['label']}, level {level}: {value} {mean:.3f}" for level, mean in means.items()])
 
 
 def _write_errors(axes: Axes, position: float, summary: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from fairfold.figures import STYLE
+from fairfold.figures import STYLE, tell
 from fairfold.figures.legend import Legend
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
@@ -57,7 +57,9 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
     null = panel.drop_duplicates("n_draws").sort_values("n_draws")
     axes.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **_BAND, zorder=0.8)
     for model, curve in panel.sort_values("n_draws").groupby("model", sort=False):
-        axes.plot(curve["n_draws"], 100 * curve["win_percentage"], **looks[model])
+        (line,) = axes.plot(curve["n_draws"], 100 * curve["win_percentage"], **looks[model])
+        wins = zip(curve["win_percentage"], curve["n_draws"], strict=True)
+        tell(line, [f"{model} wins {win:.1%} of {n:,} draws" for win, n in wins])
         for side in ("permuted_lower", "permuted_upper"):
             if curve[side].notna().any():
                 axes.plot(curve["n_draws"], 100 * curve[side], color=looks[model]["color"], **_PERMUTED, zorder=1.5)

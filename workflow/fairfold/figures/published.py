@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+from fairfold.figures import PALETTE, STYLE, nothing_to_draw, tell
 from fairfold.figures.legend import MARKERS
 
 # Column of the table -> name of the axis, the distance that is none to speak of, and where the scale turns logarithmic
@@ -26,7 +26,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
 
     Parameters
     ----------
-    comparison : columns ``paper, place, ours, difference_in_se, difference_in_digits``, as of
+    comparison : columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, as of
         :func:`fairfold.report.published.compare_published`.
 
     Returns
@@ -66,12 +66,16 @@ def _draw(
     label, line, linear = _PANELS[column]
     for row, (paper, place) in enumerate(places.itertuples(index=False)):
         part = computed[(computed["paper"] == paper) & (computed["place"] == place)]
-        sizes = np.sort(part[column].dropna().abs())
+        part = part.assign(size=part[column].abs()).dropna(subset="size").sort_values("size", kind="stable")
+        sizes = part["size"].to_numpy()
         if not sizes.size:
             continue  # an empty line that is not clipped takes all room from the layout
         colour, marker = looks[paper]
         aside = _HALF * _spread(sizes.size)
-        axes.plot(sizes, row + aside, marker, color=colour, markersize=3, alpha=0.6, markeredgewidth=0, clip_on=False)
+        look = {"color": colour, "markersize": 3, "alpha": 0.6, "markeredgewidth": 0, "clip_on": False}
+        (dots,) = axes.plot(sizes, row + aside, marker, **look)
+        numbers = zip(part["what"], part["published"], part["ours"], strict=True)
+        tell(dots, [f"{what}: {published:g} published, {ours:.4g} here" for what, published, ours in numbers])
     axes.axvline(line, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set_xscale("symlog", linthresh=linear, linscale=1.0)
     axes.xaxis.set_minor_locator(NullLocator())

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairfold.figures import STYLE
+from fairfold.figures import STYLE, tell
 from fairfold.figures.legend import Legend
 
 BAR_STEP = 0.07  # between crossbars above each other, in ranks
@@ -88,7 +88,9 @@ def _friedman_text(p: float) -> str:
 
 
 def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legend) -> None:
-    values = [panel.loc[panel["model"] == model, "percentile_rank"].dropna().to_numpy() for model in models]
+    ranked = panel.dropna(subset="percentile_rank")
+    of_models = [ranked[ranked["model"] == model] for model in models]
+    values = [part["percentile_rank"].to_numpy() for part in of_models]
     positions = np.arange(len(models))
     boxes = axes.boxplot(
         values,
@@ -110,10 +112,12 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
             hatch=hatch,
             hatch_linewidth=0.4,
         )
-    for position, dots in zip(positions, values, strict=True):
+    for position, part, dots in zip(positions, of_models, values, strict=True):
         # spread sideways in data order, so that equal ranks stay apart and the picture is the same every time
         spread = (np.arange(dots.size) - (dots.size - 1) / 2) * min(0.12, 0.45 / max(dots.size, 1))
-        axes.plot(position + spread, dots, "o", markersize=3, color="black", alpha=0.8, markeredgewidth=0)
+        (line,) = axes.plot(position + spread, dots, "o", markersize=3, color="black", alpha=0.8, markeredgewidth=0)
+        ranks = part[["dataset", "percentile_rank"]].itertuples(index=False, name=None)
+        tell(line, [f"{models[position]} on {dataset}: rank {rank:.2f}" for dataset, rank in ranks])
         if dots.size:
             _write_mean(axes, position, dots.mean())
     axes.set_xticks(positions, models, rotation=90)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+from fairfold.figures import PALETTE, STYLE, nothing_to_draw, tell
 from fairfold.figures.legend import MARKERS, Legend
 
 
@@ -59,7 +59,9 @@ def _draw(axes: Axes, numbers: pd.DataFrame, look: dict, number: int) -> None:
     known, ahead = numbers[is_measured], numbers[~is_measured]
     shift = 1.03**number  # bars of models side by side
     axes.vlines(numbers["n_train"] * shift, numbers["low"], numbers["high"], color=look["color"], linewidth=0.7)
-    axes.plot(known["n_train"] * shift, known["score"], **look)
+    (line,) = axes.plot(known["n_train"] * shift, known["score"], **look)
+    points = known[["model", "n_train", "score"]].itertuples(index=False, name=None)
+    tell(line, [f"{model}, {n:,.0f} samples: {score:.3f}" for model, n, score in points])
     if len(ahead):
         line = pd.concat([known.tail(1), ahead])
         axes.plot(line["n_train"] * shift, line["score"], color=look["color"], linestyle="--", linewidth=0.8)

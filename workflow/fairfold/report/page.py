@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
+from PIL import Image
 
 from fairfold import __version__
 from fairfold.report.answers import group_sentences, rank_sentences
@@ -124,6 +124,8 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
     intro = text_html(section.get("intro", ""), study.config, section.get("labels_of"))
     return {
         "id": section["id"],
+        "is_folded": section.get("folded", True),
+        "inside": _inside(items, more),
         "title": section["title"],
         "intro": intro,
         "items": items,
@@ -131,6 +133,15 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         "absent": absent,
         "more": more,
     }
+
+
+def _inside(items: list[dict[str, Any]], more: list[dict[str, Any]]) -> str:
+    """What a folded section has: its figures, tables and what else, counted."""
+    kinds = [item["kind"] if item["kind"] in ("figure", "table") else "other" for item in items]
+    counts = {"figure": kinds.count("figure"), "table": kinds.count("table") + len(more)}
+    named = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
+    named += [item["title"] for item, kind in zip(items, kinds, strict=True) if kind == "other"]
+    return ", ".join(named)
 
 
 def _number(sections: list[dict[str, Any]]) -> None:
@@ -160,7 +171,8 @@ def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
 
 def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
     data = (study.results / file).read_bytes()
-    width, height = struct.unpack(">II", data[16:24])  # of the PNG's header
+    with Image.open(study.results / file) as image:  # its header only
+        (width, height), points = image.size, image.info.get("Points")
     vector = str(PurePosixPath(file).with_suffix(".pdf"))
     alternative = entry.get("alt", entry["title"])
     return {
@@ -171,6 +183,7 @@ def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
         "height": round(height * _SCALE),
         "name": name,
         "alt": f"{alternative}: {name}" if name else alternative,
+        "points": points,
     }
 
 
