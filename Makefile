@@ -3,7 +3,7 @@
 # test        run all tests, side by side on all cores
 # test-fast   run those that take no time, for every save
 # slurm-test  run the quick study on a Slurm of its own and compare (Debian; installs Slurm where it may)
-# bench       run the benchmarks, side by side with other packages
+# bench       time ours and other packages, beside what the same gave last; ARGS=--keep keeps it
 # docs        build the site of documents, docs/_build/html/index.html
 # lint        check style of Python and Snakemake code
 # lock        pin the newest versions of all dependencies anew
@@ -40,7 +40,7 @@ slurm-test: $(ENVIRONMENT)
 	@FAIRFOLD_SLURM_STUDY=config/config.yaml $(BIN)/python -m pytest tests/workflow/test_slurm.py $(ARGS)
 
 bench: $(ENVIRONMENT)
-	@for benchmark in benchmarks/[a-z]*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+	@$(BIN)/python benchmarks/watch.py $(ARGS)
 
 docs: $(ENVIRONMENT)
 	@rm -rf docs/auto_gallery docs/reference/api # of examples and names that are no more

@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 import yaml
+from _record import record
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -90,6 +91,7 @@ def compare(n_permutations: int) -> None:
         ours, theirs = ours / n_permutations, theirs / few
         print(f"{search}, n = {n}: {1 / ours:,.0f} permutations a second, scikit-learn {1 / theirs:,.1f}", end="")
         print(f" ({theirs * 1e3:.0f} ms each): {theirs / ours:,.0f}x")
+        record(f"permutations, {search}, n = {n}, scikit-learn", theirs / ours)
 
 
 def seconds_of_point(data: Dataset, name: str, search: str, n: int, share: float, with_nested: bool, few: int) -> tuple:

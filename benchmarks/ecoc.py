@@ -18,6 +18,7 @@ import time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: both sides on one core
 
 import numpy as np
+from _record import record
 from scipy.optimize import minimize, nnls
 
 from fairfold.ecoc import kl_divergence, kl_posterior, make_coding, neg_loss, qp_posterior
@@ -84,6 +85,7 @@ def timed(function, *arguments) -> tuple[np.ndarray, float]:
 def report(what: str, ours: float, theirs: float, n: int, n_some: int) -> None:
     whole = theirs * n / n_some
     print(f"{what}: ours {ours:.2f} s, SciPy {whole:,.0f} s (from {n_some} samples): {whole / ours:,.0f}x")
+    record(f"{what}, SciPy", whole / ours)
 
 
 def main() -> None:
@@ -105,9 +107,9 @@ def main() -> None:
     P, kl = timed(kl_posterior, M, R, w)
     for both in (False, True):
         their_P, their_kl = timed(lambda both=both: np.array([scipy_kl(M, r, w, both) for r in some]))
-        starts = "two starts" if both else "one start"
-        report(f"KL posteriors, SciPy's from {starts}", kl, their_kl, options.samples, n_some)
-        report("with decoding", decoding + kl, their_decoding + their_kl, options.samples, n_some)
+        starts = f"SciPy's from {'two starts' if both else 'one start'}"
+        report(f"KL posteriors, {starts}", kl, their_kl, options.samples, n_some)
+        report(f"with decoding, {starts}", decoding + kl, their_decoding + their_kl, options.samples, n_some)
     Q, qp = timed(qp_posterior, M, R)
     their_Q, their_qp = timed(lambda: np.array([scipy_qp(M, r) for r in some]))
     report("QP posteriors", qp, their_qp, options.samples, n_some)

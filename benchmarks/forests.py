@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from _forests_embedding import compare_embedding
+from _record import record
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from fairfold.datasets import prepare
@@ -95,6 +96,7 @@ def compare_growth(name: str, X, Y: np.ndarray, options: argparse.Namespace) -> 
                 "predict_seconds": walk_seconds,
             }
         )
+        record(f"{lines[-1]['data']}: {kind}, scikit-learn", lines[-1]["times_faster"])
     return lines
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
+from _record import EXPONENT, record
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = Path(__file__).with_name("_scale_growth.py")
@@ -72,6 +73,7 @@ def growth() -> pd.DataFrame:
                     "added_mib": last["mib"],
                 }
             )
+            record(f"{method}, {axis}", lines[-1]["exponent"], EXPONENT)
     return pd.DataFrame(lines)
 
 
