@@ -3,6 +3,7 @@
 # test        run all tests, side by side on all cores
 # test-fast   run those that take no time, for every save
 # slurm-test  run the quick study on a Slurm of its own and compare (Debian; installs Slurm where it may)
+# package-test  install what is built for several Pythons (PYTHONS="python3.12 ...") and run a study with it
 # bench       time ours and other packages, beside what the same gave last; ARGS=--keep keeps it
 # docs        build the site of documents, docs/_build/html/index.html
 # lint        check style of Python and Snakemake code
@@ -18,7 +19,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
 # A file's tests stay together, as they share what is costly.
 SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscope-reorder
 
-.PHONY: study paper test test-fast slurm-test bench docs lint lock
+.PHONY: study paper test test-fast slurm-test package-test bench docs lint lock
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
@@ -38,6 +39,9 @@ test-fast: $(ENVIRONMENT)
 slurm-test: $(ENVIRONMENT)
 	@sh tests/cluster/install.sh
 	@FAIRFOLD_SLURM_STUDY=config/config.yaml $(BIN)/python -m pytest tests/workflow/test_slurm.py $(ARGS)
+
+package-test: $(ENVIRONMENT)
+	@FAIRFOLD_PYTHONS="$(or $(PYTHONS),python3.11 python3.12 python3.13)" $(BIN)/python -m pytest tests/workflow/test_package.py $(ARGS)
 
 bench: $(ENVIRONMENT)
 	@$(BIN)/python benchmarks/watch.py $(ARGS)

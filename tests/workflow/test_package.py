@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -40,15 +41,30 @@ print(fairfold.__file__)
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory, root):
-    folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source") / "project"
-    left = shutil.ignore_patterns(".*", "__pycache__", "results", "build", "*.egg-info", "_build")
-    shutil.copytree(root, source, ignore=left, symlinks=True)  # as setuptools builds beside its sources
+PLANTS = "height,label_a,label_b\n" + "".join(f"{n},{n % 2},{n % 3 == 0:d}\n" for n in range(60))
+# interpreters for whose versions all is installed anew, which takes minutes and the package index; `make package-test`
+PYTHONS = os.environ.get("FAIRFOLD_PYTHONS", "").split()
+
+
+def build_wheel(source, folder):
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
     subprocess.run([*build, str(source)], check=True, capture_output=True, text=True)
     (path,) = folder.glob("fairfold-*.whl")
     return path
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory, root):
+    """A copy of the project, as setuptools builds beside its sources."""
+    source = tmp_path_factory.mktemp("source") / "project"
+    left = shutil.ignore_patterns(".*", "__pycache__", "results", "build", "*.egg-info", "_build")
+    shutil.copytree(root, source, ignore=left, symlinks=True)
+    return source
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory, source):
+    return build_wheel(source, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +87,7 @@ def test_the_library_needs_nothing_of_studies(installed, tmp_path, python):
 
 def test_an_installed_fairfold_plans_a_study(installed, tmp_path):
     environment, folder = installed
-    (tmp_path / "plants.csv").write_text(
-        "height,label_a,label_b\n" + "".join(f"{n},{n % 2},{n % 3 == 0:d}\n" for n in range(60))
-    )
+    (tmp_path / "plants.csv").write_text(PLANTS)
     command = [sys.executable, "-m", "fairfold", "study", "plants.csv", "--labels", "label_", "--dry-run"]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -89,3 +103,39 @@ def test_a_wheel_holds_the_files_of_the_repository_and_no_others(wheel, root):
     assert {name for name in files if not name.startswith("profiles/")} <= set(kept)
     assert {"Snakefile", "workflow/Snakefile", "config/config.yaml", "resources/datasets.yaml"} <= files
     assert {name for name in kept if name.startswith(("workflow/rules/", "workflow/schemas/"))} <= files
+
+
+def test_a_source_distribution_builds_the_same_wheel(source, wheel, tmp_path):
+    make = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", make, str(tmp_path)], cwd=source, check=True, capture_output=True, text=True)
+    (packed,) = tmp_path.glob("fairfold-*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    again = build_wheel(unpacked, tmp_path)
+    with zipfile.ZipFile(wheel) as first, zipfile.ZipFile(again) as second:
+        assert sorted(first.namelist()) == sorted(second.namelist())
+        for name in first.namelist():
+            assert name.endswith("/RECORD") or first.read(name) == second.read(name), name
+
+
+@pytest.mark.skipif(not PYTHONS, reason="FAIRFOLD_PYTHONS names no interpreters")
+@pytest.mark.parametrize("interpreter", PYTHONS or ["none"])
+def test_it_is_installed_and_runs(interpreter, wheel, tmp_path):
+    """In an environment that has nothing, with what the package index has now: the library, then a study."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+    def run(*command):
+        done = subprocess.run(list(map(str, command)), env=clean, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(interpreter, "-m", "venv", "site")
+    python = tmp_path / "site/bin/python"
+    run(python, "-m", "pip", "install", "--quiet", wheel)
+    assert str(tmp_path / "site") in run(python, "-c", LIBRARY)
+    run(python, "-m", "pip", "install", "--quiet", f"fairfold[study] @ {wheel.as_uri()}")
+    (tmp_path / "plants.csv").write_text(PLANTS)
+    study = (python, "-m", "fairfold", "study", "plants.csv", "--labels", "label_", "--models", "RF+ET", "logistic")
+    run(*study, "--cores", "2", "-d", "out")
+    assert "RF+ET" in run(python, "-m", "fairfold", "recommend", "out")

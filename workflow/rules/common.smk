@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from snakemake.sourcecache import infer_source_file
 from snakemake.utils import Wildcards, update_config
 
 ADDRESS = workflow.current_basedir.get_path_or_uri(secret_free=True).rpartition("/")[0]
@@ -23,6 +24,8 @@ if not (WORKFLOW / "fairfold").is_dir():
         )
     WORKFLOW = PROJECT / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
+# Scripts run beside the library: from a git repository Snakemake would take them one by one.
+BASE_OF_SCRIPTS = infer_source_file(str(WORKFLOW / "rules"))
 ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
 sys.path.insert(0, str(WORKFLOW))
 os.environ.update(
