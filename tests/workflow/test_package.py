@@ -105,6 +105,50 @@ def test_a_wheel_holds_the_files_of_the_repository_and_no_others(wheel, root):
     assert {name for name in kept if name.startswith(("workflow/rules/", "workflow/schemas/"))} <= files
 
 
+MODULE = """
+module fairfold:
+    snakefile: "git+file://{repository}/workflow/Snakefile@main"
+    config: config["trust"]
+    prefix: "trust"
+
+
+use rule * from fairfold as trust_*
+
+
+rule all:
+    default_target: True
+    input:
+        "trust/results/tables/models.csv",
+        "trust/results/folds/simulated-multilabel/annealed/2-folds/repeats-1.npz",
+"""
+CONFIG = """
+trust:
+  seed: 1
+  folds: { n_splits: 2 }
+  weak_labels: { datasets: [simulated-multilabel], missing_rates: [0], models: [logistic, kNN] }
+"""
+
+
+def test_the_workflow_is_a_module_from_a_git_address(installed, source, tmp_path):
+    """Its rules come from the repository, and what they run from what is installed."""
+    environment, _ = installed
+    repository, study = tmp_path / "repository", tmp_path / "study"
+    git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "-C", str(repository)]
+    shutil.copytree(source, repository, ignore=shutil.ignore_patterns("build", "*.egg-info"), symlinks=True)
+    shutil.rmtree(repository / "workflow/fairfold")
+    for command in (["init", "--quiet", "-b", "main"], ["add", "--all"], ["commit", "--quiet", "-m", "all"]):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+    study.mkdir()
+    (study / "Snakefile").write_text(MODULE.format(repository=repository))
+    (study / "config.yaml").write_text(CONFIG)
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
+    for expected in ("100%", "Nothing to be done"):
+        done = subprocess.run(command, env=environment, cwd=study, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert expected in done.stdout + done.stderr
+    assert "logistic" in (study / "trust/results/tables/models.csv").read_text()
+
+
 def test_a_source_distribution_builds_the_same_wheel(source, wheel, tmp_path):
     make = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
     subprocess.run([sys.executable, "-c", make, str(tmp_path)], cwd=source, check=True, capture_output=True, text=True)
