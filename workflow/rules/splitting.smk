@@ -119,24 +119,14 @@ rule describe_labels:
     input:
         expand("results/datasets/{dataset}.npz", dataset=SPLITTING["datasets"]),
     output:
-        "results/tables/label_matrices.csv",
+        matrices="results/tables/label_matrices.csv",
+        patterns="results/tables/metric_behaviour.csv",
     log:
         "results/logs/describe_labels.log",
     benchmark:
         "results/benchmarks/describe_labels.tsv"
     script:
         "../scripts/describe_labels.py"
-
-
-rule measure_metric_behaviour:
-    output:
-        "results/tables/metric_behaviour.csv",
-    log:
-        "results/logs/measure_metric_behaviour.log",
-    benchmark:
-        "results/benchmarks/measure_metric_behaviour.tsv"
-    script:
-        "../scripts/measure_metric_behaviour.py"
 
 
 rule estimate_fold_effect:

@@ -1,4 +1,4 @@
-# Small jobs that go together as one: all models on a dataset at a missing rate, and all splitters on a dataset
+# Small jobs that go together as one, such as all models on a dataset at a missing rate, or all splitters on a dataset
 
 # Whether a dataset has many labels, and so a model of its own by which missing ones are estimated -> what is trained
 UNIT_MODELS = {
@@ -72,6 +72,13 @@ for is_many, models in UNIT_MODELS.items():
             "../scripts/run_pieces.py"
 
 
+ruleorder: score_models > mask_labels > grow_first_level > train_model
+ruleorder: score_models > estimate_label_frequency > correct_scores
+ruleorder: score_models_of_many_labels > mask_labels > grow_first_level > train_model
+ruleorder: score_models_of_many_labels > train_reference > estimate_label_frequency
+ruleorder: score_models_of_many_labels > correct_scores
+
+
 rule compare_splitters:
     input:
         "results/datasets/{dataset}.npz",
@@ -105,35 +112,120 @@ rule compare_splitters:
         "../scripts/run_pieces.py"
 
 
-# A profile that says what each of these jobs needs, as that of a cluster does, gets them one by one.
-if "train_model" in workflow.resource_settings.overwrite_resources:
+ruleorder: compare_splitters > split_and_time > measure_split
 
-    ruleorder: mask_labels > score_models
-    ruleorder: grow_first_level > score_models
-    ruleorder: train_model > score_models
-    ruleorder: estimate_label_frequency > score_models
-    ruleorder: correct_scores > score_models
-    ruleorder: mask_labels > score_models_of_many_labels
-    ruleorder: grow_first_level > score_models_of_many_labels
-    ruleorder: train_model > score_models_of_many_labels
-    ruleorder: train_reference > score_models_of_many_labels
-    ruleorder: estimate_label_frequency > score_models_of_many_labels
-    ruleorder: correct_scores > score_models_of_many_labels
-    ruleorder: split_and_time > compare_splitters
-    ruleorder: measure_split > compare_splitters
 
-else:
+# What large studies do part by part is one job where it has one part
+SEARCH_IS_WHOLE = (
+    WIN_PERCENTAGE["jobs_per_dataset"] == 1
+    and WIN_PERCENTAGE["n_permutations"] <= WIN_PERCENTAGE["permutations_per_job"]
+)
+SETS_ARE_WHOLE = (
+    MODEL_SETS["n_sets"] <= MODEL_SETS["sets_per_job"]
+    and MODEL_SETS["n_permutations"] <= MODEL_SETS["permutations_per_job"]
+)
+PERMUTED_PAIRS = [0] * bool(WIN_PERCENTAGE["n_permutations"])
+PERMUTED_SETS = [1] * bool(MODEL_SETS["n_permutations"])
+SMALL_EXAMPLES = [name for name in ECOC_EXAMPLES if name != "arrhythmia"]
+WITH_MAP = [name for name in SMALL_EXAMPLES if name == "posterior"]
 
-    ruleorder: score_models > mask_labels
-    ruleorder: score_models > grow_first_level
-    ruleorder: score_models > train_model
-    ruleorder: score_models > estimate_label_frequency
-    ruleorder: score_models > correct_scores
-    ruleorder: score_models_of_many_labels > mask_labels
-    ruleorder: score_models_of_many_labels > grow_first_level
-    ruleorder: score_models_of_many_labels > train_model
-    ruleorder: score_models_of_many_labels > train_reference
-    ruleorder: score_models_of_many_labels > estimate_label_frequency
-    ruleorder: score_models_of_many_labels > correct_scores
-    ruleorder: compare_splitters > split_and_time
-    ruleorder: compare_splitters > measure_split
+
+if SEARCH_IS_WHOLE:
+
+    rule search_pairs:
+        input:
+            "results/datasets/{dataset}.npz",
+        output:
+            expand(rules.evaluate_pairs.output, part=0, allow_missing=True),
+            expand(rules.permute_pairs.output, first=PERMUTED_PAIRS, allow_missing=True),
+            rules.gather_pairs.output,
+            rules.reevaluate_pairs.output,
+        log:
+            "results/logs/search_pairs/{dataset}.log",
+        threads: threads_of_each(len(PAIRS_OF), most=2)
+        params:
+            stages=lambda unit: [
+                [
+                    piece(rules.evaluate_pairs, unit, part=0),
+                    *[
+                        piece(rules.permute_pairs, unit, first=first)
+                        for first in PERMUTED_PAIRS
+                    ],
+                ],
+                [piece(rules.gather_pairs, unit)],
+                [piece(rules.reevaluate_pairs, unit)],
+            ],
+        script:
+            "../scripts/run_pieces.py"
+
+    ruleorder: search_pairs > evaluate_pairs > permute_pairs > gather_pairs
+    ruleorder: search_pairs > reevaluate_pairs
+
+
+if SETS_ARE_WHOLE:
+
+    rule search_feature_sets:
+        input:
+            dataset="results/datasets/{dataset}.npz",
+            folds=folds_of(MODEL_SETS["n_splits"]),
+        output:
+            rules.mask_labels_for_feature_sets.output,
+            expand(rules.evaluate_feature_sets.output, first=0, allow_missing=True),
+            expand(
+                rules.permute_feature_sets.output,
+                first=PERMUTED_SETS,
+                allow_missing=True,
+            ),
+        log:
+            "results/logs/search_feature_sets/{dataset}_{rate}.log",
+        threads: threads_of_each(len(SETS_OF), most=2)
+        params:
+            stages=lambda unit: [
+                [piece(rules.mask_labels_for_feature_sets, unit)],
+                [
+                    piece(rules.evaluate_feature_sets, unit, first=0),
+                    *[
+                        piece(rules.permute_feature_sets, unit, first=first)
+                        for first in PERMUTED_SETS
+                    ],
+                ],
+            ],
+        script:
+            "../scripts/run_pieces.py"
+
+    ruleorder: search_feature_sets > mask_labels_for_feature_sets
+    ruleorder: search_feature_sets > evaluate_feature_sets > permute_feature_sets
+
+
+rule run_examples:
+    input:
+        lambda _: [
+            f"results/datasets/{dataset}.npz"
+            for dataset in dict.fromkeys(
+                map(study.EXAMPLE_DATASETS.get, SMALL_EXAMPLES)
+            )
+        ],
+    output:
+        expand(rules.predict_ecoc.output, example=SMALL_EXAMPLES),
+        expand(rules.map_posteriors.output, example=WITH_MAP),
+    log:
+        "results/logs/run_examples.log",
+    threads: threads_of_each(len(SMALL_EXAMPLES), most=len(SMALL_EXAMPLES))
+    params:
+        stages=lambda unit: [
+            [
+                *[
+                    piece(rules.map_posteriors, unit, example=name)
+                    for name in WITH_MAP
+                ],
+                *[
+                    piece(rules.predict_ecoc, unit, example=name)
+                    for name in SMALL_EXAMPLES
+                ],
+            ]
+        ],
+    script:
+        "../scripts/run_pieces.py"
+
+
+ruleorder: run_examples > predict_ecoc > map_posteriors
