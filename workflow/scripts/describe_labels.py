@@ -1,4 +1,4 @@
-"""Table of the label matrices: size, density, class sizes; and the measures of each label for three made-up patterns."""
+"""Table of the label matrices: size, density, class sizes; and measures of each label for three made-up patterns."""
 
 import pandas as pd
 
