@@ -63,7 +63,7 @@ def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
     wanted = rerun(kernel)
     assert wanted.keys() >= TRAININGS
     assert wanted["score_models_of_many_labels"] == 2  # at two rates
-    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
+    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "run_examples", "repeat_procedures"}
     assert set(rerun(posterior)) - moved - ENDS == {
-        *("predict_ecoc", "map_posteriors", "compare_codes", "tabulate_ecoc", "draw_ecoc"),
+        *("run_examples", "compare_codes", "tabulate_ecoc", "draw_ecoc"),
     }

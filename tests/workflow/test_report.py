@@ -46,7 +46,6 @@ async function look() {
   await new Promise((resolve) => frame.addEventListener("load", resolve));
   const view = frame.contentWindow, page = frame.contentDocument, root = page.documentElement;
   const seen = { title: page.title, width: view.innerWidth, scrollWidth: root.scrollWidth };
-  seen.images = [...page.images].map((image) => [image.naturalWidth, image.getBoundingClientRect().width]);
   const toggle = page.getElementById("toc-button");
   seen.toggle = toggle ? view.getComputedStyle(toggle).display : null;
   seen.links = [];
@@ -63,6 +62,10 @@ async function look() {
     const top = page.elementFromPoint(place.left + 5, place.top + place.height / 2);
     seen.links.push([link.hash, shown, place.top >= 0 && place.bottom <= view.innerHeight && heading.contains(top)]);
   }
+  seen.folded = page.querySelectorAll("details.fold:not([open])").length; // links have unfolded what they lead to
+  // of an image that is wider than the page, a part is shown, and the others are reached by moving it sideways
+  const frames = [...page.images].map((image) => image.closest("a").getBoundingClientRect().width);
+  seen.images = [...page.images].map((image, k) => [image.naturalWidth, frames[k]]);
   seen.current = page.querySelectorAll("#toc-list [aria-current]").length;
   seen.tables = page.querySelectorAll("table.sortable").length;
   seen.columns = [...page.querySelectorAll("table.sortable th")].map((heading) => sort(page, heading));
@@ -153,6 +156,7 @@ def test_the_report_in_a_browser(finished, look, width):
     assert seen["wrong"] == []
     assert seen["width"] == width
     assert max(seen["scrollWidth"], seen["scrollWidthAtFullSize"]) <= width
+    assert seen["folded"] == 0
     assert len(seen["images"]) > 15
     assert all(natural > 0 and 0 < shown <= width for natural, shown in seen["images"])
     assert seen["toggle"] == ("block" if width == 390 else "none")
