@@ -18,6 +18,7 @@ PACKAGES = (
     "lightgbm",
     "pandas",
     "matplotlib",
+    "pillow",
     "numba",
     "llvmlite",
     "psutil",
