@@ -29,11 +29,12 @@ from fairfold import __version__
 HERE = Path(__file__).parent
 KEPT = HERE.parent / "resources" / "measured" / "benchmarks.csv"
 BENCHMARKS = {
-    "forests": ["forests.py", "--only", "growth", "wide", "--data", "yeast", "emotions", "scene"],
+    "forests": ["forests.py", "--only", "growth", "--data", "yeast", "emotions", "scene"],
+    "sparse features": ["forests.py", "--only", "wide", "--n-trees", "20", "--repeats", "1"],
     "cross-testing": ["cross_testing.py", "--only", "ratio"],
     "win percentage": ["win_percentage.py"],
     "codes": ["ecoc.py"],
-    "imports": ["imports.py"],
+    "imports": ["imports.py", "--repeats", "2"],
     "growth": ["scale.py", "--only", "growth"],
 }
 KEYS = ["benchmark", "case", "kind"]
@@ -71,11 +72,11 @@ def beside(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
 
 def lines_of(table: pd.DataFrame, coloured: bool) -> list[str]:
     width = max(table["case"].str.len().max(), 4)
-    lines = [f"{'benchmark':16s}{'case':{width}s}{'kind':>10s}{'now':>10s}{'kept':>10s}{'change':>10s}"]
+    lines = [f"{'benchmark':17s}{'case':{width}s}{'kind':>10s}{'now':>10s}{'kept':>10s}{'change':>10s}"]
     for row in table.itertuples():
         change = "" if np.isnan(row.change) else f"{row.change:+.2f}" if row.kind == EXPONENT else f"x {row.change:.2f}"
         kept = "" if np.isnan(row.kept) else f"{row.kept:,.2f}"
-        line = f"{row.benchmark:16s}{row.case:{width}s}{row.kind:>10s}{row.value:10,.2f}{kept:>10s}{change:>10s}"
+        line = f"{row.benchmark:17s}{row.case:{width}s}{row.kind:>10s}{row.value:10,.2f}{kept:>10s}{change:>10s}"
         lines.append(f"{RED}{line}{PLAIN}" if row.worse and coloured else line + " worse" * row.worse)
     return lines
 
