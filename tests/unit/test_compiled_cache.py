@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+from numba import types
 
 import fairfold
 from fairfold.compiled import inner_njit, njit
@@ -131,3 +133,18 @@ def test_inner_functions_can_be_called():
     assert first(np.array([5.0])) == 5
     with pytest.raises(ValueError, match="nothing to double"):
         doubled(np.empty(0))
+
+
+def test_what_is_needed_together_is_compiled_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # nothing is known from an earlier run
+
+    def halved():
+        return njit(siblings=lambda signature: [(types.float64,)] if signature == (types.int64,) else [])(half)
+
+    first, again = halved(), halved()
+    assert first(3) == 1.5 and [*first.overloads] == [(types.int64,), (types.float64,)]
+    assert again(3.0) == 1.5 and again.stats.cache_hits.total() == 1
+
+
+def half(value):
+    return value / 2

@@ -97,7 +97,7 @@ for (const picture of document.querySelectorAll(".picture[data-points]")) {
 const folds = [...document.querySelectorAll("details.fold")];
 const unfoldAll = document.getElementById("unfold");
 const unfoldTarget = () => {
-  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1));
   const fold = target && (target.closest("details.fold") ?? target.closest("section")?.querySelector("details.fold"));
   if (!fold || fold.open) return;
   fold.open = true;

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairfold.forests.growth import random_below, random_share
+from fairfold.forests.growth import _other_kind, grow_tree, random_below, random_share
 from fairfold.forests.trees import MultilabelForest
 from fairfold.seeds import seed_sequence
 
@@ -196,3 +196,12 @@ def test_random_numbers_are_the_published_ones():
     state = np.array([1234567], dtype=np.uint64)
     assert random_below(state, 1000) == 6457827717110365317 * 1000 >> 64
     assert random_share(state) == (3203168211198807973 >> 11) / 2**53
+
+
+def test_kinds_that_compile_in_one_go_are_those_that_are_called():
+    X, Y = make_data(60, 2, 0)
+    for kind in ("random_forest", "extra_trees"):
+        MultilabelForest(kind, n_trees=1, random_state=0).fit(X, Y)
+    others = {signature: _other_kind(signature) for signature in grow_tree.overloads}
+    pairs = [(one, *found) for one, found in others.items() if found]
+    assert pairs and all(others[other] == [one] for one, other in pairs)
