@@ -456,9 +456,11 @@ class MultilabelForest(ForgetsSamples):
 
     def _votes(self, counted: np.ndarray) -> np.ndarray:
         """(n, n_labels) how many of the trees that are counted, (n, n_trees), predict each label."""
-        sees = self.label_of_tree_[:, np.newaxis] == np.arange(self.value_.shape[1])
-        sees |= self.label_of_tree_[:, np.newaxis] == ALL_LABELS
-        return counted.astype(np.float32) @ sees.astype(np.float32)  # whole numbers, exact
+        votes = np.zeros((len(counted), self.value_.shape[1]), dtype=np.float32)
+        for label in np.unique(self.label_of_tree_):
+            labels = slice(None) if label == ALL_LABELS else slice(label, label + 1)
+            votes[:, labels] += counted[:, self.label_of_tree_ == label].sum(axis=1, dtype=np.float32, keepdims=True)
+        return votes
 
     def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False) -> np.ndarray:
         values = _pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
