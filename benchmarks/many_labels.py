@@ -88,7 +88,7 @@ def alone(*task: object) -> tuple[list[float], list[float]]:
 
 
 def report(label: str, scores: list[float], costs: list[float]) -> None:
-    numbers = "".join(f"{score:7.3f}" for score in scores)
+    numbers = "".join(f"{score:7.4f}" for score in scores)
     print(f"{label:24s}{numbers}{costs[0]:8.1f}{costs[1]:8.1f}{costs[2]:8.0f}{costs[3]:8.0f}", flush=True)
 
 

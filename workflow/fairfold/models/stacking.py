@@ -191,7 +191,7 @@ def pool_weights(
     """
     n_cells = max(P.nnz for P in probabilities) if sparse.issparse(observed) else observed.size
     step = max(-(-n_cells // _MOST_CELLS), 1)
-    sample, likelihood = _likelihoods(observed[::step], [P[::step] for P in probabilities])
+    sample, likelihood = _likelihoods(observed, probabilities, step)
     counts = np.ones(-(-observed.shape[0] // step)) if sample_weight is None else sample_weight[::step]
     likeliest = _likeliest_weights(likelihood, counts[sample])
     gained = likeliest @ likelihood
@@ -202,17 +202,19 @@ def pool_weights(
     return trust * likeliest + (1 - trust) * np.eye(len(likeliest))[0]
 
 
-def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
-    """Sample of each cell, and (n_members, n_cells) how likely it is to be observed as it was."""
+def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix], step: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of samples some steps apart, that of each cell, and (n_members, n_cells) how likely it is to be as observed."""
     if sparse.issparse(observed):
-        counts, cells = cells_of_any(parts_of([observed, *probabilities]))
+        counts, cells = cells_of_any(parts_of([each[::step] for each in (observed, *probabilities)]))
+        give_back_memory()
         sample, observed = np.repeat(np.arange(len(counts), dtype=np.int32), counts), cells[0].astype(np.int8)
         likelihood = cells[1:].astype(np.float64, order="F")
         del cells
         least = FLOOR  # which stands for all below it
     else:
+        observed = observed[::step]
         sample, observed = np.repeat(np.arange(len(observed)), observed.shape[1]), observed.ravel()
-        likelihood = np.asfortranarray([each.ravel() for each in probabilities], dtype=np.float64)
+        likelihood = np.asfortranarray([each[::step].ravel() for each in probabilities], dtype=np.float64)
         least = 1e-12
     np.subtract(1, likelihood, out=likelihood, where=observed != 1)
     np.maximum(likelihood, least, out=likelihood)

@@ -47,7 +47,7 @@ TRUSTED = frozenset(
         "fairfold.models.correction.CorrectedClassifier",
         "fairfold.models.lean_boosting.LeanBoosting",
         "fairfold.models.kernel_ridge.KernelRidgeClassifier",
-        "fairfold.models.linear_ridge.LinearRidge",
+        "fairfold.models.many_label_ridge.ManyLabelRidge",
         "fairfold.models.measured.MeasuredRows",
         "fairfold.models.ml_knn.MLkNN",
         "fairfold.models.one_level.OneLevelModel",

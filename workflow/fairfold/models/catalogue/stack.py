@@ -25,7 +25,7 @@ def make(
 ) -> StackedClassifier:
     """Unfitted classifier of several labels.
 
-    Where labels are many, it pools forests of one level, as more add nothing there, and linear ridge regression,
+    Where labels are many, it pools forests of one level, as more add nothing there, and ridge regression,
     whatever ``members`` and ``imputation`` say.
 
     Parameters
@@ -38,7 +38,7 @@ def make(
     from fairfold.forests.boosting import MultilabelBoosting
     from fairfold.forests.out_of_bag import OutOfBagCascade
     from fairfold.models.kernel_ridge import KernelRidgeClassifier
-    from fairfold.models.linear_ridge import LinearRidge
+    from fairfold.models.many_label_ridge import ManyLabelRidge
     from fairfold.models.stacking import StackedClassifier
 
     forests = {"n_trees": n_trees, "max_levels": max_levels, "shape": shape, "imputation": imputation}
@@ -48,7 +48,7 @@ def make(
         "kernel ridge": [("kernel ridge", KernelRidgeClassifier())],
     }
     one_level = OutOfBagCascade(n_trees=min(n_trees, TREES_OF_MANY), max_levels=0, shape=shape)
-    of_many = [("forests", one_level), ("linear ridge", LinearRidge())]
+    of_many = [("forests", one_level), ("ridge", ManyLabelRidge())]
     estimators = [each for name in MEMBERS if name in members for each in made[name]]
     return StackedClassifier(estimators, of_many=of_many, **options)
 

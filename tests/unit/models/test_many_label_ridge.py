@@ -1,15 +1,19 @@
-"""Linear ridge regression equals scikit-learn's, and leave-one-out predictions those of models fitted anew."""
+"""Ridge regression equals scikit-learn's, and leave-one-out predictions those of models fitted anew.
+
+Of words, of other features, and of kernels with landmarks, which are of single precision.
+"""
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
 
 from fairfold.errors import ModelError
 from fairfold.models import make_model
-from fairfold.models.linear_ridge import LEAST, LinearRidge, leading_directions
+from fairfold.models.many_label_ridge import GAMMA, LEAST, ManyLabelRidge, leading_directions
 
 
 def words(n=70, n_words=30, n_labels=6, seed=0):
@@ -26,7 +30,7 @@ def kept(P):
 def strength(model, Z, s):
     centred = s[:, np.newaxis] * (Z - s**2 @ Z / (s @ s))
     w = np.linalg.eigvalsh(centred.T @ centred)
-    return model.penalty_ * w[w > w[-1] * 1e-10].mean()
+    return model.penalty_ * w[w > w[-1] * (1e-10 if model.landmarks_ is None else 1e-6)].mean()
 
 
 @pytest.mark.parametrize("n", [20, 60])  # fewer samples than features, and more
@@ -35,7 +39,7 @@ def test_equals_scikit_learns_on_weighted_words(n, weighted):
     X, Y = words()
     weights = np.linspace(0.5, 1.5, n) if weighted else None
     s = np.sqrt(weights / weights.mean()) if weighted else np.ones(n)
-    model = LinearRidge().fit(sparse.csr_array(X[:n]), Y[:n], sample_weight=weights)
+    model = ManyLabelRidge(n_landmarks=0).fit(sparse.csr_array(X[:n]), Y[:n], sample_weight=weights)
     idf = TfidfTransformer(norm="l2", smooth_idf=True).fit(X[:n])
     Z, new = (idf.transform(part).toarray() for part in (X[:n], X[n:]))
     ridge = Ridge(alpha=strength(model, Z, s), solver="svd").fit(Z, Y[:n], sample_weight=s**2)
@@ -47,16 +51,72 @@ def test_equals_scikit_learns_on_weighted_words(n, weighted):
 def test_dense_features_are_standardised():
     X, Y = words()
     X = X - 1.5
-    model = LinearRidge().fit(X[:60], Y[:60])
+    model = ManyLabelRidge().fit(X[:60], Y[:60])
     Z = (X - X[:60].mean(axis=0)) / X[:60].std(axis=0)
     ridge = Ridge(alpha=strength(model, Z[:60], np.ones(60)), solver="svd").fit(Z[:60], Y[:60])
     np.testing.assert_allclose(model.predict_proba(X[60:]).toarray(), kept(ridge.predict(Z[60:])), atol=1e-6)
 
 
+def kernels_with(model, X):
+    """Features whose products are the kernel as the landmarks, a little of their diagonal added, approximate it."""
+    Z = TfidfTransformer(norm="l2").fit(X[:60]).transform(X)
+    landmarks = model.landmarks_
+    w, Q = np.linalg.eigh(rbf_kernel(landmarks, gamma=GAMMA) + 1e-5 * np.eye(landmarks.shape[0]))
+    return rbf_kernel(Z, landmarks, gamma=GAMMA) @ Q / np.sqrt(w)
+
+
+@pytest.mark.parametrize("n_landmarks", [60, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_few_words_equals_scikit_learns_on_kernels_with_landmarks(n_landmarks, weighted):
+    X, Y = words(90)
+    X[[3, 70]] = 0  # without a word
+    weights = np.linspace(0.5, 1.5, 60) if weighted else None
+    s = np.sqrt(weights / weights.mean()) if weighted else np.ones(60)
+    model = ManyLabelRidge(n_landmarks=n_landmarks).fit(sparse.csr_array(X[:60]), Y[:60], sample_weight=weights)
+    assert model.coef_.shape == (n_landmarks, 6)
+    F = kernels_with(model, X)
+    ridge = Ridge(alpha=strength(model, F[:60], s), solver="svd").fit(F[:60], Y[:60], sample_weight=s**2)
+    P = model.predict_proba(sparse.csr_array(X[60:])).toarray()
+    np.testing.assert_allclose(P, kept(ridge.predict(F[60:])), atol=2e-4)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_with_landmarks_too_samples_are_left_out_as_if_fitted_anew(grouped):
+    X, Y = words(60)
+    group_of = np.random.default_rng(0).permutation(60) // 4 if grouped else np.arange(60)
+    groups = {"groups": group_of} if grouped else {}
+    model = ManyLabelRidge(n_landmarks=40).fit(sparse.csr_array(X), Y, **groups)
+    F, expected = kernels_with(model, X), np.empty(Y.shape)
+    alpha = strength(model, F, np.ones(60))
+    for group in np.unique(group_of):
+        left = group_of == group
+        ridge = Ridge(alpha=alpha, solver="svd").fit(F[~left], Y[~left])
+        expected[left] = ridge.predict(F[left]) - Y[~left].mean(axis=0) + Y.mean(axis=0)
+    np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=2e-4)
+
+
+def test_landmarks_are_for_words_that_are_fewer():
+    X, Y = words()
+    X[1::2] = X[::2]  # the same sample twice is no hindrance
+    for features, n_landmarks, replaced in (
+        (sparse.csr_array(X), 40, True),
+        (sparse.csr_array(X), 30, False),  # no fewer
+        (sparse.csr_array(X[:25]), 40, False),  # more than samples
+        (X, 40, False),  # not sparse
+        (sparse.csr_array(-X), 40, False),  # no words
+    ):
+        model = ManyLabelRidge(n_landmarks=n_landmarks).fit(features, Y[: features.shape[0]])
+        assert (model.landmarks_ is not None) == replaced
+        assert np.isfinite(model.coef_).all()
+    for wrong in (-1, 2.5, True, "many"):
+        with pytest.raises(ModelError, match=r"n_landmarks is .*; it must be a whole number of at least 0\."):
+            ManyLabelRidge(n_landmarks=wrong).fit(X, Y)
+
+
 @pytest.mark.parametrize("n", [20, 60])
 def test_unseen_predictions_are_those_of_models_without_the_sample(n):
     X, Y = words(n)
-    model = LinearRidge().fit(sparse.csr_array(X), Y)
+    model = ManyLabelRidge(n_landmarks=0).fit(sparse.csr_array(X), Y)
     Z = TfidfTransformer(norm="l2").fit_transform(X).toarray()
     alpha, expected = strength(model, Z, np.ones(n)), np.empty(Y.shape)
     for left in range(n):
@@ -69,7 +129,7 @@ def test_unseen_predictions_are_those_of_models_without_the_sample(n):
 def test_of_groups_whole_ones_are_left_out():
     X, Y = words(60)
     groups = np.random.default_rng(0).permutation(np.repeat(np.arange(15), 4))
-    model = LinearRidge().fit(sparse.csr_array(X), Y, groups=groups)
+    model = ManyLabelRidge(n_landmarks=0).fit(sparse.csr_array(X), Y, groups=groups)
     Z = TfidfTransformer(norm="l2").fit_transform(X).toarray()
     alpha, expected = strength(model, Z, np.ones(60)), np.empty(Y.shape)
     for group in range(15):
@@ -77,10 +137,10 @@ def test_of_groups_whole_ones_are_left_out():
         ridge = Ridge(alpha=alpha, solver="svd").fit(Z[~left], Y[~left])
         expected[left] = ridge.predict(Z[left]) - Y[~left].mean(axis=0) + Y.mean(axis=0)
     np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=1e-6)
-    alone = LinearRidge().fit(sparse.csr_array(X), Y, groups=np.arange(60))
-    np.testing.assert_allclose(
-        alone.unseen_proba_.toarray(), LinearRidge().fit(sparse.csr_array(X), Y).unseen_proba_.toarray(), atol=1e-6
+    alone, of_none = (
+        ManyLabelRidge(n_landmarks=0).fit(sparse.csr_array(X), Y, groups=groups) for groups in (np.arange(60), None)
     )
+    np.testing.assert_allclose(alone.unseen_proba_.toarray(), of_none.unseen_proba_.toarray(), atol=1e-6)
 
 
 def test_copies_of_a_sample_tell_nothing_where_they_are_a_group():
@@ -91,7 +151,7 @@ def test_copies_of_a_sample_tell_nothing_where_they_are_a_group():
     given = np.tile(X, (3, 1)), np.tile(Y, (3, 1))
     margins = []
     for options in ({"groups": groups}, {}):
-        P = LinearRidge().fit(*given, **options).unseen_proba_.toarray()[:100]
+        P = ManyLabelRidge().fit(*given, **options).unseen_proba_.toarray()[:100]
         P -= P.mean(axis=0)
         error = P.std() * np.sqrt(1 / Y.sum() + 1 / (Y.size - Y.sum()))
         margins.append((P[Y == 1].mean() - P[Y == 0].mean()) / error)
@@ -102,7 +162,7 @@ def test_gaps_are_filled_as_by_the_kernel_ridge():
     X, Y = words()
     X[::7, 2] = np.nan
     filled = np.column_stack([np.where(np.isnan(X), np.nanmedian(X, axis=0), X), np.isnan(X[:, 2])])
-    ours, theirs = LinearRidge().fit(X, Y), LinearRidge().fit(filled, Y)
+    ours, theirs = ManyLabelRidge().fit(X, Y), ManyLabelRidge().fit(filled, Y)
     np.testing.assert_allclose(ours.predict_proba(X).toarray(), theirs.predict_proba(filled).toarray(), atol=1e-6)
 
 
@@ -111,7 +171,7 @@ def test_on_labels_by_chance_unseen_predictions_tell_nothing():
     random = np.random.default_rng(0)
     X = normalize(random.normal(size=(400, 30)))
     Y = (random.random((400, 40)) < 0.3).astype(np.int8)
-    P = LinearRidge().fit(X, Y).unseen_proba_.toarray()
+    P = ManyLabelRidge().fit(X, Y).unseen_proba_.toarray()
     P -= P.mean(axis=0)
     n = Y.sum()
     error = P.std() * np.sqrt(1 / n + 1 / (Y.size - n))
@@ -122,10 +182,10 @@ def test_on_labels_by_chance_unseen_predictions_tell_nothing():
 def test_with_as_many_leading_directions_as_there_are_nothing_changes(monkeypatch, kind):
     """But for single precision, in which these directions are held."""
     X, Y = words()
-    whole = LinearRidge().fit(kind(X[:60]), Y[:60])
-    monkeypatch.setattr("fairfold.models.linear_ridge.MOST_DECOMPOSED", 5)
-    monkeypatch.setattr("fairfold.models.linear_ridge.N_LEADING", X.shape[1])
-    found = LinearRidge().fit(kind(X[:60]), Y[:60])
+    whole = ManyLabelRidge().fit(kind(X[:60]), Y[:60])
+    monkeypatch.setattr("fairfold.models.many_label_ridge.MOST_DECOMPOSED", 5)
+    monkeypatch.setattr("fairfold.models.many_label_ridge.N_LEADING", X.shape[1])
+    found = ManyLabelRidge().fit(kind(X[:60]), Y[:60])
     assert found.penalty_ == whole.penalty_
     for ours, theirs in (
         (found.unseen_proba_, whole.unseen_proba_),
@@ -149,12 +209,12 @@ def test_leading_directions_span_what_has_no_others(kind):
 
 def test_leading_directions_tell_nothing_of_labels_by_chance(monkeypatch):
     """Directions are of all samples' features, and of no label: within four standard errors."""
-    monkeypatch.setattr("fairfold.models.linear_ridge.MOST_DECOMPOSED", 20)
-    monkeypatch.setattr("fairfold.models.linear_ridge.N_LEADING", 10)
+    monkeypatch.setattr("fairfold.models.many_label_ridge.MOST_DECOMPOSED", 20)
+    monkeypatch.setattr("fairfold.models.many_label_ridge.N_LEADING", 10)
     random = np.random.default_rng(0)
     X = normalize(random.normal(size=(400, 30)))
     Y = (random.random((400, 40)) < 0.3).astype(np.int8)
-    P = LinearRidge().fit(X, Y).unseen_proba_.toarray()
+    P = ManyLabelRidge().fit(X, Y).unseen_proba_.toarray()
     P -= P.mean(axis=0)
     error = P.std() * np.sqrt(1 / Y.sum() + 1 / (Y.size - Y.sum()))
     assert abs(P[Y == 1].mean() - P[Y == 0].mean()) < 4 * error
@@ -162,17 +222,17 @@ def test_leading_directions_tell_nothing_of_labels_by_chance(monkeypatch):
 
 def test_what_would_not_fit_into_memory_is_refused_before(monkeypatch):
     X, Y = words()
-    monkeypatch.setattr("fairfold.models.linear_ridge.NEVER_TOO_MUCH", 0)
-    monkeypatch.setattr("fairfold.models.linear_ridge.free_memory", lambda: 1000)
+    monkeypatch.setattr("fairfold.models.many_label_ridge.NEVER_TOO_MUCH", 0)
+    monkeypatch.setattr("fairfold.models.many_label_ridge.free_memory", lambda: 1000)
     with pytest.raises(ModelError, match=r"6 labels on 30 features of 70 samples needs about .* are free"):
-        LinearRidge().fit(X, Y)
+        ManyLabelRidge().fit(X, Y)
 
 
 def test_only_the_highest_are_kept(monkeypatch):
     X, Y = words()
-    model = LinearRidge().fit(sparse.csr_array(X), Y)
+    model = ManyLabelRidge().fit(sparse.csr_array(X), Y)
     whole = model.predict_proba(sparse.csr_array(X)).toarray()
-    monkeypatch.setattr("fairfold.models.linear_ridge.MOST_KEPT", 2)
+    monkeypatch.setattr("fairfold.models.many_label_ridge.MOST_KEPT", 2)
     few = model.predict_proba(sparse.csr_array(X)).toarray()
     order = np.argsort(-whole, axis=1, kind="stable")
     np.put_along_axis(whole, order[:, 2:], 0, axis=1)
@@ -182,9 +242,9 @@ def test_only_the_highest_are_kept(monkeypatch):
 def test_labels_that_nobody_has_are_never_expected_and_others_are_checked():
     X, Y = words()
     Y[:, 0] = 0
-    assert LinearRidge().fit(X, Y).predict_proba(X)[:, [0]].nnz == 0
+    assert ManyLabelRidge().fit(X, Y).predict_proba(X)[:, [0]].nnz == 0
     with pytest.raises(ModelError, match="one row per sample"):
-        LinearRidge().fit(X, Y[:-1])
+        ManyLabelRidge().fit(X, Y[:-1])
 
 
 def test_the_default_model_pools_it_with_forests_where_labels_are_many(tmp_path):
