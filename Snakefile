@@ -9,3 +9,5 @@ rule study:
     default_target: True
     input:
         rules.all.input,
+    message:
+        "All is there"

@@ -28,12 +28,21 @@ UNMEASURED = {  # what may come from a cache cannot be measured, and what comput
 }
 
 
-def test_every_job_has_a_log_of_its_own_and_is_measured(study):
-    code, output = study().run("--dry-run", "--quiet", "progress")
+def jobs_of(one_study, root, **options):
+    """Rule of each job that would be run, and what the plan says of it in place of the rule's message."""
+    one_study.snakefile = one_study.folder / "Snakefile"
+    one_study.snakefile.write_text(
+        f'include: "{root}/Snakefile"\nfor each in workflow.rules:\n    each.message = None\n'
+    )
+    code, output = one_study.run("study", "--dry-run", "--quiet", "progress", **options)
     assert code == 0, output
     blocks = re.findall(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)", output, re.MULTILINE)
     jobs = [(rule, dict(re.findall(r"^    (\w+): (.+)$", block, re.MULTILINE))) for rule, block in blocks]
-    jobs = [(rule, job) for rule, job in jobs if "output" in job]
+    return [(rule, job) for rule, job in jobs if "output" in job]
+
+
+def test_every_job_has_a_log_of_its_own_and_is_measured(study, root):
+    jobs = jobs_of(study(), root)
     assert len(jobs) > 60
     logs = [job["log"] for _, job in jobs]
     assert len(set(logs)) == len(logs)
@@ -45,15 +54,22 @@ def test_every_job_has_a_log_of_its_own_and_is_measured(study):
 def test_units_share_the_cores(study, root, cores, expected):
     """Of four units each has a core, or as many as are there for each, and no more than it has models."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    code, output = study(config).run("--dry-run", "--quiet", "progress", cores=cores)
-    assert code == 0, output
-    units = re.findall(r"^(?:local)?rule score_models:\n((?:    .+\n)+)", output, re.MULTILINE)
-    threads = [re.search(r"^    threads: (\d+)$", unit, re.MULTILINE) for unit in units if "output" in unit]
+    jobs = jobs_of(study(config), root, cores=cores)
+    threads = [job.get("threads", "1") for rule, job in jobs if rule == "score_models"]
     assert len(threads) == 4
-    assert {found[1] if found else "1" for found in threads} == expected
+    assert {*threads} == expected
 
 
 def test_snakemakes_own_advice_is_followed(study):
     code, output = study().run("--lint")
     assert code == 0, output
     assert "in a good condition" in output
+
+
+def test_each_rule_says_what_it_does(root):
+    """A line on the screen; a rule made from another has that one's."""
+    texts = [path.read_text() for path in (root / "workflow").glob("**/*.smk")]
+    rules = [rule for text in texts for rule in re.split(r"^ *rule(?: \w+)?:\n", text, flags=re.MULTILINE)[1:]]
+    assert len(rules) > 40
+    for rule in rules:
+        assert re.search(r"    message:\n +f?\"[A-Z].*\"\n +script:\n", rule), rule

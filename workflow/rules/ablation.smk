@@ -35,5 +35,7 @@ rule ablate_model:
         settings=study.model_settings(config, "Stack+", ABLATION),
         threshold=WEAK_LABELS["forest"]["threshold"],
         code=code_of_models("ablate_model", ["Stack+"]),
+    message:
+        "Ablations of Stack+ on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/ablate_model.py"

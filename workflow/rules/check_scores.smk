@@ -63,5 +63,7 @@ rule check_scores:
         parts=lambda wildcards: [
             part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]
         ],
+    message:
+        "Check that all was scored"
     script:
         "../scripts/check_scores.py"

@@ -130,6 +130,8 @@ rule repeat_procedures:
             name: CROSS_TESTING[name]
             for name in ("parameters", "n_permutations", "alpha", "early_stop")
         },
+    message:
+        "Cross-testing of {wildcards.experiment}, from repetition {wildcards.first}"
     script:
         "../scripts/repeat_procedures.py"
 
@@ -155,6 +157,8 @@ rule simulate_test_shares:
             "n_permutations": TEST_SHARE["n_permutations"],
             "alpha": CROSS_TESTING["alpha"],
         },
+    message:
+        "Shares of test data on {wildcards.dataset}, from simulation {wildcards.first}"
     script:
         "../scripts/simulate_test_shares.py"
 
@@ -194,5 +198,7 @@ rule cross_test_models:
             CHOSEN_FROM["candidates"],
             *modules_of_splitters([config["folds"]["method"]]),
         ),
+    message:
+        "Cross-testing of forests on {wildcards.dataset}, from repetition {wildcards.first}"
     script:
         "../scripts/cross_test_models.py"

@@ -43,6 +43,8 @@ rule prepare_dataset:
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
+    message:
+        "Read {wildcards.dataset}"
     script:
         "../scripts/prepare_dataset.py"
 
@@ -57,6 +59,8 @@ rule describe_datasets:
         "results/logs/describe_datasets.log",
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
+    message:
+        "Describe the datasets"
     script:
         "../scripts/describe_datasets.py"
 
@@ -74,5 +78,7 @@ rule inspect_dataset:
     localrule: True  # its warnings are for the screen
     params:
         n_splits=config["folds"]["n_splits"],
+    message:
+        "Look for columns of {wildcards.dataset} that are not what they seem"
     script:
         "../scripts/inspect_dataset.py"

@@ -45,6 +45,8 @@ rule predict_ecoc:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
+    message:
+        "Codes, example {wildcards.example}"
     script:
         "../scripts/predict_ecoc.py"
 
@@ -62,6 +64,8 @@ rule map_posteriors:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
+    message:
+        "Map of posteriors, example {wildcards.example}"
     script:
         "../scripts/map_posteriors.py"
 
@@ -81,5 +85,7 @@ rule compare_codes:
             "n_splits": ECOC["n_splits"],
             "designs": ECOC["comparison"]["designs"],
         },
+    message:
+        "Codes and scikit-learn's classifiers on {wildcards.dataset}"
     script:
         "../scripts/compare_codes.py"

@@ -63,5 +63,7 @@ for section in dict.fromkeys(figure.section for figure in DRAWN):
                 for figure in drawn
             ],
             code=code("draw_figures", *{figure.draw: None for figure in drawn}),
+        message:
+            f"Figures of {section.replace('_', ' ')}"
         script:
             "../scripts/draw_figures.py"

@@ -44,6 +44,8 @@ rule fit_final_model:
         model=FINAL["model"],
         settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
         code=code_of_models("fit_final_model", FINAL_MODELS),
+    message:
+        "Fit the model to take home on {wildcards.dataset}"
     script:
         "../scripts/fit_final_model.py"
 
@@ -68,6 +70,8 @@ rule examine_labels:
         hidden=30,
         settings=rules.fit_final_model.params.settings,
         code=code_of_models("examine_labels", FINAL_MODELS),
+    message:
+        "Examine the labels of {wildcards.dataset}"
     script:
         "../scripts/examine_labels.py"
 
@@ -86,5 +90,7 @@ rule write_dataset_page:
         "results/logs/write_dataset_page/{dataset}.log",
     benchmark:
         "results/benchmarks/write_dataset_page/{dataset}.tsv"
+    message:
+        "Page of {wildcards.dataset}"
     script:
         "../scripts/write_dataset_page.py"

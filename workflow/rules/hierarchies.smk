@@ -39,5 +39,7 @@ rule score_hierarchies:
         "results/benchmarks/score_hierarchies/{dataset}_{rate}.tsv"
     params:
         models=WEAK_LABELS["models"],
+    message:
+        "Scores along the hierarchy of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_hierarchies.py"

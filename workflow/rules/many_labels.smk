@@ -58,5 +58,7 @@ rule score_many_labels:
         models=WEAK_LABELS["models"],
         bands=MANY_LABELS["bands"],
         propensity=MANY_LABELS["propensity"],
+    message:
+        "Scores of many labels on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_many_labels.py"

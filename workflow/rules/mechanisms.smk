@@ -46,6 +46,8 @@ rule examine_observed_labels:
         "results/logs/examine_observed_labels/{dataset}.log",
     benchmark:
         "results/benchmarks/examine_observed_labels/{dataset}.tsv"
+    message:
+        "Are labels of {wildcards.dataset} missing at random?"
     script:
         "../scripts/examine_observed_labels.py"
 
@@ -77,5 +79,7 @@ rule score_mechanism:
             "score_mechanism",
             [*MECHANISM_MODELS, study.REFERENCE, "kernel-ridge", "logistic", "kNN"],
         ),
+    message:
+        "Labels of {wildcards.dataset} hidden by {wildcards.mechanism}, {wildcards.wrong} % wrong"
     script:
         "../scripts/score_mechanism.py"

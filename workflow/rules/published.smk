@@ -29,6 +29,8 @@ rule write_config:
         "results/logs/write_config.log",
     params:
         config=config,
+    message:
+        "Keep the configuration"
     script:
         "../scripts/write_config.py"
 
@@ -53,5 +55,7 @@ rule compare_published:
         "results/logs/compare_published.log",
     benchmark:
         "results/benchmarks/compare_published.tsv"
+    message:
+        "Compare with the published numbers"
     script:
         "../scripts/compare_published.py"

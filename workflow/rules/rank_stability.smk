@@ -48,5 +48,7 @@ rule repeat_weak_labels:
         },
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
         code=code_of_models("repeat_weak_labels", STABILITY_MODELS),
+    message:
+        "Ranks on {wildcards.dataset} with folds by {wildcards.splitter}, from split {wildcards.first}"
     script:
         "../scripts/repeat_weak_labels.py"

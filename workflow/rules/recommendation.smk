@@ -82,6 +82,8 @@ rule train_reference:
         n_labels=study.REFERENCE_LABELS,
         settings=study.model_settings(config, study.REFERENCE),
         code=code_of_models("train_reference", [study.REFERENCE]),
+    message:
+        "Reference of many labels on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/train_reference.py"
 
@@ -100,6 +102,8 @@ rule estimate_label_frequency:
         "results/benchmarks/estimate_label_frequency/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
+    message:
+        "How many labels of {wildcards.dataset} are missing, {wildcards.rate} % hidden"
     script:
         "../scripts/estimate_label_frequency.py"
 
@@ -124,6 +128,8 @@ rule correct_scores:
         seed=config["seed"],
         models=WEAK_LABELS["models"],
         threshold=WEAK_LABELS["forest"]["threshold"],
+    message:
+        "Scores on complete labels of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/correct_scores.py"
 
@@ -154,5 +160,7 @@ rule recommend_models:
             "n_repeats": config["folds"]["repeats"],
         },
         hierarchical=HIERARCHICAL,
+    message:
+        "Recommend models"
     script:
         "../scripts/recommend_models.py"

@@ -15,6 +15,8 @@ rule render_tables:
     params:
         # templates, style, captions and contents are read, too
         code=code_of(SCRIPTS / "render_tables.py", PAGES),
+    message:
+        "Pages of all tables"
     script:
         "../scripts/render_tables.py"
 
@@ -36,6 +38,8 @@ rule render_report:
     params:
         # templates, style, captions and contents are read, too
         code=code_of(SCRIPTS / "render_report.py", PAGES),
+    message:
+        "Write the report"
     script:
         "../scripts/render_report.py"
 
@@ -55,5 +59,7 @@ rule pack_figures:
     params:
         # templates, style, captions and contents are read, too
         code=code_of(SCRIPTS / "pack_figures.py", PAGES),
+    message:
+        "Pack the figures"
     script:
         "../scripts/pack_figures.py"

@@ -41,5 +41,7 @@ rule score_by_samples:
         ),
         threshold=WEAK_LABELS["forest"]["threshold"],
         code=lambda wildcards: code_of_models("score_by_samples", [wildcards.model]),
+    message:
+        "Scores of {wildcards.model} by samples of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_by_samples.py"

@@ -77,6 +77,8 @@ rule split_dataset:
         code=lambda wildcards: code(
             "split_dataset", *modules_of_splitters([wildcards.splitter])
         ),
+    message:
+        "Folds of {wildcards.dataset} by {wildcards.splitter}"
     script:
         "../scripts/split_dataset.py"
 
@@ -111,6 +113,8 @@ rule measure_split:
         "results/benchmarks/measure_split/{dataset}.tsv"
     params:
         splitters=SPLITTING["methods"],
+    message:
+        "Measure the folds of {wildcards.dataset}"
     script:
         "../scripts/measure_split.py"
 
@@ -125,6 +129,8 @@ rule describe_labels:
         "results/logs/describe_labels.log",
     benchmark:
         "results/benchmarks/describe_labels.tsv"
+    message:
+        "Describe the label matrices"
     script:
         "../scripts/describe_labels.py"
 
@@ -148,5 +154,7 @@ rule estimate_fold_effect:
             "estimate_fold_effect",
             *modules_of_splitters(["random", *SPLITTING["methods"]]),
         ),
+    message:
+        "What folds do to estimates on {wildcards.dataset}"
     script:
         "../scripts/estimate_fold_effect.py"

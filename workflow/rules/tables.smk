@@ -36,6 +36,8 @@ rule describe_models:
                 code("tabulate", "fairfold.models.legend:legend_table"),
             ]
         ),
+    message:
+        "Describe the models"
     script:
         "../scripts/tabulate.py"
 
@@ -64,5 +66,7 @@ for stage, steps in STEPS_OF.items():
             code=code(
                 "tabulate", *[each["function"] for each in steps if each["function"]]
             ),
+        message:
+            f"Tables of {stage.replace('_', ' ')}"
         script:
             "../scripts/tabulate.py"

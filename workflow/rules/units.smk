@@ -68,6 +68,8 @@ for is_many, models in UNIT_MODELS.items():
                 [piece(rules.estimate_label_frequency, unit)],
                 [piece(rules.correct_scores, unit)],
             ],
+        message:
+            "Train and score on {wildcards.dataset}, {wildcards.rate} % hidden"
         script:
             "../scripts/run_pieces.py"
 
@@ -108,6 +110,8 @@ rule compare_splitters:
             ],
             [piece(rules.measure_split, unit)],
         ],
+    message:
+        "Compare splitters on {wildcards.dataset}"
     script:
         "../scripts/run_pieces.py"
 
@@ -155,6 +159,8 @@ if SEARCH_IS_WHOLE:
                 [piece(rules.gather_pairs, unit)],
                 [piece(rules.reevaluate_pairs, unit)],
             ],
+        message:
+            "Pairs of features of {wildcards.dataset}"
         script:
             "../scripts/run_pieces.py"
 
@@ -190,6 +196,8 @@ if SETS_ARE_WHOLE:
                     ],
                 ],
             ],
+        message:
+            "Sets of features of {wildcards.dataset}, {wildcards.rate} % hidden"
         script:
             "../scripts/run_pieces.py"
 
@@ -224,6 +232,8 @@ rule run_examples:
                 ],
             ]
         ],
+    message:
+        "Codes, small examples"
     script:
         "../scripts/run_pieces.py"
 

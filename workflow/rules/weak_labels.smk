@@ -100,6 +100,8 @@ rule mask_labels:
         "results/benchmarks/mask_labels/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
+    message:
+        "Hide {wildcards.rate} % of the labels of {wildcards.dataset}"
     script:
         "../scripts/mask_labels.py"
 
@@ -120,6 +122,8 @@ rule grow_first_level:
     params:
         seed=config["seed"],
         settings=WEAK_LABELS["forest"],
+    message:
+        "First level {wildcards.first_level} on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/grow_first_level.py"
 
@@ -148,5 +152,7 @@ rule train_model:
             wildcards.model
         ),
         code=lambda wildcards: code_of_models("train_model", [wildcards.model]),
+    message:
+        "Train {wildcards.model} on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/train_model.py"

@@ -90,6 +90,8 @@ rule evaluate_pairs:
             WIN_PERCENTAGE["jobs_per_dataset"],
         ],
         setting=PAIR_SETTING,
+    message:
+        "Pairs of features of {wildcards.dataset}, part {wildcards.part}"
     script:
         "../scripts/evaluate_pairs.py"
 
@@ -106,6 +108,8 @@ rule gather_pairs:
         "results/logs/gather_pairs/{dataset}.log",
     benchmark:
         "results/benchmarks/gather_pairs/{dataset}.tsv"
+    message:
+        "Gather the pairs of {wildcards.dataset}"
     script:
         "../scripts/gather_pairs.py"
 
@@ -125,6 +129,8 @@ rule permute_pairs:
             WIN_PERCENTAGE["permutations_per_job"], WIN_PERCENTAGE["n_permutations"]
         ),
         setting=PAIR_SETTING,
+    message:
+        "Pairs of {wildcards.dataset} with permuted classes, from {wildcards.first}"
     script:
         "../scripts/permute_pairs.py"
 
@@ -153,6 +159,8 @@ rule tabulate_win_percentages:
             name: WIN_PERCENTAGE[name]
             for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")
         },
+    message:
+        "Win percentages"
     script:
         "../scripts/tabulate_win_percentages.py"
 
@@ -177,6 +185,8 @@ rule reevaluate_pairs:
             for name in ("n_splits", "n_repeats", "corrected")
         },
         alpha=WIN_PERCENTAGE["alpha"],
+    message:
+        "The best pairs of {wildcards.dataset} once more"
     script:
         "../scripts/reevaluate_pairs.py"
 
@@ -198,6 +208,8 @@ rule summarise_pairs:
         seed=config["seed"],
         names=PAIRS_OF,
         options=WIN_SAMPLING,
+    message:
+        "Summarise the pairs"
     script:
         "../scripts/summarise_pairs.py"
 
@@ -216,6 +228,8 @@ rule describe_pairs:
     params:
         titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
         kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
+    message:
+        "Describe the pairs"
     script:
         "../scripts/describe_pairs.py"
 
@@ -256,6 +270,8 @@ rule evaluate_feature_sets:
         permutations=[0, 1],
         exchange=MODEL_SETS["exchange"],
         code=code_of_models("evaluate_feature_sets", SETS_MODELS),
+    message:
+        "Sets of features of {wildcards.dataset}, {wildcards.rate} % hidden, from {wildcards.first}"
     script:
         "../scripts/evaluate_feature_sets.py"
 
