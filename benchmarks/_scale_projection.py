@@ -201,8 +201,11 @@ def hours(seconds: list[float], n_cores: int) -> float:
     return max(free) / 3600
 
 
-def project(paper: dict, dry_run: Callable[[dict], tuple]) -> pd.DataFrame:
-    """A line per part and one of all: jobs, CPU hours, minutes of the longest job, hours on each number of cores."""
+def project(paper: dict, n_jobs: int) -> pd.DataFrame:
+    """A line per part and one of all: jobs, CPU hours, minutes of the longest job, hours on each number of cores.
+
+    ``n_jobs`` is how many the study has where each job is one of its parts.
+    """
     check_config(paper)  # which adds the defaults
     start = start_seconds()
     parts = {
@@ -212,7 +215,6 @@ def project(paper: dict, dry_run: Callable[[dict], tuple]) -> pd.DataFrame:
         **pair_jobs(paper["win_percentage"]),
         **feature_set_jobs(paper["win_percentage"]["models"], paper["weak_labels"]["models"]),
     }
-    n_jobs = dry_run(paper)[0]["total"]
     parts["all other jobs"] = [0.0] * (n_jobs - sum(map(len, parts.values())))
     parts = {name: [start + each for each in jobs] for name, jobs in parts.items()}
     parts["whole study"] = [each for jobs in parts.values() for each in jobs]

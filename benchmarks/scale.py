@@ -77,11 +77,11 @@ def growth() -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def dry_run(config: dict) -> tuple[dict[str, int], float, float]:
-    """Jobs by rule, CPU seconds and MiB of planning a configuration in an empty folder."""
+def dry_run(config: dict, *more: str) -> tuple[dict[str, int], float, float]:
+    """Jobs by rule, CPU seconds and MiB of planning a configuration, with more options, in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "study.yaml").write_text(yaml.safe_dump(config))
-        options = ["--configfile", "study.yaml", "--cores", "1", "--scheduler", "greedy", "--quiet", "rules"]
+        options = ["--configfile", "study.yaml", "--cores", "1", "--scheduler", "greedy", "--quiet", "rules", *more]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--dry-run", *options]
         with (Path(folder) / "out").open("w+") as stream:
             process = subprocess.Popen(command, cwd=folder, stdout=stream, stderr=subprocess.STDOUT)
@@ -109,7 +109,10 @@ def planning() -> pd.DataFrame:
 def projection() -> pd.DataFrame:
     from _scale_projection import project
 
-    return project(yaml.safe_load((ROOT / "config/paper.yaml").read_text()), dry_run)
+    # there, jobs are those of the parts
+    cluster = "--workflow-profile", str(ROOT / "workflow/profiles/slurm")
+    n_jobs = dry_run(paper := yaml.safe_load((ROOT / "config/paper.yaml").read_text()), *cluster)[0]["total"]
+    return project(paper, n_jobs)
 
 
 SECTIONS = {"growth": growth, "planning": planning, "projection": projection}

@@ -200,7 +200,7 @@ def test_no_fold_is_emptied():
     for seed in range(20):
         folds = OptiSplit(5, random_state=seed).assign(Y)
         assert len(np.unique(folds)) == 5
-    assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]))).all()
+    assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]), np.array([2]))).all()
 
 
 @pytest.mark.parametrize("n_ranked", [1, 3, 10])
@@ -216,3 +216,28 @@ def test_ranking_a_few_labels_is_as_good_as_ranking_all(monkeypatch, n_ranked):
         OptiSplit(5, random_state=seed, objective=name).assign(Y) for seed in range(3) for name in module.OBJECTIVES
     ]
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("ranked", [1, 7, 64])
+@pytest.mark.parametrize("change", ["a little", "of all", "of none", "no numbers"])
+def test_the_label_of_a_rank_is_that_of_all_labels_sorted(monkeypatch, ranked, change):
+    """Whatever becomes of the losses: they change a little, groups of equal ones stay, all are others."""
+    monkeypatch.setattr(module, "_RANKED", ranked)
+    monkeypatch.setattr(module, "_BEFORE", max(ranked // 2, 1))
+    rng = np.random.default_rng(0)
+    values = rng.random(60)
+    values[:2] = np.inf
+    group = rng.integers(0, 60, 900)
+    ranking, rank = module._Ranking(losses := values[group]), 0
+    for _ in range(150):
+        expected = np.argsort(losses, kind="stable")[::-1]
+        for _ in range(rng.integers(1, 10)):
+            assert ranking.label_at(rank) == expected[rank]
+            rank += 1
+        if change == "a little":
+            values = values + rng.normal(size=60) * 0.001
+            group[rng.integers(0, 900, 5)] = rng.integers(0, 60, 5)
+        elif change != "of none":
+            values = rng.random(60)
+            values[0] = np.nan if change == "no numbers" else 0.5
+        ranking.update(losses := values[group], rank)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.compiled import njit
 from fairfold.errors import SplitError, unknown_name
 from fairfold.folds import check_folds
 from fairfold.splitting.base import FoldSplitter
@@ -18,7 +19,9 @@ from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
-_RANKED = 64  # labels that are sorted by loss at first; most tries after a success need a few
+_RANKED = 64  # labels that are sorted by loss at a time; most tries after a success need a few
+_MOST_INSERTED = 512  # for more, all are sorted
+_BEFORE = 32  # ranks by which those of the next losses begin earlier
 REMAINDERS = ("first", "fullest")
 
 
@@ -92,8 +95,10 @@ class OptiSplit(FoldSplitter):
             start = random_folds(rows, proportions, rng)
         if self.refine:
             return start
-        objective = self.objective if callable(self.objective) else OBJECTIVES[self.objective]
         labels, has_labels = minority_labels(rows.labels), np.diff(rows.labels.indptr) > 0
+        objective = self.objective
+        if not callable(objective):  # moves change no label's positives
+            objective = partial(OBJECTIVES[objective], positives=label_sizes(labels))
         search = _Search(labels, has_labels, start, proportions, objective, self.remainder == "first")
         for _ in range(self.max_epochs):
             if not search.epoch():
@@ -150,13 +155,11 @@ class _Search:
     def epoch(self) -> bool:
         """One try per label; whether any succeeded."""
         changed, in_vain = False, 0
-        ranking = self._ranking(_RANKED)
+        ranking = _Ranking(self._losses)
         for _ in range(len(self._losses)):
-            if in_vain == len(ranking):
-                ranking = self._ranking(8 * len(ranking))
-            if self.try_label(ranking[in_vain]):
+            if self.try_label(ranking.label_at(in_vain)):
                 changed = True
-                ranking = self._ranking(max(_RANKED, 2 * in_vain))
+                ranking.update(self._losses, in_vain)
             else:
                 in_vain += 1
         return changed
@@ -178,17 +181,75 @@ class _Search:
         self._move(moved, to, origin)
         return False
 
-    def _ranking(self, n_first: int) -> np.ndarray:
-        """The labels of the greatest losses, and those that share the last one's; all labels need not be sorted."""
-        losses = self._losses
-        if n_first >= len(losses):
-            return np.argsort(losses, kind="stable")[::-1]
-        last = np.partition(losses, -n_first)[-n_first]
-        chosen = np.flatnonzero(~(losses < last))  # with those that are no numbers, which come first
-        return chosen[np.argsort(losses[chosen], kind="stable")[::-1]]
-
     def _move(self, rows: np.ndarray, origin: np.ndarray, to: np.ndarray) -> None:
         _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
+
+
+class _Ranking:
+    """Labels by falling loss, of equal ones the last first; no more of them are sorted than are asked for.
+
+    Losses change a little with every success, and labels that share one still do, so that the label of a rank is
+    looked for near the label that had it.
+    """
+
+    def __init__(self, losses: np.ndarray) -> None:
+        self._losses, self._first, self._labels = losses, 0, np.empty(0, dtype=np.int64)
+        self._near = -1  # the label from which on others are sorted; -1: all
+
+    def label_at(self, rank: int) -> int:
+        """The label of a rank from 0 on, no lower than any that was asked for since the losses are these."""
+        if rank >= self._first + len(self._labels):
+            self._sort_from(rank)
+        return self._labels[rank - self._first]
+
+    def update(self, losses: np.ndarray, rank: int) -> None:
+        """Take other losses, of which this rank will be asked for next."""
+        near = rank - _BEFORE - self._first
+        self._near = self._labels[near] if near >= 0 else -1
+        self._losses, self._first, self._labels = losses, 0, self._labels[:0]
+
+    def _sort_from(self, rank: int) -> None:
+        if len(self._labels):
+            self._near = self._labels[-1]
+        before = _number_before(self._losses, self._near)
+        wanted = rank - before + _RANKED
+        if _RANKED <= wanted <= _MOST_INSERTED and not np.isnan(self._losses).any():
+            self._first, self._labels = before, _labels_from(self._losses, self._near, wanted)
+        else:
+            self._first, self._labels = 0, np.argsort(self._losses, kind="stable")[::-1]
+
+
+@njit(boundscheck=False)
+def _number_before(losses, near):  # noqa: ANN001, ANN202
+    """How many labels have a rank before this one's; -1 for the first of all."""
+    if near < 0:
+        return 0
+    n, least = 0, losses[near]
+    for label in range(near + 1):
+        n += losses[label] > least
+    for label in range(near + 1, len(losses)):
+        n += losses[label] >= least
+    return n
+
+
+@njit(boundscheck=False)
+def _labels_from(losses, near, most):  # noqa: ANN001, ANN202
+    """At most so many labels of this one's rank and the next, each inserted among those that were found so far."""
+    labels, n = np.empty(most, dtype=np.int64), 0
+    greatest, least = losses[near] if near >= 0 else np.inf, -np.inf
+    for label in range(len(losses)):
+        loss = losses[label]
+        if loss < least or loss > greatest or (loss == greatest and label > near >= 0):
+            continue
+        to = min(n, most - 1)
+        while to > 0 and losses[labels[to - 1]] <= loss:
+            labels[to] = labels[to - 1]
+            to -= 1
+        labels[to] = label
+        n = min(n + 1, most)
+        if n == most:
+            least = losses[labels[n - 1]]
+    return labels[:n]
 
 
 @njit()
@@ -238,9 +299,9 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
 
 
 @njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
-def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """rLD of each label (Equation 3), 0 for labels without positives; infinite where a fold is empty."""
-    positives, n_rows = _positives(counts), fold_sizes.sum()
+    n_rows = fold_sizes.sum()
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
         if fold_sizes[fold] == 0:
@@ -254,9 +315,8 @@ def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndar
 
 
 @njit(error_model="numpy")
-def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """DCP of each label (Equation 4), 0 for labels without positives."""
-    positives = _positives(counts)
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
         held = counts[fold]
@@ -267,19 +327,10 @@ def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.nd
     return losses
 
 
-@inner_njit()
-def _positives(counts):  # noqa: ANN001, ANN202
-    positives = np.zeros(counts.shape[1], dtype=np.int64)
-    for fold in range(len(counts)):
-        for label in range(len(positives)):
-            positives[label] += counts[fold, label]
-    return positives
-
-
 @njit()
-def label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
+def label_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """LD of each label (Equation 1); folds of positives only count 0."""
-    positives, n_rows = counts.sum(axis=0), fold_sizes.sum()
+    n_rows = fold_sizes.sum()
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
         for label in range(len(losses)):
@@ -290,7 +341,7 @@ def label_losses(counts: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
     return losses / len(fold_sizes)
 
 
-OBJECTIVES: dict[str, Objective] = {
+OBJECTIVES = {
     "rld": relative_label_losses,
     "dcp": class_proportion_losses,
     "ld": label_losses,
