@@ -64,7 +64,8 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def start_seconds() -> float:
     """CPU seconds of a process that does nothing but import what those that train models do."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", "import pandas, fairfold.forests.out_of_bag, fairfold.evaluation.scores"], check=True)
+    imports = "import pandas, fairfold.forests.out_of_bag, fairfold.evaluation.scores"
+    subprocess.run([sys.executable, "-c", imports], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
