@@ -36,7 +36,7 @@ class NapkinXC(ClassifierMixin, BaseEstimator):
         counts = X.nnz and (X.data >= 0).all()  # of words, which napkinXC weights by itself when it reads files
         self._weights = TfidfTransformer().fit(X) if counts else None
         self._folder = tempfile.mkdtemp()
-        self._fitted = getattr(models, self.model)(self._folder, threads=1, seed=int(self.random_state))
+        self._fitted = getattr(models, self.model)(self._folder, threads=1, seed=int(self.random_state) % 2**31)
         self._fitted.fit(self._weighted(X), [row.indices.tolist() for row in sparse.csr_array(Y)])
         self.n_labels_ = Y.shape[1]
         return self
