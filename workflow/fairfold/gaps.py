@@ -11,10 +11,24 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix
+
+
+class TakesGaps:
+    """Of estimators whose features may be sparse, or dense with gaps. A base class, before scikit-learn's."""
+
+    def _checked(self, X: Matrix, *, reset: bool) -> Matrix:
+        """(n_samples, n_features) in double precision; those of ``reset`` say how many features others have."""
+        finite = True if sparse.issparse(X) else "allow-nan"
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
 
 
 @dataclass(eq=False, repr=False)

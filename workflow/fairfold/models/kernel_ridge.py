@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
-from fairfold.gaps import GapFiller
+from fairfold.gaps import GapFiller, TakesGaps
 from fairfold.groups import group_codes, rows_of_groups
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import check_dense_binary, check_weights
@@ -56,7 +55,7 @@ class _Basis(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
+class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
 
     Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does.
@@ -152,15 +151,6 @@ class KernelRidgeClassifier(ForgetsSamples, ClassifierMixin, BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
                 raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
-
-    def _checked(self, X: Matrix, *, reset: bool) -> Matrix:
-        finite = True if sparse.issparse(X) else "allow-nan"
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
 
     def _scaled(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):

@@ -30,15 +30,14 @@ from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix
 from fairfold.errors import ModelError
 from fairfold.forests.sketched import MOST_KEPT
 from fairfold.forests.sketches import N_SKETCHED, sketch
-from fairfold.gaps import GapFiller
+from fairfold.gaps import GapFiller, TakesGaps
 from fairfold.groups import group_codes, rows_of_groups
 from fairfold.samples import ForgetsSamples
 from fairfold.sparse_rows import add_rows, joined_rows
@@ -65,7 +64,7 @@ Members = Sequence[np.ndarray] | None
 
 
 @dataclass(eq=False, repr=False)
-class ManyLabelRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
+class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     """Ridge regression of all labels whose penalty has the least leave-one-out error.
 
     Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does. Time grows
@@ -154,15 +153,6 @@ class ManyLabelRidge(ForgetsSamples, ClassifierMixin, BaseEstimator):
         S = Z if self.landmarks_ is None else _Kernels(Z, self.landmarks_)
         parts = _parts(Z.shape[0], self.coef_.shape[1] + len(self.coef_) * (self.landmarks_ is not None))
         return joined_rows([_highest(S[rows] @ self.coef_ + self.intercept_) for rows in parts], self.coef_.shape[1])
-
-    def _checked(self, X: Matrix, *, reset: bool) -> Matrix:
-        finite = True if sparse.issparse(X) else "allow-nan"
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
 
     def _weighted(self, X: Matrix) -> Matrix:
         scaled = sparse.csr_array(X.multiply(self._scale[np.newaxis])) if sparse.issparse(X) else X * self._scale
