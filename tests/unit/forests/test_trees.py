@@ -341,3 +341,19 @@ def test_trees_that_do_not_fit_into_memory_are_refused_after_the_first(labelwise
         forest.fit(X, Y)
     monkeypatch.undo()
     assert forest.fit(X, Y).to_arrays()["value"].tobytes() == grown["value"].tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labelwise", [False, True])
+def test_each_label_has_the_mean_of_the_trees_that_predict_it(data, kind, labelwise):
+    """Of those that did not draw the sample, and of all; where there is none, the labels' mean."""
+    X, Y = data
+    forest = grow(kind, X, Y, n_trees=4, labelwise=labelwise, max_samples=0.9)
+    predicts = (forest.label_of_tree_[:, np.newaxis] == np.arange(3)) | (forest.label_of_tree_[:, np.newaxis] == -1)
+    values = forest.value_[forest.leaf_of_].astype(float)
+    for found, trees in ((forest.oob_proba_, ~forest.in_bag_), (forest.training_proba_, np.ones_like(forest.in_bag_))):
+        counted = trees[:, :, np.newaxis] & predicts
+        votes = counted.sum(axis=1)
+        expected = np.where(votes > 0, (values * counted).sum(axis=1) / np.maximum(votes, 1), Y.mean(axis=0))
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        assert (votes == 0).any() == (not trees.all())  # both cases are met
