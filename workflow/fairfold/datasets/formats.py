@@ -336,7 +336,7 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
     elif _DATE.fullmatch(cell):
         fault = ", a date: write the days since some day, or year, month and day apart, or leave it out (ignore)."
     else:
-        fault = ", which is not a number; encode the column as numbers."
+        fault = ", which is not a number; say what the column is (id, groups, categorical), or leave it out (ignore)."
     raise DataError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
 
 
