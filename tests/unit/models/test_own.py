@@ -177,6 +177,74 @@ def test_several_labels_at_once_and_sparse_features(folder):
     np.testing.assert_array_equal(made.predict_proba(sparse.csr_array(TEST)), by_hand)
 
 
+SPARSE = """
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import NearestNeighbors
+
+
+class Neighbours(ClassifierMixin, BaseEstimator):
+    def __init__(self, sparse=False, k=5):
+        self.sparse, self.k = sparse, k
+
+    def fit(self, X, Y):
+        if sparse.issparse(Y) != self.sparse:
+            raise TypeError(f"labels are {type(Y).__name__}")
+        self.Y, self.index = sparse.csr_array(Y), NearestNeighbors(n_neighbors=self.k).fit(X)
+        return self
+
+    def predict_proba(self, X):
+        P = sparse.csr_array(self.index.kneighbors_graph(X)) @ self.Y / self.k
+        return P if self.sparse else P.toarray()
+"""
+MANY = (RNG.random((80, 150)) < RNG.random((80, 1)) / 3).astype(np.int8)
+WITH_GAPS = np.where(RNG.random(Y.shape) < 0.2, -1, Y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "plus"),
+    [(Y, ""), (Y, "+"), (MANY, ""), (WITH_GAPS, ""), (WITH_GAPS, "+")],
+    ids=["few", "few+", "many", "gaps", "gaps+"],
+)
+def test_sparse_labels_give_what_dense_ones_do(folder, labels, plus):
+    (folder / "mine.py").write_text(SPARSE)
+    dense = own("Neighbours", plus).fit(X, labels).predict_proba(TEST)
+    made = own("Neighbours", plus, labels="together-sparse", parameters={"sparse": True}).fit(X, labels)
+    found = made.predict_proba(TEST)
+    assert sparse.issparse(found) == (labels is MANY)
+    np.testing.assert_array_equal(sparse.csr_array(found).toarray(), dense)
+
+
+def test_sparse_probabilities_are_corrected(folder):
+    (folder / "mine.py").write_text(SPARSE)
+    changes = {"labels": "together-sparse", "parameters": {"sparse": True}}
+    plain, corrected = (own("Neighbours", plus, **changes).fit(X, MANY).predict_proba(TEST) for plus in ("", "+"))
+    assert (plain.data > 0).all() and plain.nnz == corrected.nnz
+    for before, after in zip(plain.toarray().T, corrected.toarray().T, strict=True):  # no order of a label's changes
+        assert (np.diff(after[np.argsort(before, kind="stable")]) >= 0)[np.diff(np.sort(before)) > 0].all()
+    assert (corrected.data != plain.data).any()
+
+
+@pytest.mark.parametrize("labels", [Y, MANY], ids=["few", "many"])
+def test_models_of_sparse_labels_are_tuned_and_scored(folder, labels):
+    (folder / "mine.py").write_text(SPARSE)
+    changes = {"labels": "together-sparse", "parameters": {"sparse": True}, "tune": {"k": [2, 9]}, "scale": True}
+    make = own("Neighbours", **changes)
+    tables = score_on_folds(lambda fold: make, X, labels, np.arange(80) % 2, lambda fold: labels)
+    assert (tables.scores["reason"] == "").all()
+    assert tables.scores["value"].notna().any()
+
+
+def test_sparse_labels_may_be_more_than_fit_in_an_array(folder):
+    (folder / "mine.py").write_text(SPARSE)
+    many = sparse.random_array((1000, 60_000), density=1e-4, rng=np.random.default_rng(1)).ceil()
+    features = np.random.default_rng(2).random((1000, 3))
+    made = own("Neighbours", labels="together-sparse", parameters={"sparse": True}).fit(features, many)
+    assert made.predict_proba(features[:9]).shape == (9, 60_000)
+    with pytest.raises(ModelError, match="60,000 cells"):
+        own("Neighbours").fit(features, many)
+
+
 def test_with_a_plus_it_is_corrected(folder):
     changes = {"labels": "one-per-label", "scale": True, **LOGISTIC}
     made = own("sklearn.linear_model.LogisticRegression", "+", **changes).fit(X, Y)

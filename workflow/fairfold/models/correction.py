@@ -13,6 +13,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.groups import OfSamples
 from fairfold.models.registry import make_model
+from fairfold.models.sparse_labels import takes_sparse_labels
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import Negatives, check_weights
@@ -64,13 +65,14 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     random_state: int | None = None
 
     def fit(
-        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+        self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole.
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, CSR where the
+        classifier takes them so; groups are left out whole.
 
         Weights of samples count in the classifier and its calibration, and not in the label frequency and thresholds.
         """
-        weights = check_weights(sample_weight, len(Y), ModelError)
+        weights = check_weights(sample_weight, Y.shape[0], ModelError)
         options = {"n_splits": self.n_splits, "random_state": self.random_state}
         self.estimator_, P = fit_with_unseen(self.estimator, X, Y, of_samples=OfSamples(groups, weights), **options)
         self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
@@ -80,11 +82,16 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
-    def predict_observed_proba(self, X: Matrix) -> np.ndarray:
+    @property
+    def takes_sparse_labels(self) -> bool:
+        """Whether the classifier does."""
+        return takes_sparse_labels(self.estimator)
+
+    def predict_observed_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is observed."""
         return calibrate(observed_probabilities(self.estimator_, X, len(self.coefficients_)), self.coefficients_)
 
-    def predict_proba(self, X: Matrix) -> np.ndarray:
+    def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is positive."""
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 

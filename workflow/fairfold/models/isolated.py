@@ -68,8 +68,13 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     n_jobs: int | None = 1
     random_state: int | None = None
 
+    @property
+    def takes_sparse_labels(self) -> bool:
+        """Whether the model takes labels as a CSR array."""
+        return self.entry["labels"] == "together-sparse"
+
     def fit(
-        self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+        self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
         """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
 
@@ -97,7 +102,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
-    def predict_proba(self, X: Matrix) -> np.ndarray:
+    def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probabilities; raises as ``fit`` does."""
         with self._process.lock:
             return self._process.call(self.name, self.entry, "predict_proba", number=self._number, X=X)
@@ -139,7 +144,7 @@ _numbers = count()
 class _Done(NamedTuple):
     process: _Process
     number: int
-    answer: np.ndarray | None
+    answer: Matrix | None
 
 
 def _at_a_free_process(name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> _Done:
@@ -189,7 +194,7 @@ class _Process:
     def has_ended(self) -> bool:
         return not self._end.alive
 
-    def call(self, name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> np.ndarray | None:
+    def call(self, name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> Matrix | None:
         """What a model answers, (n_samples, n_labels) probabilities or nothing; see :class:`IsolatedClassifier`."""
         unwanted, self.unwanted[:] = list(self.unwanted), []
         matrices = {key: arguments.pop(key) for key in ("X", "Y", "groups", "sample_weight") if key in arguments}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from fairfold.arrays import Matrix, to_dense
 from fairfold.errors import ConfigError, StudyError, first_sentence
 from fairfold.evaluation.probabilities import ProbabilityError
 from fairfold.models.correction import CorrectedClassifier
@@ -82,7 +83,7 @@ def _fit(models: dict[int, OneLevelModel], name: str, entry: dict[str, Any], num
     models[number] = _fitted(name, entry, **arguments)
 
 
-def _predict_proba(models: dict[int, OneLevelModel], name: str, entry: dict, number: int, X: Any) -> np.ndarray:
+def _predict_proba(models: dict[int, OneLevelModel], name: str, entry: dict, number: int, X: Matrix) -> Matrix:
     if number not in models:
         raise StudyError("was fitted in a process that has ended")
     _seed(models[number].random_state)  # whatever else this process has fitted in between
@@ -108,8 +109,8 @@ _ACTIONS = {"fit": _fit, "predict_proba": _predict_proba, "try_out": _try_out, "
 def _fitted(
     name: str,
     entry: dict[str, Any],
-    X: Any,
-    Y: np.ndarray,
+    X: Matrix,
+    Y: Matrix,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     *,
@@ -144,7 +145,7 @@ def _from_simulated(name: str, entry: dict[str, Any]) -> np.ndarray:
     Y = np.column_stack([X[:, 0] > 0.8, X[:, 1] > 0.4, X[:, 2] > 2]).astype(np.int8)
     model = _fitted(name, entry, X, Y)
     _seed(model.random_state)
-    return model.predict_proba(X)
+    return to_dense(model.predict_proba(X), "predicted probabilities", StudyError)
 
 
 def _reason(error: BaseException) -> str:

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import DataConversionWarning
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
+from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.groups import OfSamples, fit_arguments
 from fairfold.samples import ForgetsSamples
@@ -66,7 +67,8 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """(n_samples, n_labels) probability that each label is positive."""
         P = np.zeros((X.shape[0], len(self.classes_)))
         for labels, fitted in self.estimators_:
-            P[:, labels] = label_probabilities(fitted, X, len(labels))
+            found = label_probabilities(fitted, X, len(labels))
+            P[:, labels] = to_dense(found, "predicted probabilities", ModelError)
         return P
 
 

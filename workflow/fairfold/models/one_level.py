@@ -24,6 +24,7 @@ from fairfold.forests.sketches import MOST_EXACT
 from fairfold.groups import fit_arguments, group_codes
 from fairfold.hierarchy import Hierarchy, check_hierarchy
 from fairfold.models.measured import on_measured
+from fairfold.models.sparse_labels import takes_sparse_labels
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
@@ -99,7 +100,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """CSR where labels are many, have no gaps, and the estimator takes them so."""
         Y = check_binary(Y, "Y", ModelError, unmeasured=True)
         has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
-        if Y.ndim == 2 and Y.shape[1] > MOST_EXACT and not has_gaps and getattr(self.estimator, "of_many", None):
+        if Y.ndim == 2 and Y.shape[1] > MOST_EXACT and not has_gaps and takes_sparse_labels(self.estimator):
             return sparse.csr_array(Y)
         return check_training_labels(Y, "Y", ModelError)
 

@@ -19,11 +19,13 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from fairfold.errors import ConfigError, first_sentence
 from fairfold.models.binary import ChainEnsemble, one_per_label, prepared
+from fairfold.models.sparse_labels import SparseLabels
 from fairfold.models.tuning import tuned
 
 _OF_SEVERAL_LABELS = {
     "one-per-label": one_per_label,
     "together": prepared,
+    "together-sparse": lambda estimator, *, scale: SparseLabels(prepared(estimator, scale=scale)),
     "chain": lambda estimator, *, scale: prepared(ChainEnsemble(estimator), scale=scale),
 }
 
@@ -120,7 +122,7 @@ def _check_classifier(where: str, entry: Mapping[str, Any], estimator: Any) -> N
             raise ConfigError(f"{where}.class: {kind} has no method {method}; {advice}.")
     if is_regressor(estimator):
         raise ConfigError(f"{where}.class: {kind} is a regressor; name a classifier.")
-    ways = ["predict_proba"] if entry["labels"] == "together" else ["predict_proba", "decision_function"]
+    ways = ["predict_proba"] if entry["labels"].startswith("together") else ["predict_proba", "decision_function"]
     if not any(hasattr(estimator, way) for way in ways):
         raise ConfigError(
             f"{where}.class: {kind} has no method {' or '.join(ways)}; with its parameters it must give probabilities."

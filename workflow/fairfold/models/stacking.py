@@ -144,6 +144,11 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
+    @property
+    def takes_sparse_labels(self) -> bool:
+        """Whether there are members for them."""
+        return self.of_many is not None
+
     def predict_observed_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is observed."""
         *calibrations, last = self._calibrations

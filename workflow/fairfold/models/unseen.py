@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
+from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.models.measured import on_measured
@@ -20,7 +22,7 @@ def fit_with_unseen(
     n_splits: int,
     random_state: int | None,
     of_samples: OfSamples = ALIKE,
-) -> tuple[BaseEstimator, np.ndarray]:
+) -> tuple[BaseEstimator, Matrix]:
     """The estimator fitted to all samples, and (n_samples, n_labels) probabilities of each by one that did not see it.
 
     These are its ``unseen_proba_`` where it has them (out of bag, leave-one-out or cross-fitted by itself); otherwise
@@ -29,7 +31,8 @@ def fit_with_unseen(
     Parameters
     ----------
     estimator : unfitted, of several labels, with ``predict_proba``.
-    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured.
+    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured. Probabilities are
+        sparse where labels are, and the estimator gives them so.
     n_splits : folds of a cross-fitting, by iterative stratification.
     random_state : seed of the folds.
     of_samples : groups, which are left out together, and weights.
@@ -42,15 +45,26 @@ def fit_with_unseen(
     if groups is not None:
         n_splits = min(n_splits, len(np.unique(groups)))
     fold_of = IterativeStratification(n_splits, random_state=random_state).assign(Y, groups)
-    P = np.empty(Y.shape)
+    parts = []
     for fold in np.unique(fold_of):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         given = fit_arguments(estimator, *of_samples.of(train))
-        P[test] = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
-    return fitted, P
+        P = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
+        parts.append(P if sparse.issparse(Y) else to_dense(P, "predicted probabilities", ModelError))
+    return fitted, _in_order(parts, fold_of)
 
 
-def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> np.ndarray:
+def _in_order(parts: list[Matrix], fold_of: np.ndarray) -> Matrix:
+    """Rows of the samples from those of each fold, sparse where all are."""
+    order = np.argsort(fold_of, kind="stable")
+    if all(map(sparse.issparse, parts)):
+        return sparse.vstack(parts, format="csr")[np.argsort(order)]
+    P = np.empty((len(order), parts[0].shape[1]))
+    P[order] = np.vstack([part.toarray() if sparse.issparse(part) else part for part in parts])
+    return P
+
+
+def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> Matrix:
     """(n_samples, n_labels) probabilities that labels are observed: what ``unseen_proba_`` are for other samples."""
     if hasattr(fitted, "predict_observed_proba"):
         return fitted.predict_observed_proba(X)
