@@ -38,7 +38,7 @@ Y = np.column_stack([X[:, 0] + 0.3 * RNG.random(80) > 0.7, X[:, 1] > 0.8, X[:, 2
 TEST = RNG.random((20, 5))
 
 WHATEVER = """
-import os, random, sys, time
+import ctypes, os, random, sys, time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
@@ -61,8 +61,8 @@ class Whatever(ClassifierMixin, BaseEstimator):
             P[0] -= 1
         if self.how == "loses a row":
             P = P[1:]
-        if self.how == "draws from NumPy and Python":
-            P = np.random.random(P.shape) * random.random()
+        if self.how == "draws from NumPy, Python and C":
+            P = np.random.random(P.shape) * random.random() * (ctypes.CDLL(None).rand() % 97 / 97)
         if self.how == "forgets its seed":
             P = np.random.default_rng().random(P.shape)
         return P
@@ -178,14 +178,15 @@ def test_several_labels_at_once_and_sparse_features(folder):
 
 
 SPARSE = """
+import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 
 
 class Neighbours(ClassifierMixin, BaseEstimator):
-    def __init__(self, sparse=False, k=5):
-        self.sparse, self.k = sparse, k
+    def __init__(self, sparse=False, k=5, seed=0):
+        self.sparse, self.k, self.seed = sparse, k, seed
 
     def fit(self, X, Y):
         if sparse.issparse(Y) != self.sparse:
@@ -195,6 +196,7 @@ class Neighbours(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         P = sparse.csr_array(self.index.kneighbors_graph(X)) @ self.Y / self.k
+        P.data *= np.random.default_rng(self.seed).random(P.nnz)
         return P if self.sparse else P.toarray()
 """
 MANY = (RNG.random((80, 150)) < RNG.random((80, 1)) / 3).astype(np.int8)
@@ -233,6 +235,13 @@ def test_models_of_sparse_labels_are_tuned_and_scored(folder, labels):
     tables = score_on_folds(lambda fold: make, X, labels, np.arange(80) % 2, lambda fold: labels)
     assert (tables.scores["reason"] == "").all()
     assert tables.scores["value"].notna().any()
+
+
+def test_sparse_probabilities_that_differ_each_time_are_refused(folder):
+    (folder / "mine.py").write_text(SPARSE)
+    made = own("Neighbours", labels="together-sparse", parameters={"sparse": True, "seed": None})
+    with pytest.raises(ModelError, match="gives other probabilities each time"):
+        made.fit(X, MANY)
 
 
 def test_sparse_labels_may_be_more_than_fit_in_an_array(folder):
@@ -287,12 +296,12 @@ def test_the_configuration_says_how_it_is_tuned(folder):
 # --- whatever it does -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["well", "prints", "forks", "leaves a process", "draws from NumPy and Python"])
+@pytest.mark.parametrize("how", ["well", "prints", "forks", "leaves a process", "draws from NumPy, Python and C"])
 def test_what_does_no_harm(folder, how):
     probabilities = [own("Whatever", parameters={"how": how}).fit(X, Y).predict_proba(TEST) for _ in range(2)]
     assert probabilities[0].shape == (20, 3)
     np.testing.assert_array_equal(*probabilities)
-    if how != "draws from NumPy and Python":
+    if how != "draws from NumPy, Python and C":
         np.testing.assert_allclose(probabilities[0], np.tile(Y.mean(axis=0), (20, 1)))
 
 

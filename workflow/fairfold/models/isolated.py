@@ -39,7 +39,7 @@ _SAME_EVERYWHERE = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
 class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     """A model of the user's own, fitted and asked in another process than this one.
 
-    Random numbers of Python, NumPy and, if the model imports it, PyTorch begin there with ``random_state``, which
+    Random numbers of Python, NumPy, C and, if the model imports it, PyTorch begin there with ``random_state``, which
     estimators that have a parameter of this name are given, too. What the model prints goes where this process's errors
     go; its standard input is empty. Models of one class share a process, which takes two seconds to start, as long as
     they are not fitted at once; it ends with this one, and so do all that it starts in its session.

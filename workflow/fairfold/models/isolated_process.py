@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import resource
@@ -135,6 +136,7 @@ def _seed(random_state: int | None) -> None:
     seed = 0 if random_state is None else random_state
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
+    ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**32))  # of the C library, where LIBLINEAR and others draw
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)
 
