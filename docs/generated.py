@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pandas as pd
@@ -23,6 +25,8 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, PUBLISHED = ROOT / "resources/measured", ROOT / "resources/published"
+REGENERATED = ROOT / "resources/regenerated"
+DRAWN = ROOT / "docs/_drawn"  # figures, made when the site is
 RATES = (0, 30, 50, 70)
 
 
@@ -274,12 +278,8 @@ def published_of(paper: str) -> str:
     both = _published_beside_ours().query("paper == @paper")
     rows = []
     for row in both.itertuples():
-        far = f"{row.difference_in_se:+.1f} s.e." if pd.notna(row.difference_in_se) else "same digits"
-        if pd.isna(row.difference_in_se) and abs(row.difference_in_digits) > 0.5:
-            far = f"{row.difference_in_digits:+.1f} of the last digit"
-        rows.append(
-            [row.place, row.what, f"{row.published:g}", f"{row.ours:.4g}", far, "" if pd.isna(row.note) else row.note]
-        )
+        note = "" if pd.isna(row.note) else row.note
+        rows.append([row.place, row.what, f"{row.published:g}", _number(row.ours), _distance(row), note])
     return table(["place", "what", "printed", "ours", "difference", "note"], rows)
 
 
@@ -300,7 +300,111 @@ _ROW = ["row", "classes", "quantity"]
 
 
 def _published_beside_ours() -> pd.DataFrame:
-    return pd.read_csv(MEASURED / "published.csv")
+    return pd.read_csv(REGENERATED / "published.csv")
+
+
+# --- what a run of config/paper.yaml gave -------------------------------------------------------------------------
+
+
+def regenerated_run() -> str:
+    """What the whole run took, on what."""
+    run = pd.read_csv(REGENERATED / "run.csv").set_index("what")["value"]
+    parts = pd.read_csv(REGENERATED / "parts.csv")
+    longest = parts.sort_values("cpu_seconds", ascending=False).head(8)
+    rows = [
+        [f"`{row.step}`", f"{row.jobs:,}", f"{row.cpu_seconds / 3600:.2f}", f"{row.peak_memory_mib:,.0f}"]
+        for row in longest.itertuples()
+    ]
+    told = (
+        f"{parts['jobs'].sum():,} measured jobs took {parts['cpu_seconds'].sum() / 3600:.1f} processor hours, and the "
+        f"largest {parts['peak_memory_mib'].max() / 1000:.1f} GB; seed {run['seed']}, commit {run['commit']}, Python "
+        f"{run['Python']}, NumPy {run['numpy']}, scikit-learn {run['scikit-learn']}, {run['machine']}."
+    )
+    return f"{told}\n\n" + table(["the longest steps", "jobs", "processor hours", "most memory, MB"], rows)
+
+
+def regenerated_failures() -> str:
+    """What the run could not compute, and why."""
+    left_out = pd.read_csv(REGENERATED / "unavailable.csv")
+    names = ", ".join(f"`{name}`" for name in left_out["dataset"].unique())
+    failed = pd.read_csv(REGENERATED / "failures.csv", keep_default_na=False)
+    if failed.empty:
+        return f"Not to be had where it ran: {names}. Nothing else lacks a number."
+    rows = table([name.replace("_", " ") for name in failed], failed.to_numpy())
+    return f"Not to be had where it ran: {names}. What else has no number:\n\n{rows}"
+
+
+def regenerated_sentences() -> str:
+    """What the comparison with the papers comes to."""
+    from fairfold.report.published import published_sentences
+
+    return "\n".join(f"- {sentence}" for sentence in published_sentences(_published_beside_ours()))
+
+
+def regenerated_numbers(paper: str) -> str:
+    """All printed numbers of a paper beside ours, folded, the largest distance first."""
+    both = _published_beside_ours().query("paper == @paper")
+    heads = ("place", "what", "printed", "ours", "distance", "note", "file")
+    rows = (
+        (
+            row.place,
+            row.what,
+            f"{row.published:g}",
+            _number(row.ours),
+            _distance(row),
+            row.note,
+            row.command.split()[-1],
+        )
+        for row in both.fillna({"note": ""}).itertuples()
+    )
+    cells = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    summary = f"{len(both):,} numbers of {escape(paper)}, {both['ours'].notna().sum():,} with one of ours"
+    return _raw(
+        f'<details class="numbers"><summary>{summary}</summary><div class="table-wrapper">'
+        f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></details>'
+    )
+
+
+def _raw(html: str) -> str:
+    return f"```{{raw}} html\n{html}\n```"
+
+
+def _number(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.4g}"
+
+
+def _distance(row: Any) -> str:
+    if pd.notna(row.difference_in_se):
+        return f"{row.difference_in_se:+.1f} s.e."
+    if pd.isna(row.difference_in_digits):
+        return ""
+    return (
+        "same digits" if abs(row.difference_in_digits) <= 0.5 else f"{row.difference_in_digits:+.1f} of the last digit"
+    )
+
+
+def regenerated_figures(section: str) -> str:
+    """The figures of a section of the report, drawn from the tables that are kept, each under its title."""
+    from fairfold.figures import save_figure
+    from fairfold.report.contents import figures_of, load_contents
+
+    kept = {str(path.relative_to(REGENERATED)).removesuffix(".gz"): path for path in REGENERATED.rglob("*.csv*")}
+    kept["tables/published.csv"] = kept.pop("published.csv")
+    from fairfold.study import check_study
+
+    config = yaml.safe_load((ROOT / "config/paper.yaml").read_text("utf-8"))
+    check_study(config)
+    DRAWN.mkdir(exist_ok=True)
+    shown = []
+    for figure in figures_of(load_contents(), config, kept):
+        if figure.section != section or not all(read in kept for read in figure.reads):
+            continue
+        name = f"{Path(figure.path).name}.png"
+        draw = resolve_name(figure.draw)
+        save_figure(draw(*(pd.read_csv(kept[read]) for read in figure.reads), **figure.options), [DRAWN / name])
+        shown.append(f"**{figure.label}**\n\n```{{image}} /_drawn/{name}\n:alt: {figure.label}\n```")
+    return "\n\n".join(shown)
 
 
 PARTS: Mapping[str, Callable[..., str]] = {
@@ -309,6 +413,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
         *(race, race_regret, ablation, splits),
         *(race_beside_published, splits_beside_published, published_of, codes_beside_published),
+        *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )
 }
 
@@ -334,7 +439,7 @@ class Generated(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name, *arguments = shlex.split(self.arguments[0])
-        for path in (__file__, *(map(str, sorted(MEASURED.glob("*.csv"))))):
+        for path in (__file__, *map(str, sorted([*MEASURED.glob("*.csv"), *REGENERATED.rglob("*.csv*")]))):
             self.env.note_dependency(path)
         container = nodes.Element()
         text = PARTS[name](*arguments)

@@ -16,7 +16,7 @@ def test_the_last_printed_digit(printed, unit):
 
 def pairs(*rows):
     table = pd.DataFrame(rows, columns=["published", "ours", "scatter"])
-    return table.assign(place="Table 1", what="x", note="")
+    return table.assign(place="Table 1", what="x", file="x.csv", note="")
 
 
 def test_scatter_and_rounding_add_up():

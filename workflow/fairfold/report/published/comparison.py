@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairfold.report.published import cross_testing, ecoc, splitting, weak_labels, win_percentage
+from fairfold.report.published import cross_testing, ecoc, splitting, weak_label_claims, weak_labels, win_percentage
 from fairfold.report.published.rows import COLUMNS, Tables, by_distance, distance
 
 # File of resources/published -> what puts ours beside it
@@ -16,6 +16,7 @@ COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd
     "splitting_table2": splitting.compare_splits,
     "split_quality": splitting.compare_packages,
     "weak_labels": weak_labels.compare_scores,
+    "weak_labels_text": weak_label_claims.compare_claims,
     "cross_testing": cross_testing.compare_figures,
     "win_percentage_table1": win_percentage.compare_best_pairs,
     "win_percentage_table2": win_percentage.compare_draws,
@@ -39,9 +40,10 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
     Returns
     -------
     DataFrame with the columns ``paper, place, what, published, ours, standard_error, difference_in_se,
-    difference_in_digits, note``
+    difference_in_digits, file, note``
         ``standard_error`` is that of the difference, and ``difference_in_se`` ours minus published in these; where our
-        number does not scatter, ``difference_in_digits`` has it in units of the last printed digit. Numbers without a
+        number does not scatter, ``difference_in_digits`` has it in units of the last printed digit. ``file``, below
+        ``results``, is what ours is read from, and what Snakemake is asked for to make it again. Numbers without a
         counterpart stand last, and their note names the key of the configuration that lacks it.
     """
     tables = [compare(published[name], ours, config) for name, compare in COMPARISONS.items() if name in published]

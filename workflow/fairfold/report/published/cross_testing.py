@@ -42,6 +42,7 @@ def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     both["scatter"] = ((both["ours"] - both["published"].astype(float)) / both["difference_in_se"]).abs()
     experiments = config["cross_testing"]["experiments"].values()
     ids = {(each["figure"], each["title"]): each["dataset"] for each in experiments}
+    both["file"] = "tables/cross_testing_" + both["figure"] + ".csv"
     both["note"] = [_note(row, ids) for row in both.to_dict("records")]
     return with_distances(both, PAPER, is_rounded=False)
 

@@ -42,6 +42,7 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         what="row " + both["row"].astype(str) + ", " + names,
         ours=both["mean"],
         scatter=both["sd"] * np.sqrt(1 + 1 / both["n"]),
+        file="ecoc/" + both["example"] + "/values.csv",
         note=[_note(row, config["ecoc"]["examples"]) for row in both.to_dict("records")],
     )
     return with_distances(pairs, PAPER)
@@ -66,6 +67,7 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
         published=both["value"],
         ours=both["count"],
         scatter=np.nan,
+        file="tables/ecoc/arrhythmia_classes.csv",
         note=np.where(both["count"].isna(), absent, ""),
     )
     return with_distances(pairs, PAPER)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 COLUMNS = ["paper", "place", "what", "published", "ours", "standard_error", "difference_in_se", "difference_in_digits"]
-COLUMNS += ["note"]
+COLUMNS += ["file", "note"]
 Tables = Mapping[str, pd.DataFrame]
 
 
@@ -24,9 +24,10 @@ def with_distances(pairs: pd.DataFrame, paper: str, *, is_rounded: bool = True) 
 
     Parameters
     ----------
-    pairs : columns ``place, what, published, ours, scatter, note``. ``published`` is text as it is printed; ``ours`` is
-        NaN where there is no counterpart; ``scatter`` is the standard error of the difference but for rounding, NaN
-        where our number does not scatter.
+    pairs : columns ``place, what, published, ours, scatter, file, note``. ``published`` is text as it is printed;
+        ``ours`` is NaN where there is no counterpart; ``scatter`` is the standard error of the difference but for
+        rounding, NaN where our number does not scatter.
+        ``file``, below the study's ``results``, is what ours is read from.
     paper : authors and year.
     is_rounded : whether the last digit of the published numbers is rounded, which adds a twelfth of its square to the
         variance of the difference. Points that were read off a figure are not.
@@ -53,7 +54,7 @@ def with_distances(pairs: pd.DataFrame, paper: str, *, is_rounded: bool = True) 
             "standard_error": error,
             "difference_in_se": difference / error,
             "difference_in_digits": (difference / unit).where(error.isna()),
-            "note": pairs["note"],
+            **{name: pairs[name] for name in ("file", "note")},
         },
         columns=COLUMNS,
     )

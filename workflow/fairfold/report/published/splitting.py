@@ -43,6 +43,7 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
         what=joined(both, ["dataset", "quantity"]),
         published=both["value"],
         scatter=np.nan,
+        file="tables/label_matrices.csv",
         note=notes_of(absent, both["note"], index=both.index),
     )
     return with_distances(pairs, PAPER)
@@ -75,6 +76,7 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         published=both["value"],
         ours=both["mean"],
         scatter=both["sd"] * np.sqrt(1 / _RUNS + 1 / both["n_repeats"]),
+        file="splitting/" + both["dataset"] + ".csv",
         note=runs.mask(seconds, _OTHER_MACHINE),
     )
     return with_distances(pairs, PAPER)
@@ -96,6 +98,7 @@ def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         published=both["value"],
         ours=both["mean"],
         scatter=both["sd"] * np.sqrt(1 + 1 / both["n_repeats"]),
+        file="splitting/" + both["dataset"] + ".csv",
         note=_runs(both, note, "", config),
     )
     return with_distances(pairs, PACKAGES)

@@ -47,6 +47,7 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         published=both["value"],
         ours=both["mean"],
         scatter=np.sqrt(both["sd"] ** 2 / _FOLDS + both["std"] ** 2 / both["count"]),
+        file=[f"weak_labels/{dataset}/rate-{rate}/{model}.csv" for dataset, rate, model in both[_UNIT].to_numpy()],
         note=[departures if row["count"] > 0 else _absent(row, config) for row in both.to_dict("records")],
     )
     return with_distances(pairs, PAPER)

@@ -17,6 +17,14 @@ _ANY_DATASET = "not computed here: win_percentage.datasets needs a dataset"
 _EXAMPLE_SETS = 10_000  # feature sets of each estimate of the example (Figure 3)
 _BY_EQUATION_2 = "standard error of where curves of 10,000 feature sets cross, by Equation 2"
 _SMALL_ERROR = 0.01  # of the text below Equation 2
+_TABLES = "tables/win_percentage"
+_TABLES_OF_TEXT = {
+    "Table 4": "classifiers",
+    "illustrative example": "illustration",
+    "Equation 2": "sampling_law",
+    "synthetic study": "sampling_errors",
+    "Figure 5": "win_percentages",
+}
 
 
 def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -46,6 +54,7 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
         published=both["value"],
         ours=both["performance"],
         scatter=both["standard_deviation"] * np.sqrt(1 / _REPEATS + 1 / n_repeats),
+        file=f"win_percentage/{_TABLE_1_DATASET}/best_pairs.csv",
         note=note.where(both["performance"].notna(), absent),
     )
     return with_distances(pairs, PAPER)
@@ -64,6 +73,7 @@ def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     both = beside(theirs, ours.get("draws_needed"), ["epsilon", "n_draws"], ["p"])
     what = "p of " + both["n_draws"].astype(str) + " draws, epsilon " + published["epsilon"]
     pairs = both.assign(place="Table 2", what=what, published=both["value"], ours=both["p"], scatter=np.nan)
+    pairs["file"] = f"{_TABLES}/draws_needed.csv"
     pairs["note"] = np.where(pairs["ours"].isna(), _ANY_DATASET, "")
     return with_distances(pairs, PAPER)
 
@@ -90,6 +100,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
         what="panel " + joined(both, ["panel", "quantity"]),
         published=both["value"],
         scatter=np.nan,
+        file=f"{_TABLES}/datasets.csv",
         note=np.where(both["ours"].isna(), absent, np.where(both["quantity"] == "n_features", "", told)),
     )
     return with_distances(pairs, PAPER)
@@ -114,7 +125,8 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
     absent = [_absent(what, study) for what in published["what"]]
     errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
     told = notes_of(told, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
-    pairs = published.assign(published=published["value"], ours=values, scatter=errors)
+    files = f"{_TABLES}/" + published["place"].map(_TABLES_OF_TEXT) + ".csv"
+    pairs = published.assign(published=published["value"], ours=values, scatter=errors, file=files)
     return with_distances(pairs.assign(note=told.where(values.notna(), absent)), PAPER)
 
 

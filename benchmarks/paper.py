@@ -1,0 +1,135 @@
+"""What a run of config/paper.yaml gave, whole or in part, kept as resources/regenerated.
+
+    snakemake --cores 2 --configfile config/paper.yaml --directory ../paper         # a night; it may be interrupted
+    python benchmarks/paper.py ../paper/results --commit 0123abc [--machine "..."]
+
+Kept are the tables that the report's figures of the five papers read, and those that it shows, large ones packed;
+`published.csv`, every printed number beside ours with the command that makes ours again; `parts.csv`, jobs, processor
+seconds and memory of each rule; `unavailable.csv` and `failures.csv`, which data could not be had and what has no
+number, and why; and `run.csv`, seed, versions and machine.
+What the run has not made yet is left out, and told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairfold.config import load_yaml
+from fairfold.datasets.availability import remembered, unavailable_table
+from fairfold.report.contents import figures_of, load_contents, select
+from fairfold.report.costs import gather_costs
+from fairfold.report.failures import failures_of
+from fairfold.report.published import compare_published, published_sentences
+from fairfold.report.published.comparison import COMPARISONS
+from fairfold.report.tables import read_results
+from fairfold.report.versions import gather_versions
+from fairfold.study import check_study, leave_out
+
+ROOT = Path(__file__).parents[1]
+PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
+COMMAND = "snakemake --cores 2 --configfile config/paper.yaml results/{}"
+SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # of the report: a paper each
+LARGEST, LARGEST_PACKED = 150_000, 400_000  # bytes of a table, which is packed or left out if it has more
+# What the comparisons with the papers read, as they call it; scores one model after the other, as they are made
+COMPARED = {
+    "cross_testing": "tables/cross_testing_fig[0-9].csv",
+    "label_matrices": "tables/label_matrices.csv",
+    "splits": "tables/split_summary.csv",
+    "scores": "weak_labels/*/rate-*/{model}.csv",
+    "best_pairs": "tables/win_percentage/best_pairs.csv",
+    "draws_needed": "tables/win_percentage/draws_needed.csv",
+    "pairs_of_datasets": "tables/win_percentage/datasets.csv",
+    "classifiers": "tables/win_percentage/classifiers.csv",
+    "illustration": "tables/win_percentage/illustration.csv",
+    "win_percentages": "tables/win_percentage/win_percentages.csv",
+    "sampling_law": "tables/win_percentage/sampling_law.csv",
+    "sampling_errors": "tables/win_percentage/sampling_errors.csv",
+    "ecoc_values": "ecoc/*/values.csv",
+    "arrhythmia_classes": "tables/ecoc/arrhythmia_classes.csv",
+}
+
+
+def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Every printed number, ours where the run has made it, and the command for it."""
+    printed = {name: pd.read_csv(PUBLISHED / f"{name}.csv", dtype=str, keep_default_na=False) for name in COMPARISONS}
+    files = {name: [path for each in patterns_of(name, config) for path in results.glob(each)] for name in COMPARED}
+    ours = {
+        name: pd.concat(map(pd.read_csv, sorted(paths)), ignore_index=True) for name, paths in files.items() if paths
+    }
+    both = compare_published(printed, ours, config)
+    return both.assign(command=both.pop("file").map(COMMAND.format))
+
+
+def patterns_of(name: str, config: Mapping[str, Any]) -> list[str]:
+    """Files of what a comparison reads, one for each model where it has one."""
+    return list(dict.fromkeys(COMPARED[name].format(model=model) for model in config["weak_labels"]["models"]))
+
+
+def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
+    """What the report's figures of the papers read, and the tables that it shows; those that there are."""
+    contents = [section for section in load_contents() if section["id"] in SECTIONS]
+    there = [str(path.relative_to(results)) for path in results.rglob("*.csv")]
+    shown = [item["table"] for section in contents for item in section["items"] if "table" in item]
+    read = [table for figure in figures_of(contents, config, there) for table in figure.reads]
+    for pattern in dict.fromkeys([*shown, *read, "legend.csv"]):
+        yield from (path for path, _ in select(pattern, there))
+
+
+def failures(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
+    """What has a reason in place of a number, by the tables that the report asks, or their parts."""
+    entries = (item for section in load_contents() for item in section["items"] if "failures" in item)
+    patterns = [*next(entries)["failures"], *patterns_of("scores", config)]
+    tables = [read_results(path) for pattern in patterns for path in sorted(results.glob(pattern))]
+    found = [failures_of(table) for table in tables if (table["reason"] != "").any()]
+    return pd.concat([pd.DataFrame(columns=["dataset", "times", "reason"]), *found]).drop_duplicates()
+
+
+def run_of(config: Mapping[str, Any], commit: str, machine: str) -> pd.DataFrame:
+    """Where the numbers are from, a line each."""
+    versions = gather_versions().set_axis(["what", "value"], axis=1)
+    first = pd.DataFrame([("seed", config["seed"]), ("commit", commit)], columns=["what", "value"])
+    if machine:
+        versions.loc[versions["what"] == "machine", "value"] = machine
+    return pd.concat([first, versions], ignore_index=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path, help="folder of results of the run")
+    parser.add_argument("--commit", required=True, help="of the code that ran")
+    parser.add_argument("--config", type=Path, default=ROOT / "config" / "paper.yaml", help="of the run")
+    parser.add_argument("--machine", default="", help="what it ran on, where this is not all of it")
+    options = parser.parse_args()
+    config, reasons = load_yaml(options.config), remembered(options.results / "unavailable.json")
+    check_study(config)
+    left_out = unavailable_table(leave_out(config, reasons))
+    published = published_beside_ours(options.results, config)
+    shutil.rmtree(KEPT, ignore_errors=True)
+    for table in dict.fromkeys(tables_to_keep(options.results, config)):
+        source, target = options.results / table, KEPT / table
+        content = source.read_bytes()
+        if len(content) > LARGEST:
+            target, content = target.with_suffix(".csv.gz"), gzip.compress(content, mtime=0)
+        if len(content) > LARGEST_PACKED:
+            print(f"{table} is left out: {source.stat().st_size / 1e6:.1f} MB, {len(content) / 1e6:.1f} packed")
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    published.round(6).to_csv(KEPT / "published.csv", index=False)
+    gather_costs(options.results / "benchmarks").round(1).to_csv(KEPT / "parts.csv", index=False)
+    failures(options.results, config).to_csv(KEPT / "failures.csv", index=False)
+    left_out.to_csv(KEPT / "unavailable.csv", index=False)
+    run_of(config, options.commit, options.machine).to_csv(KEPT / "run.csv", index=False)
+    print(*published_sentences(published), sep="\n")
+    print(f"{sum(path.stat().st_size for path in KEPT.rglob('*.csv*')) / 1e6:.2f} MB in {KEPT}")
+
+
+if __name__ == "__main__":
+    main()
