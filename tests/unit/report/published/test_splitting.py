@@ -78,3 +78,12 @@ def test_splits_of_public_packages(used):
     assert row["standard_error"] == pytest.approx(np.sqrt(0.1**2 * 1.25 + 0.1**2 / 12))
     assert (row["paper"], row["place"], row["what"]) == ("Public packages", "x 1.0", "a, IS, rLD")
     assert row["note"] == "one run; ours the mean of 4 splits"
+
+
+def test_ten_runs_of_one_seed_are_one_run(used):
+    published = printed(("a", "OptiSplit-rLD", "rLD", "0.40"), ("a", "SS", "rLD", "0.40"))
+    used["splitting"]["methods"] = ["OptiSplit-rLD", "SS"]
+    ours = summary(*(("a", name, "rLD", 0.5, 0.1, 4) for name in used["splitting"]["methods"]))
+    one, ten = compare_splits(published, {"splits": ours}, used)["standard_error"]
+    assert one == pytest.approx(np.sqrt(0.1**2 * (1 + 1 / 4) + 0.01**2 / 12))
+    assert ten == pytest.approx(np.sqrt(0.1**2 * (1 / 10 + 1 / 4) + 0.01**2 / 12))
