@@ -1,0 +1,71 @@
+"""What is kept of a run of the papers, resources/regenerated, is what the code gives: its quick parts, made again."""
+
+import gzip
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+KEPT = Path(__file__).resolve().parents[2] / "resources" / "regenerated"
+SPLITTERS = ["random", "IS", "OptiSplit-rLD"]
+MODELS = ["RF+ET", "SLCForest"]
+WIN_PERCENTAGE = ["draws_needed", "classifiers", "illustration"]
+EXAMPLES = ["linear", "custom-loss"]
+
+
+@pytest.fixture(scope="module")
+def again(study_class, tmp_path_factory, root, mirror):
+    """Folder of results of parts that take seconds, in the settings of config/paper.yaml."""
+    config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
+    config["data"] = {"mirrors": [str(mirror)]}
+    config["splitting"] = {"datasets": ["bibtex"], "methods": SPLITTERS, "repeats": 2}
+    config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [30], "models": MODELS, "rank_stability": {}}
+    config["cross_testing"] |= {"experiments": {}, "models": {}}
+    config["win_percentage"] = {"datasets": ["breast-cancer"], "kurtosis_multiple": 20}
+    config["ecoc"]["examples"] = EXAMPLES
+    made = study_class(tmp_path_factory.mktemp("papers") / "study", root, config)
+    wanted = ["splitting/bibtex.csv", *(f"weak_labels/flags/rate-30/{model}.csv" for model in MODELS)]
+    wanted += [f"tables/win_percentage/{name}.csv" for name in WIN_PERCENTAGE]
+    wanted += [f"tables/ecoc/{name}_rows.csv" for name in EXAMPLES]
+    code, output = made.run(*(f"results/{file}" for file in wanted))
+    assert code == 0, output
+    return made.folder / "results"
+
+
+def kept(table):
+    path = KEPT / table
+    return pd.read_csv(path if path.exists() else path.with_suffix(".csv.gz"))
+
+
+def test_splits(again):
+    key = ["dataset", "splitter", "repeat", "measure"]
+    new = pd.read_csv(again / "splitting" / "bibtex.csv").set_index(key)["value"]
+    assert {*new.index.get_level_values("splitter")} == {*SPLITTERS}
+    old = kept("tables/split_quality.csv").set_index(key)["value"]
+    pd.testing.assert_series_equal(new, old[new.index], rtol=1e-9)
+
+
+def test_scores_on_weak_labels(again):
+    new = pd.concat(pd.read_csv(again / "weak_labels" / "flags" / "rate-30" / f"{model}.csv") for model in MODELS)
+    new = new[new["is_final"]].groupby(["model", "metric"])["value"].mean().rename("mean")
+    old = kept("tables/score_summary.csv").query("dataset == 'flags' and missing_rate == 30")
+    old = old.set_index(["model", "metric"])["mean"]
+    pd.testing.assert_series_equal(new, old[new.index], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"win_percentage/{each}" for each in WIN_PERCENTAGE), *(f"ecoc/{each}_rows" for each in EXAMPLES)]
+)
+def test_tables(again, name):
+    new, old = pd.read_csv(again / "tables" / f"{name}.csv"), kept(f"tables/{name}.csv")
+    assert len(new) >= 10 or name == "win_percentage/classifiers"
+    pd.testing.assert_frame_equal(new, old, rtol=1e-9)
+
+
+def test_what_is_kept_is_small_and_says_where_it_is_from():
+    assert sum(path.stat().st_size for path in KEPT.rglob("*.*")) < 3e6
+    assert all(gzip.decompress(path.read_bytes()) for path in KEPT.rglob("*.gz"))
+    run = pd.read_csv(KEPT / "run.csv").set_index("what")["value"]
+    assert {"seed", "commit", "numpy", "machine"} <= {*run.index}
+    assert pd.read_csv(KEPT / "parts.csv")["cpu_seconds"].sum() > 0
