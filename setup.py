@@ -8,7 +8,8 @@ from setuptools.command.build_py import build_py
 
 PARTS = ("rules", "scripts", "schemas", "report", "profiles")
 FILES = (
-    *("Snakefile", "workflow/Snakefile", "envs/environment.yaml", "envs/requirements.lock", "resources/datasets.yaml"),
+    *("Snakefile", "workflow/Snakefile", "envs/environment.yaml", "envs/requirements.lock"),
+    *("resources/datasets.yaml", "resources/fit_seconds.csv"),
     *("config", "resources/published", *(f"workflow/{part}" for part in PARTS)),
 )
 

@@ -24,7 +24,8 @@ def test_a_table_becomes_sentences(table, python, monkeypatch, capfd):
     monkeypatch.setattr(sys, "executable", python)
     asked = ["study", str(table), "--labels", "is_", "--id", "leaf", "--models", "logistic", "kNN", "--cores", "2"]
     assert main([*asked, "--missing-rates", "0"]) == 0
-    said = capfd.readouterr().out
+    said, told = capfd.readouterr()
+    assert "All training takes less than a minute on 2 cores" in told
     folder = table.with_name("my-leaves-study")
     assert "To rank labels by their probability" in said and "the best of 2 models is" in said
     assert said.rstrip().endswith(f"The report is {folder / 'results/report.html'}")
