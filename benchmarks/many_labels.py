@@ -10,12 +10,14 @@ made, and in all. Propensities are of the training labels before any are hidden.
 benchmarks/requirements-many-labels.txt`. Without a published split, a fifth of the samples is left out by iterative
 stratification. A number of samples and one of labels, 50000x5000, stand for generated data like the Gene Ontology's, of
 100 features, and 5,000 samples to test. `--sketches` compares columns of a sketch with the exact engine, on forests of
-as many levels above the first as are asked for, none by default.
+as many levels above the first as are asked for, none by default. With several `--seeds`, other labels are hidden and
+other random numbers drawn each time, and the first model's mean leads are printed with their standard errors.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import multiprocessing
 import re
 import resource
@@ -38,6 +40,7 @@ from fairfold.weak_labels import mask_positives
 MODELS = ["Stack+", "gcForest+", "RF+ET", "napkinXC trees", "napkinXC one per label"]
 N_TESTED = 5000
 PEERS = {"napkinXC trees": "PLT", "napkinXC one per label": "OVR"}
+LEADS = {"P@1": 0, "PSP@5": 4}  # places among the scores
 HEAD = f"{'model':24s}{'P@1':>7s}{'P@3':>7s}{'P@5':>7s}{'PSP@1':>7s}{'PSP@5':>7s}{'AP':>7s}{'fit s':>8s}{'pred s':>8s}"
 
 
@@ -53,16 +56,19 @@ def split(name: str) -> tuple[np.ndarray | sparse.csr_array, sparse.csr_array, n
     return sparse.csr_array(data.X), sparse.csr_array(data.Y), fold_of == 0
 
 
-def measure(dataset: str, name: str, rate: int, settings: dict) -> tuple[list[float], list[float]]:
+def measure(dataset: str, name: str, rate: int, settings: dict, seed: int = 0) -> tuple[list[float], list[float]]:
     """Scores, and seconds to fit, seconds to predict, MB of the model, and MB in all."""
     X, Y, is_test = split(dataset)
-    seen = mask_positives(Y[~is_test], rate / 100, random_state=seed_for(0, dataset, rate)) if rate else Y[~is_test]
+    seen = mask_positives(Y[~is_test], rate / 100, random_state=seed_for(seed, dataset, rate)) if rate else Y[~is_test]
     if name not in PEERS:  # so that everything is compiled
         make_model(name, random_state=0, n_trees=6).fit(X[:300], seen[:300]).predict_proba(X[:10])
     before, start = memory(), cpu_seconds()
-    model = (NapkinXC(PEERS[name]) if name in PEERS else make_model(name, random_state=0, **settings)).fit(
-        X[~is_test], seen
-    )
+    if name in PEERS:
+        ctypes.CDLL(None).srand(seed)  # by which it draws besides
+        model = NapkinXC(PEERS[name], random_state=seed)
+    else:
+        model = make_model(name, random_state=seed, **settings)
+    model.fit(X[~is_test], seen)
     fitted = cpu_seconds()
     P = model.predict_proba(X[is_test])
     costs = [fitted - start, cpu_seconds() - fitted, memory() - before, memory()]
@@ -92,6 +98,16 @@ def report(label: str, scores: list[float], costs: list[float]) -> None:
     print(f"{label:24s}{numbers}{costs[0]:8.1f}{costs[1]:8.1f}{costs[2]:8.0f}{costs[3]:8.0f}", flush=True)
 
 
+def report_leads(scores: dict[str, list[list[float]]]) -> None:
+    """Mean lead of the first model over each other one, over seeds, with its standard error."""
+    first, *others = scores
+    for name in others:
+        leads = np.array(scores[first]) - scores[name]
+        errors = leads.std(axis=0, ddof=1) / np.sqrt(len(leads))
+        told = ", ".join(f"{label} {leads.mean(axis=0)[at]:+.4f} ({errors[at]:.4f})" for label, at in LEADS.items())
+        print(f"{first} over {name}, mean of {len(leads)} seeds: {told}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dataset", nargs="+", default=["bibtex", "delicious"])
@@ -99,6 +115,7 @@ def main() -> None:
     parser.add_argument("--rates", nargs="+", type=int, default=[0, 50])
     parser.add_argument("--n-trees", type=int, help="of each forest; the models' own by default")
     parser.add_argument("--max-levels", type=int, help="of cascades")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="of what is hidden, and of the models")
     parser.add_argument("--sketches", nargs="+", type=int, metavar="COLUMNS")
     options = parser.parse_args()
     given = {"n_trees": options.n_trees, "max_levels": options.max_levels}
@@ -112,8 +129,14 @@ def main() -> None:
                     settings = {"n_trees": 50, "max_levels": 0} | given | {"n_sketched": columns}
                     report(f"{columns or 'exact'}", *alone(dataset, "gcForest+", rate, settings))
                 continue
+            scores: dict[str, list[list[float]]] = {}
             for name in options.models:
-                report(name, *alone(dataset, name, rate, given))
+                for seed in options.seeds:
+                    found, costs = alone(dataset, name, rate, given, seed)
+                    report(name, found, costs)
+                    scores.setdefault(name, []).append(found)
+            if len(options.seeds) > 1:
+                report_leads(scores)
 
 
 if __name__ == "__main__":

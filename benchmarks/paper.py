@@ -6,8 +6,7 @@
 Kept are the tables that the report's figures of the five papers read, and those that it shows, large ones packed;
 `published.csv`, every printed number beside ours with the command that makes ours again; `parts.csv`, jobs, processor
 seconds and memory of each rule; `unavailable.csv` and `failures.csv`, which data could not be had and what has no
-number, and why; and `run.csv`, seed, versions and machine.
-What the run has not made yet is left out, and told.
+number, and why; and `run.csv`, seed, versions and machine. What the run has not made yet is left out.
 """
 
 from __future__ import annotations
@@ -111,7 +110,15 @@ def main() -> None:
     check_study(config)
     left_out = unavailable_table(leave_out(config, reasons))
     published = published_beside_ours(options.results, config)
+    made = {
+        "published": published.round(6),
+        "parts": gather_costs(options.results / "benchmarks").round(1),
+        "failures": failures(options.results, config),
+        "unavailable": left_out,
+        "run": run_of(config, options.commit, options.machine),
+    }
     shutil.rmtree(KEPT, ignore_errors=True)
+    KEPT.mkdir(parents=True)
     for table in dict.fromkeys(tables_to_keep(options.results, config)):
         source, target = options.results / table, KEPT / table
         content = source.read_bytes()
@@ -122,11 +129,8 @@ def main() -> None:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    published.round(6).to_csv(KEPT / "published.csv", index=False)
-    gather_costs(options.results / "benchmarks").round(1).to_csv(KEPT / "parts.csv", index=False)
-    failures(options.results, config).to_csv(KEPT / "failures.csv", index=False)
-    left_out.to_csv(KEPT / "unavailable.csv", index=False)
-    run_of(config, options.commit, options.machine).to_csv(KEPT / "run.csv", index=False)
+    for name, table in made.items():
+        table.to_csv(KEPT / f"{name}.csv", index=False)
     print(*published_sentences(published), sep="\n")
     print(f"{sum(path.stat().st_size for path in KEPT.rglob('*.csv*')) / 1e6:.2f} MB in {KEPT}")
 

@@ -259,7 +259,7 @@ def splits() -> str:
 
 def splits_beside_published() -> str:
     """Table 2 of the paper on folds and our means, of what could be run on the same matrices."""
-    both = _published_beside_ours().query("paper.str.startswith('Tiittanen') and place == 'Table 2'")
+    both = _computed().query("paper.str.startswith('Tiittanen') and place == 'Table 2'")
     keys = both["what"].str.split(", ", expand=True).set_axis(["dataset", "splitter", "measure"], axis=1)
     both = both.assign(**keys)
     rows = []
@@ -274,8 +274,8 @@ _MEASURES = ("ED", "LD", "DCP", "rLD")
 
 
 def published_of(paper: str) -> str:
-    """All numbers of a paper beside ours, by their places."""
-    both = _published_beside_ours().query("paper == @paper")
+    """All numbers of a paper that have one of ours, by their places."""
+    both = _computed().query("paper == @paper")
     rows = []
     for row in both.itertuples():
         note = "" if pd.isna(row.note) else row.note
@@ -285,7 +285,7 @@ def published_of(paper: str) -> str:
 
 def codes_beside_published() -> str:
     """The rows that MATLAB's page prints, and the mean of our samples of the same classes."""
-    both = _published_beside_ours().query("place.str.startswith('example')")
+    both = _computed().query("place in ('example custom-loss', 'example posterior')")
     keys = both["what"].str.extract(r"row (\d+), (.*), (\w+) of (\w+)$").set_axis([*_ROW, "class"], axis=1)
     both = both.assign(**keys)
     rows = []
@@ -301,6 +301,11 @@ _ROW = ["row", "classes", "quantity"]
 
 def _published_beside_ours() -> pd.DataFrame:
     return pd.read_csv(REGENERATED / "published.csv")
+
+
+def _computed() -> pd.DataFrame:
+    both = _published_beside_ours()
+    return both[both["ours"].notna()]
 
 
 # --- what a run of config/paper.yaml gave -------------------------------------------------------------------------
@@ -371,7 +376,7 @@ def _raw(html: str) -> str:
 
 
 def _number(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.4g}"
+    return "" if pd.isna(value) else f"{value:.5g}"
 
 
 def _distance(row: Any) -> str:
@@ -388,11 +393,10 @@ def regenerated_figures(section: str) -> str:
     """The figures of a section of the report, drawn from the tables that are kept, each under its title."""
     from fairfold.figures import save_figure
     from fairfold.report.contents import figures_of, load_contents
+    from fairfold.study import check_study
 
     kept = {str(path.relative_to(REGENERATED)).removesuffix(".gz"): path for path in REGENERATED.rglob("*.csv*")}
     kept["tables/published.csv"] = kept.pop("published.csv")
-    from fairfold.study import check_study
-
     config = yaml.safe_load((ROOT / "config/paper.yaml").read_text("utf-8"))
     check_study(config)
     DRAWN.mkdir(exist_ok=True)

@@ -89,5 +89,5 @@ def _farthest(computed: pd.DataFrame) -> str:
     in_se = pd.notna(row["difference_in_se"])
     size = abs(row["difference_in_se"] if in_se else row["difference_in_digits"])
     unit = "standard errors" if in_se else "units of the last digit"
-    where = f"{row['place']}, {row['what']}: {row['published']:g} published, {row['ours']:.4g} here"
+    where = f"{row['place']}, {row['what']}: {row['published']:g} published, {row['ours']:.5g} here"
     return f"the largest distance is {size:.1f} {unit} ({where})"
