@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.ranking import rank_tables
 from fairfold.report.published.rows import Tables, joined, lacking, with_distances
 from fairfold.report.published.weak_labels import PAPER
 
@@ -75,6 +74,10 @@ def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _
     """By metric and missing rate, where all models have scores on a dataset."""
     if scores is None or not {*_MODELS} <= {*scores["model"]}:
         return {}
+    from fairfold.evaluation.ranking import (
+        rank_tables,
+    )  # here, as it takes half a second that reports need not wait for
+
     tables = rank_tables(scores[scores["model"].isin(_MODELS)], alpha=alpha)
     found = {}
     for key, part in tables["ranks"].groupby(_KEYS):
