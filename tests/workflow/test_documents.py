@@ -211,3 +211,13 @@ def test_what_derives_from_code_and_tables_is_on_the_site(site):
     assert "Stack+" in names and "annealed" in names and "micro average precision" in names
     assert "data.own.&lt;id&gt;.labels.prefix" in (site / "reference/configuration.html").read_text()
     assert "gene-ontology-large" in (site / "reference/datasets.html").read_text()
+
+
+def test_each_printed_number_and_figure_is_on_the_site(site):
+    text = (site / "regenerated.html").read_text()
+    published = pd.read_csv(ROOT / "resources/regenerated/published.csv")
+    tables = re.findall(r'<details class="numbers">.*?</details>', text, re.DOTALL)
+    assert sum(table.count("<tr>") - 1 for table in tables) == len(published)
+    drawn = re.findall(r'<img[^>]*src="_images/([\w-]+)\.png"', text)
+    assert {"published", "metric_behaviour", "fold_effect", "ecoc_comparison"} <= {*drawn}
+    assert all((site / f"_images/{name}.png").stat().st_size > 5000 for name in drawn)
