@@ -69,8 +69,11 @@ def size_of(entry: Entry) -> Size | None:
         return Size(*map(float, expected))
     if entry.path is None or entry.path.suffix not in (".csv", ".tsv"):
         return None
-    with entry.path.open("rb") as stream:
-        first, *others = stream.read(_BEGINNING).splitlines(keepends=True) or [b""]
+    try:
+        with entry.path.open("rb") as stream:
+            first, *others = stream.read(_BEGINNING).splitlines(keepends=True) or [b""]
+    except OSError:  # of which the job that reads all of it has a sentence
+        return None
     if not others:
         return None
     names = next(csv.reader([first.decode("utf-8", "replace")], delimiter="\t" if entry.path.suffix == ".tsv" else ","))
