@@ -33,7 +33,7 @@ from fairfold.study import check_study, leave_out
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
-COMMAND = "snakemake --cores 2 --configfile config/paper.yaml results/{}"
+COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
 SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # of the report: a paper each
 LARGEST, LARGEST_PACKED = 150_000, 400_000  # bytes of a table, which is packed or left out if it has more
 # What the comparisons with the papers read, as they call it; scores one model after the other, as they are made

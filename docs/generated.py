@@ -358,7 +358,7 @@ def regenerated_numbers(paper: str) -> str:
             _number(row.ours),
             _distance(row),
             row.note,
-            row.command.split()[-1],
+            row.command.split()[3],
         )
         for row in both.fillna({"note": ""}).itertuples()
     )
