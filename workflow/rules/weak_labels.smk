@@ -148,6 +148,7 @@ rule train_model:
         seed=config["seed"],
         settings=lambda wildcards: study.model_settings(config, wildcards.model),
         threshold=WEAK_LABELS["forest"]["threshold"],
+        levels_by=WEAK_LABELS["levels_by"],
         most_labels=lambda wildcards: WEAK_LABELS["many_labels"]["most_labels"].get(
             wildcards.model
         ),

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from adapter import logged
+from fairfold.arrays import Matrix
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
@@ -34,6 +35,10 @@ with logged(snakemake.log):
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
         return make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold))
 
+    def adjust(model: ClassifierMixin, truth: Matrix) -> None:
+        if snakemake.params.levels_by == "complete" and hasattr(model, "choose_levels_by"):
+            model.choose_levels_by(truth)
+
     tables = score_on_folds(
         make,
         *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"]),
@@ -41,6 +46,7 @@ with logged(snakemake.log):
         observed_in_test=lambda fold: seen,
         threshold=snakemake.params.threshold,
         fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
+        adjust=adjust,
         groups=data.groups,
         sample_weight=data.weights,
         examine=imputation_table,

@@ -140,6 +140,22 @@ def test_each_fold_is_fitted_with_its_options():
     assert given == [(fold, {"first_level": f"of fold {fold}"}) for fold in range(3)]
 
 
+def test_a_fitted_estimator_may_be_adjusted_by_the_truth():
+    """What it chooses after that is final."""
+    seen = []
+
+    def adjust(estimator, truth):
+        seen.append(truth)
+        estimator.best_levels_ = dict.fromkeys(BASIC_METRICS, 0)
+
+    Y, fold_of = np.random.default_rng(0).integers(0, 2, (30, 3)), np.arange(30) % 3
+    make = lambda fold: Oracle(fold, {}, None)  # noqa: E731
+    tables = score_on_folds(make, Y.astype(float), Y, fold_of, lambda fold: np.zeros_like(Y), adjust=adjust)
+    for fold, truth in enumerate(seen):
+        np.testing.assert_array_equal(truth, Y[fold_of != fold])
+    assert (tables.scores["is_final"] == (tables.scores["level"] == 0)).all()
+
+
 def test_folds_of_several_splits_follow_each_other():
     rng = np.random.default_rng(1)
     Y, X = rng.integers(0, 2, (30, 3)), rng.random((30, 3))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
@@ -205,6 +206,25 @@ def scored(length_control, values, metric="average_precision"):
 )
 def test_length_control(length_control, metric, values, level):
     assert scored(length_control, values, metric)._choose_levels()[metric] == level
+
+
+@pytest.mark.parametrize("name", ["gcForest", "CaFE-FLA", "RF+ET"])
+def test_the_level_may_be_chosen_by_other_labels(name):
+    """As the authors chose it, by labels that were hidden; the cascade itself stays."""
+    rng = np.random.default_rng(3)
+    X = rng.random((120, 6))
+    truth = (X[:, :4] + 0.3 * rng.random((120, 4)) > 0.7).astype(np.int8)
+    observed = mask_positives(truth, 0.7, random_state=0)
+    model = make_model(name, variant="authors-code", n_trees=10, max_levels=4, random_state=0).fit(X, observed)
+    before, by_observed = list(model.staged_predict_proba(X)), dict(model.best_levels_)
+    assert model.choose_levels_by(truth) is model
+    proba = [np.mean([forest.oob_proba_ for forest in level.predictors], axis=0) for level in model.levels_]
+    scores = [average_precision_score(truth.ravel(), each.ravel()) for each in proba]
+    expected = 1 + np.argmax(scores[1:]) if len(scores) > 1 else 0
+    assert model.best_level_ == model.best_levels_["average_precision"] == expected
+    assert name == "RF+ET" or model.best_levels_ != by_observed
+    np.testing.assert_array_equal(before, list(model.staged_predict_proba(X)))
+    np.testing.assert_array_equal(model.predict_proba(X), before[expected])
 
 
 def test_growth_stops_when_every_score_has_dropped():

@@ -49,6 +49,7 @@ def score_on_folds(
     observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
+    adjust: Callable[[Any, Matrix], object] | None = None,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
@@ -68,6 +69,7 @@ def score_on_folds(
         knows no others would score them; None for no such scores.
     threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
     fit_options : fold -> further arguments of ``fit``; making them counts as its time.
+    adjust : what is done to an estimator when it is fitted: (estimator, true labels of its training samples) -> None.
     groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
     sample_weight : (n_samples,) above 0, handed on to ``fit``, too; in scores samples count as much.
     examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
@@ -100,6 +102,8 @@ def score_on_folds(
             options = {} if fit_options is None else dict(fit_options(fold))
             options |= of_samples.of(train).as_options()
             estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
+            if adjust is not None:
+                adjust(estimator, Y[train])
             fitted = cpu_seconds()
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}

@@ -35,7 +35,14 @@ def test_each_way_to_choose_the_level_has_its_counterpart(config, scores):
     assert row["standard_error"] == pytest.approx(error, rel=1e-9)
     assert row["difference_in_se"] == pytest.approx(0.05 / error, rel=1e-9)
     assert row["what"] == "a, 50, RF+ET, mcc"
-    assert row["note"] == "other folds"
+    assert table["note"].tolist() == [
+        "other folds; levels by observed labels, published by complete ones",
+        "other folds",
+        "other folds",
+    ]
+    config["weak_labels"]["levels_by"] = "complete"
+    table = compare_scores(printed("best_oob", "last", "level0"), {"scores": scores}, config)
+    assert set(table["note"]) == {"other folds"}
 
 
 def test_departures_from_the_published_settings_are_told(config, scores):

@@ -48,7 +48,10 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         ours=both["mean"],
         scatter=np.sqrt(both["sd"] ** 2 / _FOLDS + both["std"] ** 2 / both["count"]),
         file=[f"weak_labels/{dataset}/rate-{rate}/{model}.csv" for dataset, rate, model in both[_UNIT].to_numpy()],
-        note=[departures if row["count"] > 0 else _absent(row, config) for row in both.to_dict("records")],
+        note=[
+            f"{departures}{_levels_by(row, config)}" if row["count"] > 0 else _absent(row, config)
+            for row in both.to_dict("records")
+        ],
     )
     return with_distances(pairs, PAPER)
 
@@ -78,6 +81,12 @@ def _departures(config: Mapping[str, Any]) -> str:
     if study["variant"] != "authors-code":
         differing.append(f"variant {study['variant']}, not authors-code")
     return "; ".join(["other folds", *differing])
+
+
+def _levels_by(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """By which labels a level was chosen, where that differs; see ``CascadeForest.choose_levels_by``."""
+    differs = row["level"] == "best_oob" and config["weak_labels"]["levels_by"] != "complete"
+    return "; levels by observed labels, published by complete ones" if differs else ""
 
 
 def _absent(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
