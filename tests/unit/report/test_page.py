@@ -248,6 +248,14 @@ def test_every_caption_can_be_filled_in(root):
             assert "{{" not in text_html(text, whole)
 
 
+@pytest.mark.parametrize(("levels_by", "is_told"), [("observed", False), ("complete", True)])
+def test_levels_that_no_user_could_choose_are_told(root, levels_by, is_told):
+    whole = load_yaml(root / "config" / "config.yaml")
+    whole["weak_labels"]["levels_by"] = levels_by
+    check_config(whole)
+    assert ("labels that were hidden from them" in plain_text("overview.rst", whole).replace("\n", " ")) is is_told
+
+
 SCORES = "dataset,missing_rate,model,fold,metric,value,reason\n"
 
 

@@ -159,7 +159,9 @@ class CascadeForest(BaseCascade):
         """
         proba = (mean_of_forests([forest.oob_proba_ for forest in level.predictors]) for level in self.levels_)
         self.oob_scores_ = [multilabel_scores(labels, self._reconciled(each), self.threshold) for each in proba]
-        self.best_levels_ = {metric: int(first_best(_of(metric, self.oob_scores_))) for metric in BASIC_METRICS}
+        self.best_levels_ = {
+            metric: int(first_best(_more_is_better(metric, self.oob_scores_))) for metric in BASIC_METRICS
+        }
         self.best_level_ = self.best_levels_["average_precision"]
         return self
 
@@ -234,7 +236,7 @@ class CascadeForest(BaseCascade):
     def _scores(self, metric: str) -> np.ndarray:
         """Scores that length control looks at, level by level from level 1 on; more is better."""
         scores = self.training_scores_ if self.length_control == "best-training" else self.oob_scores_
-        return _of(metric, scores[1:])
+        return _more_is_better(metric, scores[1:])
 
     def _choose_levels(self) -> dict[str, int]:
         last = len(self.levels_) - 1
@@ -244,7 +246,7 @@ class CascadeForest(BaseCascade):
         return {metric: 1 + int(choose(self._scores(metric))) for metric in BASIC_METRICS}
 
 
-def _of(metric: str, scores: list[dict[str, float]]) -> np.ndarray:
+def _more_is_better(metric: str, scores: list[dict[str, float]]) -> np.ndarray:
     """A metric level by level, more is better; where it is undefined (one class only), it is never the best."""
     sign = BASIC_METRICS[metric].direction
     return np.nan_to_num(sign * np.array([score[metric] for score in scores]), nan=-1.0)
