@@ -6,8 +6,21 @@ from numba import njit
 
 from fairfold.forests.binning import BinnedMatrix, distinct_values
 from fairfold.forests.growth import grow_tree
-from fairfold.forests.lanes import LANES, add_less, add_row, last_pair, no_rows, products, put
-from fairfold.forests.tallies import fits, last_number, mark_up_to, small_labels, value_of
+from fairfold.forests.lanes import FLAGS, LANES, add_less, add_row, last_pair, no_rows, products, put
+from fairfold.forests.tallies import (
+    MASKED_AT_MOST,
+    SPLITS_AT_ONCE,
+    Sought,
+    fits,
+    gather_numbers,
+    last_number,
+    mark_up_to,
+    mask_up_to,
+    new_tally,
+    score_masked,
+    small_labels,
+    value_of,
+)
 from fairfold.forests.trees import MultilabelForest
 
 
@@ -31,6 +44,26 @@ def _ranks(keys, n, ranks):
 @njit
 def _marks(codes, n, cut, marks):
     return mark_up_to(codes, n, cut, marks)
+
+
+@njit
+def _gather(numbers, column, rows, gathered):
+    return gather_numbers(numbers, column, rows, gathered)
+
+
+@njit
+def _masks(numbers, n, cut, masks, split):
+    return mask_up_to(numbers, n, cut, masks, split)
+
+
+@njit
+def _scores(small, weights, rows, masks, n_splits, sought, scores):
+    tally = new_tally(small, weights, rows)
+    for lane in range(len(tally.totals)):
+        tally.totals[lane] = 0
+        for row in rows:
+            tally.totals[lane] += tally.drawn[row * len(tally.totals) + lane]
+    score_masked(tally, rows, masks, n_splits, sought, scores)
 
 
 @njit
@@ -67,6 +100,39 @@ def test_marks_are_the_codes_up_to_the_cut(dtype, n):
     assert _marks(codes, n, dtype(200), marks) == expected.sum()
     np.testing.assert_array_equal(np.unpackbits(marks.view(np.uint8), bitorder="little")[:n], expected)
     assert not np.unpackbits(marks.view(np.uint8), bitorder="little")[n:].any()
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, MASKED_AT_MOST])
+def test_masks_and_extremes_of_gathered_numbers(n):
+    rng = np.random.default_rng(n)
+    numbers, gathered = rng.integers(-90, 90, (300, 2), dtype=np.int32), np.empty(n + FLAGS, dtype=np.int32)
+    rows = rng.permutation(300)[:n].astype(np.uint32)
+    masks = np.full(2 * MASKED_AT_MOST, 7, dtype=np.int16)
+    of_node = numbers[rows, 1]
+    assert _gather(numbers, 1, rows, gathered) == (of_node.min(), of_node.max())
+    assert _masks(gathered, n, np.int32(10), masks, 1) == (of_node <= 10).sum()
+    np.testing.assert_array_equal(masks[MASKED_AT_MOST:][:n], np.where(of_node <= 10, -1, 0))
+    assert (masks[:MASKED_AT_MOST] == 7).all()
+
+
+@pytest.mark.parametrize("n_labels", [3, 20])
+@pytest.mark.parametrize("n_splits", [1, SPLITS_AT_ONCE, SPLITS_AT_ONCE + 2])
+def test_masked_splits_are_worth_what_they_reduce_of_the_variance(n_labels, n_splits):
+    rng = np.random.default_rng(n_splits)
+    Y, weights = rng.integers(0, 2, (80, n_labels)), rng.integers(1, 4, 80).astype(float)
+    rows = rng.permutation(80)[:45].astype(np.uint32)
+    is_left = rng.random((n_splits, 45)) < 0.4
+    masks = np.zeros((n_splits + SPLITS_AT_ONCE - 1, MASKED_AT_MOST), dtype=np.int16)
+    masks[:n_splits, :45] = -is_left.astype(np.int16)
+    whole, total = weights[rows].sum(), weights[rows] @ Y[rows]
+    scores = np.empty(n_splits + SPLITS_AT_ONCE - 1)
+    sought = Sought(45, whole, float((total**2).sum()), 1)
+    _scores(small_labels(Y, 1.0), weights, rows, masks.ravel(), n_splits, sought, scores)
+    for split in range(n_splits):
+        left = rows[is_left[split]]
+        part = weights[left].sum()
+        expected = ((whole * (weights[left] @ Y[left]) - part * total) ** 2).sum() / (part * (whole - part))
+        assert scores[split] == expected
 
 
 def test_numbers_are_in_the_order_of_values():

@@ -73,15 +73,22 @@ class BinnedMatrix:
     Attributes
     ----------
     exact : every distinct value has its own code.
-    binned : at most ``max_bins`` codes per feature; the same object as ``exact`` when no feature has more values.
+    max_bins : most codes of a feature in ``binned``; None for any number.
     groups : (n_samples,) int64, or None; samples of a group are drawn for a tree together or not at all.
     weights : (n_samples,) above 0, or None; a sample is drawn in proportion to its weight, a group to its mean weight.
     """
 
     exact: CodeTable
-    binned: CodeTable
+    max_bins: int | None
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
+
+    @cached_property
+    def binned(self) -> CodeTable:
+        """At most ``max_bins`` codes per feature; the same object as ``exact`` when no feature has more values."""
+        if self.max_bins is None or np.diff(self.exact.starts).max(initial=0) <= self.max_bins:
+            return self.exact
+        return _group(self.exact, self.max_bins)
 
     @cached_property
     def numbers(self) -> np.ndarray:
@@ -109,11 +116,10 @@ class BinnedMatrix:
 
     def samples(self, rows: np.ndarray) -> BinnedMatrix:
         """Some of the samples, with the codes that they have among all."""
-        exact = self.exact.samples(rows)
         of_samples = [None if each is None else each[rows] for each in (self.groups, self.weights)]
-        if self.binned is self.exact:
-            return BinnedMatrix(exact, exact, *of_samples)
-        return BinnedMatrix(exact, self.binned.samples(rows), *of_samples)
+        some = BinnedMatrix(self.exact.samples(rows), self.max_bins, *of_samples)
+        vars(some)["binned"] = some.exact if self.binned is self.exact else self.binned.samples(rows)
+        return some
 
     def pool(self, rows: np.ndarray | None = None) -> Pool:
         """Samples, all or those of these rows, by groups, as ``grow_tree`` draws from them."""
@@ -152,10 +158,7 @@ class BinnedMatrix:
         """
         if max_bins is not None and (not isinstance(max_bins, (int, np.integer)) or not 2 <= max_bins <= 256):
             raise ModelError(f"max_bins is {max_bins!r}; it must be a whole number from 2 to 256, or None.")
-        exact = _rank_values(X)
-        if max_bins is None or np.diff(exact.starts).max(initial=0) <= max_bins:
-            return cls(exact, exact, groups, weights)
-        return cls(exact, _group(exact, max_bins), groups, weights)
+        return cls(_rank_values(X), max_bins, groups, weights)
 
 
 def single_precision(X: Matrix) -> Matrix:

@@ -21,8 +21,10 @@ from fairfold.compiled import inner_njit, njit
 from fairfold.forests.lanes import FLAGS, LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.tallies import (
+    MASKED_AT_MOST,
     MOST_CODES,
     RANKED_AT_MOST,
+    SPLITS_AT_ONCE,
     Sought,
     add_up_tally,
     best_of_codes,
@@ -31,9 +33,11 @@ from fairfold.forests.tallies import (
     gather_numbers,
     last_number,
     mark_up_to,
+    mask_up_to,
     new_tally,
     rank_keys,
     score_marked,
+    score_masked,
     squared_totals,
     value_of,
 )
@@ -42,7 +46,6 @@ INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
 STACKED = 8  # numbers that describe a node that is still to be split
 SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
 SHORT_RUN = 4  # samples with one code
-ALL_COMPARED_AT_MOST = 100  # samples whose values are compared with a threshold; with more, it is looked up
 CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number is below
 
 
@@ -52,6 +55,20 @@ class GrowthRules(NamedTuple):
     n_draws: int
     max_features: int
     min_samples_leaf: int
+
+
+class _Found(NamedTuple):
+    """Random splits of a node that leave enough samples on either side: feature, threshold, worth, and mask or -1.
+
+    ``masks`` are of samples, one behind the other (see ``mask_up_to``), of as many splits as ``scores`` has places for.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    score: np.ndarray
+    mask: np.ndarray
+    masks: np.ndarray
+    scores: np.ndarray
 
 
 class _Workspace(NamedTuple):
@@ -68,6 +85,7 @@ class _Workspace(NamedTuple):
     ranks: np.ndarray
     numbers: np.ndarray
     marks: np.ndarray
+    found: _Found
 
 
 class _Tree(NamedTuple):
@@ -99,14 +117,15 @@ class _Node(NamedTuple):
 class _Split(NamedTuple):
     """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
 
-    The latter are the first ``n_constant`` features. ``by_numbers``: whether the cut is one of ``numbers``.
+    The latter are the first ``n_constant`` features. ``mask``: which of the masks of ``_Found`` the split has, whose
+    cut is one of ``numbers`` then; -1 for none.
     """
 
     feature: int
     cut: int
-    by_numbers: bool
     threshold: float
     n_constant: int
+    mask: int
 
 
 class _Candidates(NamedTuple):
@@ -193,7 +212,7 @@ def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # no
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
     _push(stack, 0, (0, n_drawn, n_drawn, n, 0, -1, 0, most))
     tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
-    work = _empty_workspace(table, n)
+    work = _empty_workspace(table, n, 0 if numbers is None else rules.max_features)
     n_nodes = _grow_nodes(
         table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree
     )
@@ -246,7 +265,7 @@ def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tall
         # Searches are compiled into this loop (forceinline): to hand on the hundreds of words that describe all these
         # arrays takes as long as a search in a small node. Of the two, only that of the forest's kind is compiled.
         if is_leaf:
-            split = _Split(-1, 0, False, 0.0, n_constant)
+            split = _Split(-1, 0, 0.0, n_constant, -1)
         elif numbers is not None:
             split = _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work)
         else:
@@ -256,7 +275,10 @@ def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tall
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        middle = start + _partition(table, codes, numbers, split, in_bag, work)
+        if split.mask >= 0:
+            middle = start + _partition_masked(work.found.masks, split.mask, in_bag, work.side)
+        else:
+            middle = start + _partition(table, codes, numbers, split, in_bag, work)
         out_middle = out_start + _partition(table, codes, numbers, split, out_of_bag, work)
         most = np.int64(node.whole)
         _push(stack, depth, (middle, end, out_middle, out_end, split.n_constant, number, 1, most))
@@ -332,7 +354,16 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
 
 
 @inner_njit()
-def _empty_workspace(table, n):  # noqa: ANN001, ANN202
+def _empty_workspace(table, n, n_splits):  # noqa: ANN001, ANN202
+    n_masks = min(n_splits, len(table.codes)) + SPLITS_AT_ONCE - 1
+    found = _Found(
+        np.empty(n_splits, dtype=np.int32),
+        np.empty(n_splits),
+        np.empty(n_splits),
+        np.empty(n_splits, dtype=np.int64),
+        np.empty(n_masks * MASKED_AT_MOST, dtype=np.int16),
+        np.empty(n_masks),
+    )
     return _Workspace(
         np.empty(n + FLAGS, dtype=table.codes.dtype),
         np.empty(n, dtype=np.uint64),
@@ -343,8 +374,9 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
         empty_bits(table.sparse),
         np.empty(RANKED_AT_MOST, dtype=np.int16),
         np.empty(RANKED_AT_MOST, dtype=np.int16),
-        np.empty(ALL_COMPARED_AT_MOST + FLAGS, dtype=np.int32),
+        np.empty(MASKED_AT_MOST + FLAGS, dtype=np.int32),
         np.empty(n // FLAGS + 1, dtype=np.uint64),
+        found,
     )
 
 
@@ -353,13 +385,10 @@ def _drawn_first(weights):  # noqa: ANN001, ANN202
     """Samples with a weight, then those without, each in order; and the number of the former."""
     n = len(weights)
     rows, others = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
-    n_drawn = n_others = 0
+    n_drawn = n_others = np.uintp(0)
     for row in range(n):
-        rows[n_drawn] = others[n_others] = row
-        n_drawn += weights[row] > 0
-        n_others += weights[row] == 0
-    rows[n_drawn:] = others[:n_others]
-    return rows, n_drawn
+        n_drawn, n_others = _put_on_side(weights[row] > 0, row, rows, n_drawn, others, n_others)
+    return rows, _put_behind(others, n_others, rows, n_drawn)
 
 
 @inner_njit(boundscheck=False)
@@ -414,7 +443,7 @@ def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN20
     if place >= 0:
         n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
         return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
-    if numbers is not None and split.by_numbers:
+    if numbers is not None and split.mask >= 0:
         return _partition_dense(numbers.reshape(-1), numbers.shape[1], -1 - place, np.int32(cut), rows, side)
     return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
 
@@ -422,14 +451,39 @@ def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN20
 @inner_njit(boundscheck=False, counted=False)
 def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN202
     """The same for codes of samples that are ``step`` apart, from ``first`` on."""
-    n_left = 0
+    n_left = n_right = np.uintp(0)
+    for row in rows:
+        is_left = codes[np.uintp(first) + np.uintp(row) * np.uintp(step)] <= cut
+        n_left, n_right = _put_on_side(is_left, row, rows, n_left, side, n_right)
+    return _put_behind(side, n_right, rows, n_left)
+
+
+@inner_njit(boundscheck=False, counted=False)
+def _partition_masked(masks, mask, rows, side):  # noqa: ANN001, ANN202
+    """The same for samples whose split has this mask."""
+    n_left = n_right = np.uintp(0)
     for position in range(len(rows)):
-        row = rows[position]
-        rows[n_left] = side[position - n_left] = row
-        n_left += codes[np.uintp(first) + np.uintp(row) * np.uintp(step)] <= cut
-    for position in range(len(rows) - n_left):
+        is_left = masks[np.uintp(mask * MASKED_AT_MOST) + np.uintp(position)] != 0
+        n_left, n_right = _put_on_side(is_left, rows[position], rows, n_left, side, n_right)
+    return _put_behind(side, n_right, rows, n_left)
+
+
+@inner_njit(boundscheck=False, counted=False, forceinline=True)
+def _put_on_side(is_left, row, rows, n_left, side, n_right):  # noqa: ANN001, ANN202
+    """Put a sample behind those on its side; returns how many there are, unsigned.
+
+    Where a place may be negative, Numba looks whether it is, and counts from the end of the array.
+    """
+    rows[n_left] = side[n_right] = row
+    return n_left + np.uintp(is_left), n_right + np.uintp(not is_left)
+
+
+@inner_njit(boundscheck=False, counted=False, forceinline=True)
+def _put_behind(side, n_right, rows, n_left):  # noqa: ANN001, ANN202
+    """Put the samples on the right behind those on the left; returns the number of the latter."""
+    for position in range(n_right):
         rows[n_left + position] = side[position]
-    return n_left
+    return np.int64(n_left)
 
 
 @inner_njit(boundscheck=False, counted=False)
@@ -520,9 +574,9 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
             best_score, best_feature, end = scores[candidate], feature, candidate + fewest
             best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
     if best_feature < 0:
-        return _Split(-1, 0, False, 0.0, first)
+        return _Split(-1, 0, 0.0, first, -1)
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
-    return _Split(best_feature, cut, False, at, first)
+    return _Split(best_feature, cut, at, first, -1)
 
 
 @inner_njit(boundscheck=False, counted=False)
@@ -747,13 +801,13 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 @inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
 def _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
-    rows, gathered, side = node.rows, work.codes, work.side
+    rows, gathered, side, found = node.rows, work.codes, work.side, work.found
     values, starts = table.lowest, table.starts
-    is_small = node.is_tallied and len(rows) <= ALL_COMPARED_AT_MOST and len(numbers) > 0
+    is_small = node.is_tallied and len(rows) <= MASKED_AT_MOST and len(numbers) > 0
     n = len(rows)
     sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
     mark_node(table.sparse.signatures, rows, work.bits)
-    best_score, best_feature, best_at = -1.0, -1, 0.0
+    n_found = n_masked = 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
@@ -778,21 +832,26 @@ def _random_split(table, codes, numbers, node, tally, features, n_constant, rule
             first += 1
             continue
         last -= 1
-        n_useful += 1
         features[position], features[last] = features[last], feature
         at = _draw_threshold(low_value, high_value, state)
-        listed = side[: n - n_lowest] if n_lowest > 0 else rows
+        n_useful += 1
+        found.feature[n_found], found.threshold[n_found] = feature, at
         if by_numbers:
-            n_left = mark_up_to(work.numbers, n, last_number(at), work.marks)
+            n_left = mask_up_to(work.numbers, n, last_number(at), found.masks, n_masked)
+            found.mask[n_found] = n_masked
+            is_allowed = min(n_left, n - n_left) >= rules.min_samples_leaf
+            n_masked += is_allowed  # without a branch that a processor would guess
+            n_found += is_allowed
+            continue
+        listed = side[: n - n_lowest] if n_lowest > 0 else rows
+        if len(listed) <= MASKED_AT_MOST:
+            cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
         else:
-            if len(listed) <= ALL_COMPARED_AT_MOST:
-                cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
-            else:
-                cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-            if node.is_tallied:
-                n_left = n_lowest + mark_up_to(gathered, len(listed), cut, work.marks)
-            else:
-                n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
+            cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
+        if node.is_tallied:
+            n_left = n_lowest + mark_up_to(gathered, len(listed), cut, work.marks)
+        else:
+            n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
         if tally is not None and node.is_tallied:
@@ -800,14 +859,23 @@ def _random_split(table, codes, numbers, node, tally, features, n_constant, rule
         else:
             n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
             score = _score_listed(side, 0, n_side, 1, node)
+        found.score[n_found], found.mask[n_found] = score, -1
+        n_found += 1
+    if tally is not None and n_masked > 0:
+        score_masked(tally, rows, found.masks, n_masked, sought, found.scores)
+    best, best_score = -1, -1.0
+    for split in range(n_found):
+        mask = found.mask[split]
+        score = found.score[split] if mask < 0 else found.scores[mask]
         if score > best_score:
-            best_score, best_feature, best_at = score, feature, at
-    if best_feature < 0:
-        return _Split(-1, 0, False, 0.0, first)
-    if is_small and table.sparse.place[best_feature] < 0:
-        return _Split(best_feature, np.int64(last_number(best_at)), True, best_at, first)
-    start, end = starts[best_feature], starts[best_feature + 1]
-    return _Split(best_feature, _last_up_to(values, start, end, best_at) - start, False, best_at, first)
+            best, best_score = split, score
+    if best < 0:
+        return _Split(-1, 0, 0.0, first, -1)
+    feature, at, mask = np.int64(found.feature[best]), found.threshold[best], found.mask[best]
+    if mask >= 0:
+        return _Split(feature, np.int64(last_number(at)), at, first, mask)
+    start, end = starts[feature], starts[feature + 1]
+    return _Split(feature, _last_up_to(values, start, end, at) - start, at, first, -1)
 
 
 @inner_njit(counted=False)
@@ -821,12 +889,11 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
 @inner_njit(boundscheck=False, counted=False)
 def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        if values[middle] <= at:
-            low = middle
-        else:
-            high = middle
+    n = high - low
+    while n > 1:  # without a branch that a processor would guess
+        half = n // 2
+        low += half * (values[low + half] <= at)
+        n -= half
     return low
 
 
@@ -910,23 +977,46 @@ def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN20
 
 
 @njit(boundscheck=False)
-def add_leaf_values(leaves, counted, values, width, total):  # noqa: ANN001, ANN201
-    """Add up the values of each row's leaves, tree after tree, those in which it is ``counted`` (None: all).
+def sum_leaf_values(leaves, counted, values):  # noqa: ANN001, ANN201
+    """Sums of the values of each row's leaves, tree after tree: of all of them, and of those that are ``counted``.
 
     Parameters
     ----------
     leaves : (n, n_trees) nodes.
-    counted : (n, n_trees) bool or None.
-    values : ((n_nodes + 1) * width,) float32, values padded to whole blocks of ``LANES``; zeros at the end.
-    total : (n * width,) float64, sums are written here.
+    counted : (n, n_trees) bool, or None.
+    values : (n_nodes, n_labels) float32.
+
+    Returns
+    -------
+    total, of_counted : (n, n_labels) float64; the latter are zeros without ``counted``.
     """
-    nothing = len(values) // width - 1
-    for row in range(len(leaves)):
+    (n, n_trees), (n_nodes, n_labels) = leaves.shape, values.shape
+    padded, width = _in_blocks(values)
+    total, of_counted = np.zeros((n, n_labels)), np.zeros((n, n_labels))
+    sums = np.empty(2 * LANES)
+    for row in range(n):
         for block in range(0, width, LANES):
-            lanes = no_rows(total)
-            for tree in range(leaves.shape[1]):
+            lanes = some = no_rows(sums)
+            for tree in range(n_trees):
                 node = leaves[row, tree]
-                if counted is not None:  # without a branch that a processor would guess
-                    node = nothing + (node - nothing) * counted[row, tree]
-                lanes = add_row(lanes, values, node * width + block)
-            store(lanes, total, row * width + block)
+                lanes = add_row(lanes, padded, node * width + block)
+                if counted is not None:
+                    node = n_nodes + (node - n_nodes) * counted[row, tree]  # no branch that a processor would guess
+                    some = add_row(some, padded, node * width + block)
+            store(lanes, sums, 0)
+            store(some, sums, LANES)
+            for label in range(block, min(block + LANES, n_labels)):
+                total[row, label], of_counted[row, label] = sums[label - block], sums[label - block + LANES]
+    return total, of_counted
+
+
+@inner_njit(boundscheck=False)
+def _in_blocks(values):  # noqa: ANN001, ANN202
+    """Rows of values behind each other, in whole blocks of ``LANES``, a row of zeros at the end; and a row's width."""
+    n, n_labels = values.shape
+    width = (n_labels + LANES - 1) // LANES * LANES
+    padded = np.zeros((n + 1, width), dtype=values.dtype)
+    for row in range(n):
+        for label in range(n_labels):
+            padded[row, label] = values[row, label]
+    return padded.reshape(-1), width

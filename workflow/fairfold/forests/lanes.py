@@ -121,6 +121,20 @@ def add_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
 
 
 @intrinsic
+def add_row_where(typing_context, lanes, labels, offset, masks, place):  # noqa: ANN001, ANN201
+    """The same for the lanes of whole numbers if ``masks[place]`` is -1, and not if it is 0: without a branch."""
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        lanes, labels, offset, masks, place = arguments
+        row = _load(context, builder, signature.args[1], labels, offset)
+        data = context.make_array(signature.args[3])(context, builder, masks).data
+        mask = _spread(builder, builder.load(builder.gep(data, [place])))
+        return builder.add(lanes, builder.and_(row, mask))
+
+    return lanes(lanes, labels, types.intp, masks, types.intp), codegen
+
+
+@intrinsic
 def rest_of(typing_context, lanes, totals, offset):  # noqa: ANN001, ANN201
     """The block of ``totals`` at ``offset`` less the lanes, of the same type."""
 
@@ -183,6 +197,59 @@ def add_less(typing_context, lanes, keys, offset, key):  # noqa: ANN001, ANN201
         return builder.sub(lanes, builder.sext(is_less, lanes.type))
 
     return lanes(lanes, keys, types.intp, keys.dtype), codegen
+
+
+@intrinsic
+def mask_block(typing_context, numbers, first, most, masks, offset):  # noqa: ANN001, ANN201
+    """Write -1 for whole numbers from ``first`` that are at most ``most``, 0 for others, to ``masks`` at ``offset``.
+
+    Returns which are, one bit for each of a block.
+    """
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        numbers, first, most, masks, offset = arguments
+        block = _load(context, builder, signature.args[0], numbers, first)
+        is_low = builder.icmp_signed("<=", block, _spread(builder, most))
+        mask = builder.sext(is_low, ir.VectorType(context.get_value_type(signature.args[3].dtype), LANES))
+        _store(context, builder, signature.args[3], masks, offset, mask)
+        return builder.zext(builder.bitcast(is_low, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.uint64(numbers, types.intp, numbers.dtype, masks, types.intp), codegen
+
+
+@intrinsic
+def extremes(typing_context, numbers, n):  # noqa: ANN001, ANN201
+    """The lowest and the highest of ``n`` signed whole numbers; those behind them, up to a whole block, are changed."""
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        numbers, n = arguments
+        array = signature.args[0]
+        first = builder.extract_element(_load(context, builder, array, numbers, n.type(0)), cgutils.int32_t(0))
+        everywhere = _spread(builder, first)
+        _store(context, builder, array, numbers, n, everywhere)
+        found = [cgutils.alloca_once_value(builder, everywhere) for _ in range(2)]
+        with cgutils.for_range_slice(builder, n.type(0), n, n.type(LANES)) as (offset, _):
+            block = _load(context, builder, array, numbers, offset)
+            for place, sign in zip(found, "<>", strict=True):
+                builder.store(_nearer(builder, sign, builder.load(place), block), place)
+        ends = [_outermost(builder, sign, builder.load(place)) for place, sign in zip(found, "<>", strict=True)]
+        return context.make_tuple(builder, signature.return_type, ends)
+
+    return types.UniTuple(numbers.dtype, 2)(numbers, types.intp), codegen
+
+
+def _nearer(builder, sign, one, other):  # noqa: ANN001, ANN202
+    """Lane by lane the lower ("<") or the higher (">")."""
+    return builder.select(builder.icmp_signed(sign, one, other), one, other)
+
+
+def _outermost(builder, sign, vector):  # noqa: ANN001, ANN202
+    """The lowest or highest lane, by halves."""
+    width = LANES
+    while width > 1:
+        width //= 2
+        vector = _nearer(builder, sign, *(_choose(builder, vector, vector, range(at, at + width)) for at in (0, width)))
+    return builder.extract_element(vector, cgutils.int32_t(0))
 
 
 @intrinsic

@@ -19,8 +19,11 @@ from fairfold.forests.lanes import (
     LANES,
     add_less,
     add_row,
+    add_row_where,
     bits_up_to,
+    extremes,
     last_pair,
+    mask_block,
     no_rows,
     nonzero_bits,
     products,
@@ -31,6 +34,8 @@ from fairfold.forests.sparse_codes import count_bits, lowest_bit
 
 MOST_CODES = 256
 RANKED_AT_MOST = 64  # samples that are sorted by comparing each with all
+MASKED_AT_MOST = 256  # samples whose values are compared with a threshold; with more, it is looked up
+SPLITS_AT_ONCE = 4  # that are scored while the labels of a sample are at hand
 LARGEST_SMALL = 2**15  # 16 bits hold less
 COUNT = np.uint32(16)  # where the number of samples begins in the last two lanes; their weight is below
 WEIGHT = np.uint32(0xFFFF)
@@ -260,10 +265,7 @@ def gather_numbers(numbers, column, rows, gathered):  # noqa: ANN001, ANN201
     """Numbers of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
         gathered[position] = numbers[rows[position], np.uintp(column)]
-    lowest = highest = gathered[0]
-    for position in range(len(rows)):
-        lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
-    return lowest, highest
+    return extremes(gathered, len(rows))
 
 
 @inner_njit(counted=False, forceinline=True)
@@ -320,3 +322,47 @@ def score_marked(tally, rows, marks, others, sought):  # noqa: ANN001, ANN201
         pair += products(lanes, own, totals, block)
         ends = last_pair(lanes)
     return _worth(pair, ends, sought.whole, sought.square)
+
+
+@inner_njit(boundscheck=False, counted=False, forceinline=True)
+def mask_up_to(gathered, n, cut, masks, split):  # noqa: ANN001, ANN201
+    """The row of ``masks``, (n_splits * MASKED_AT_MOST,), for a split: -1 for samples up to the cut, 0 for others.
+
+    Returns the number of the former.
+    """
+    n_left = 0
+    for first in range(0, n, LANES):
+        bits = mask_block(gathered, first, cut, masks, split * MASKED_AT_MOST + first)
+        n_left += np.int64(count_bits(bits & _first_bits(n - first)))
+    return n_left
+
+
+@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+def score_masked(tally, rows, masks, n_splits, sought, scores):  # noqa: ANN001, ANN201
+    """What splits are worth whose masks these are.
+
+    There is room for ``SPLITS_AT_ONCE - 1`` more behind the last mask and the last score.
+    """
+    drawn, totals, own = tally.drawn, tally.totals, tally.own
+    width, n = len(totals), len(rows)
+    for split in range(0, n_splits, SPLITS_AT_ONCE):
+        a = split * MASKED_AT_MOST
+        b, c, d = a + MASKED_AT_MOST, a + 2 * MASKED_AT_MOST, a + 3 * MASKED_AT_MOST
+        pair_a = pair_b = pair_c = pair_d = np.int64(0)
+        ends_a = ends_b = ends_c = ends_d = np.uint32(0)
+        for block in range(0, width, LANES):
+            of_a = of_b = of_c = of_d = no_rows(drawn)
+            for position in range(n):
+                row = rows[position] * width + block
+                of_a = add_row_where(of_a, drawn, row, masks, a + position)
+                of_b = add_row_where(of_b, drawn, row, masks, b + position)
+                of_c = add_row_where(of_c, drawn, row, masks, c + position)
+                of_d = add_row_where(of_d, drawn, row, masks, d + position)
+            pair_a, ends_a = pair_a + products(of_a, own, totals, block), last_pair(of_a)
+            pair_b, ends_b = pair_b + products(of_b, own, totals, block), last_pair(of_b)
+            pair_c, ends_c = pair_c + products(of_c, own, totals, block), last_pair(of_c)
+            pair_d, ends_d = pair_d + products(of_d, own, totals, block), last_pair(of_d)
+        scores[split] = _worth(pair_a, ends_a, sought.whole, sought.square)
+        scores[split + 1] = _worth(pair_b, ends_b, sought.whole, sought.square)
+        scores[split + 2] = _worth(pair_c, ends_c, sought.whole, sought.square)
+        scores[split + 3] = _worth(pair_d, ends_d, sought.whole, sought.square)

@@ -27,11 +27,11 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
 from fairfold.forests.growth import (
     GrowthRules,
-    add_leaf_values,
     find_leaves,
     find_leaves_sparse,
     grow_tree,
     measured_values,
+    sum_leaf_values,
 )
 from fairfold.forests.lanes import LANES
 from fairfold.forests.tallies import LARGEST_SMALL, SmallLabels, small_labels
@@ -183,7 +183,8 @@ class MultilabelForest(ForgetsSamples):
 
     def _keep_samples(self, leaves: list[np.ndarray], drawn: list[np.ndarray]) -> None:
         """What trees know of their training samples: the leaf of each, and whether it was drawn."""
-        self.leaf_of_ = np.stack(leaves, axis=1) + self.tree_starts_[:-1].astype(np.int32)
+        self.leaf_of_ = np.stack(leaves, axis=1)
+        self.leaf_of_ += self.tree_starts_[:-1].astype(np.int32)
         self.in_bag_ = np.stack(drawn, axis=1)
         shape = TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)
         self.shapes_ = np.array([shape.to_row()], dtype=np.float64)
@@ -286,7 +287,7 @@ class MultilabelForest(ForgetsSamples):
         is for labels of 0/1. Needs the training samples' leaves.
         """
         roots = np.broadcast_to(self.tree_starts_[:-1].astype(np.int32), self.leaf_of_.shape)
-        of_roots = self._out_of_bag(np.ascontiguousarray(roots))
+        _, of_roots = self._mean_values(np.ascontiguousarray(roots))
         return np.clip(self.oob_proba_ - of_roots + self.label_means_, 0, 1)
 
     def oob_errors(self, Y: np.ndarray, n_trees: int) -> np.ndarray:
@@ -307,7 +308,8 @@ class MultilabelForest(ForgetsSamples):
         """
         votes = self._votes(~self.in_bag_)
         v = np.where(votes >= 2, votes, np.nan)
-        mean_square = self._sum_values(self.leaf_of_, ~self.in_bag_, squared=True) / v
+        _, squares = sum_leaf_values(self.leaf_of_, ~self.in_bag_, self.value_**2)
+        mean_square = squares / v
         variance = np.maximum(0, mean_square - self.oob_proba_**2) * v / (v - 1)
         errors = (self.oob_proba_ - Y) ** 2 - variance / v + variance / n_trees
         if not np.isnan(Y).any():
@@ -442,17 +444,21 @@ class MultilabelForest(ForgetsSamples):
         self.weight_ = np.concatenate(weights)
 
     def _predict_training_samples(self) -> None:
-        self.oob_proba_ = self._out_of_bag(self.leaf_of_)
-        self.training_proba_ = self.mean_value(self.leaf_of_)
+        self.training_proba_, self.oob_proba_ = self._mean_values(self.leaf_of_)
 
-    def _out_of_bag(self, nodes: np.ndarray) -> np.ndarray:
-        """Mean value of a node for each sample and tree, of the trees that did not draw the sample."""
-        votes = self._votes(~self.in_bag_)
-        return np.where(votes > 0, self._sum_values(nodes, ~self.in_bag_) / np.maximum(votes, 1), self.label_means_)
+    def _mean_values(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean value of a node for each training sample and tree: of all trees, and of those that did not draw it."""
+        unseen = ~self.in_bag_
+        total, of_unseen = sum_leaf_values(nodes, unseen, self.value_)
+        votes = self._votes(unseen)
+        return total / self._all_votes(), np.where(votes > 0, of_unseen / np.maximum(votes, 1), self.label_means_)
 
     def mean_value(self, leaves: np.ndarray) -> np.ndarray:
         """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
-        return self._sum_values(leaves, None) / self._votes(np.ones((1, leaves.shape[1]), dtype=bool))
+        return sum_leaf_values(leaves, None, self.value_)[0] / self._all_votes()
+
+    def _all_votes(self) -> np.ndarray:
+        return self._votes(np.ones((1, len(self.label_of_tree_)), dtype=bool))
 
     def _votes(self, counted: np.ndarray) -> np.ndarray:
         """(n, n_labels) how many of the trees that are counted, (n, n_trees), predict each label."""
@@ -461,12 +467,6 @@ class MultilabelForest(ForgetsSamples):
             labels = slice(None) if label == ALL_LABELS else slice(label, label + 1)
             votes[:, labels] += counted[:, self.label_of_tree_ == label].sum(axis=1, dtype=np.float32, keepdims=True)
         return votes
-
-    def _sum_values(self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False) -> np.ndarray:
-        values = _pad(self.value_**2 if squared else self.value_, np.float32, extra_rows=1)
-        total = np.empty((len(leaves), values.shape[1]))
-        add_leaf_values(leaves, counted, values.ravel(), values.shape[1], total.reshape(-1))
-        return total[:, : self.value_.shape[1]]
 
     def _check_parameters(self) -> None:
         if self.kind not in KINDS:
@@ -599,8 +599,8 @@ def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | N
     return _pad(Y - centre, np.float64), None, centre
 
 
-def _pad(rows: np.ndarray, dtype: type, extra_rows: int = 0) -> np.ndarray:
-    """Zeros on the right to whole blocks of lanes, and below."""
-    padded = np.zeros((len(rows) + extra_rows, -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
-    padded[: len(rows), : rows.shape[1]] = rows
+def _pad(rows: np.ndarray, dtype: type) -> np.ndarray:
+    """Zeros on the right to whole blocks of lanes."""
+    padded = np.zeros((len(rows), -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
+    padded[:, : rows.shape[1]] = rows
     return padded
