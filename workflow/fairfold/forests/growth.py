@@ -18,7 +18,7 @@ import numpy as np
 from numba import types
 
 from fairfold.compiled import inner_njit, njit
-from fairfold.forests.lanes import FLAGS, LANES, add_row, imbalance, no_rows, store
+from fairfold.forests.lanes import FLAGS, LANES, add_row, add_row_where, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.tallies import (
     MASKED_AT_MOST,
@@ -984,39 +984,30 @@ def sum_leaf_values(leaves, counted, values):  # noqa: ANN001, ANN201
     ----------
     leaves : (n, n_trees) nodes.
     counted : (n, n_trees) bool, or None.
-    values : (n_nodes, n_labels) float32.
+    values : (n_nodes, n_labels) float32, rows one behind the other.
 
     Returns
     -------
     total, of_counted : (n, n_labels) float64; the latter are zeros without ``counted``.
     """
-    (n, n_trees), (n_nodes, n_labels) = leaves.shape, values.shape
-    padded, width = _in_blocks(values)
+    (n, n_trees), n_labels = leaves.shape, values.shape[1]
     total, of_counted = np.zeros((n, n_labels)), np.zeros((n, n_labels))
-    sums = np.empty(2 * LANES)
+    flat = np.empty(values.size + LANES, dtype=values.dtype)  # the last block ends behind the last value
+    flat[: values.size] = values.reshape(-1)
+    masks, sums = np.empty(n_trees, dtype=np.int32), np.empty(2 * LANES)
     for row in range(n):
-        for block in range(0, width, LANES):
+        if counted is not None:
+            for tree in range(n_trees):
+                masks[tree] = -np.int32(counted[row, tree])
+        for block in range(0, n_labels, LANES):
             lanes = some = no_rows(sums)
             for tree in range(n_trees):
-                node = leaves[row, tree]
-                lanes = add_row(lanes, padded, node * width + block)
+                at = leaves[row, tree] * n_labels + block
+                lanes = add_row(lanes, flat, at)
                 if counted is not None:
-                    node = n_nodes + (node - n_nodes) * counted[row, tree]  # no branch that a processor would guess
-                    some = add_row(some, padded, node * width + block)
+                    some = add_row_where(some, flat, at, masks, tree)
             store(lanes, sums, 0)
             store(some, sums, LANES)
             for label in range(block, min(block + LANES, n_labels)):
                 total[row, label], of_counted[row, label] = sums[label - block], sums[label - block + LANES]
     return total, of_counted
-
-
-@inner_njit(boundscheck=False)
-def _in_blocks(values):  # noqa: ANN001, ANN202
-    """Rows of values behind each other, in whole blocks of ``LANES``, a row of zeros at the end; and a row's width."""
-    n, n_labels = values.shape
-    width = (n_labels + LANES - 1) // LANES * LANES
-    padded = np.zeros((n + 1, width), dtype=values.dtype)
-    for row in range(n):
-        for label in range(n_labels):
-            padded[row, label] = values[row, label]
-    return padded.reshape(-1), width

@@ -122,14 +122,15 @@ def add_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
 
 @intrinsic
 def add_row_where(typing_context, lanes, labels, offset, masks, place):  # noqa: ANN001, ANN201
-    """The same for the lanes of whole numbers if ``masks[place]`` is -1, and not if it is 0: without a branch."""
+    """The same if ``masks[place]``, as wide as a label, is -1, and not if it is 0: without a branch."""
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
         lanes, labels, offset, masks, place = arguments
         row = _load(context, builder, signature.args[1], labels, offset)
         data = context.make_array(signature.args[3])(context, builder, masks).data
         mask = _spread(builder, builder.load(builder.gep(data, [place])))
-        return builder.add(lanes, builder.and_(row, mask))
+        masked = builder.bitcast(builder.and_(builder.bitcast(row, mask.type), mask), row.type)
+        return _sum(builder, lanes, masked if row.type == lanes.type else _as_double(builder, masked))
 
     return lanes(lanes, labels, types.intp, masks, types.intp), codegen
 
