@@ -146,7 +146,7 @@ if SEARCH_IS_WHOLE:
             rules.reevaluate_pairs.output,
         log:
             "results/logs/search_pairs/{dataset}.log",
-        threads: threads_of_each(len(PAIRS_OF), most=2)
+        threads: threads_of_each(len(PAIRS_OF) + len(SETS_OF), most=2)
         params:
             stages=lambda unit: [
                 [
@@ -184,7 +184,7 @@ if SETS_ARE_WHOLE:
             ),
         log:
             "results/logs/search_feature_sets/{dataset}_{rate}.log",
-        threads: threads_of_each(len(SETS_OF), most=2)
+        threads: threads_of_each(len(PAIRS_OF) + len(SETS_OF), most=2)
         params:
             stages=lambda unit: [
                 [piece(rules.mask_labels_for_feature_sets, unit)],

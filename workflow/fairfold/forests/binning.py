@@ -100,10 +100,15 @@ class BinnedMatrix:
         table = self.exact
         bits = (table.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
         of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
-        numbers = np.empty(table.codes.shape, dtype=np.int32)
-        for column, start in enumerate(table.starts[:-1][table.sparse.place < 0]):
-            of_values[start:].take(table.codes[column], out=numbers[column], mode="clip")
-        return np.ascontiguousarray(numbers.T)
+        starts, (n_dense, n_samples) = table.starts[:-1][table.sparse.place < 0], table.codes.shape
+        numbers = np.empty((n_samples, n_dense), dtype=np.int32)
+        block = np.empty((COLUMNS_AT_ONCE, n_samples), dtype=np.int32)
+        for first in range(0, n_dense, COLUMNS_AT_ONCE):
+            columns = range(first, min(first + COLUMNS_AT_ONCE, n_dense))
+            for place, column in enumerate(columns):
+                of_values[starts[column] :].take(table.codes[column], out=block[place], mode="clip")
+            numbers[:, columns.start : columns.stop] = block[: len(columns)].T
+        return numbers
 
     def for_kind(self, kind: str) -> tuple[CodeTable, np.ndarray | None]:
         """The first arguments of ``grow_tree`` for trees of this kind."""

@@ -977,25 +977,19 @@ def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN20
 
 
 @njit(boundscheck=False)
-def sum_leaf_values(leaves, counted, values):  # noqa: ANN001, ANN201
-    """Sums of the values of each row's leaves, tree after tree: of all of them, and of those that are ``counted``.
+def add_leaf_values(leaves, counted, values, n_labels, total, of_counted):  # noqa: ANN001, ANN201
+    """Add up the values of each row's leaves, tree after tree: of all of them, and of those that are ``counted``.
 
     Parameters
     ----------
     leaves : (n, n_trees) nodes.
     counted : (n, n_trees) bool, or None.
-    values : (n_nodes, n_labels) float32, rows one behind the other.
-
-    Returns
-    -------
-    total, of_counted : (n, n_labels) float64; the latter are zeros without ``counted``.
+    values : (n_nodes * n_labels + LANES,) float32; the last ones, which belong to no node, are read and not used.
+    total, of_counted : (n, n_labels) float64, sums are written here; to ``of_counted`` if there is ``counted``.
     """
-    (n, n_trees), n_labels = leaves.shape, values.shape[1]
-    total, of_counted = np.zeros((n, n_labels)), np.zeros((n, n_labels))
-    flat = np.empty(values.size + LANES, dtype=values.dtype)  # the last block ends behind the last value
-    flat[: values.size] = values.reshape(-1)
+    n_trees = leaves.shape[1]
     masks, sums = np.empty(n_trees, dtype=np.int32), np.empty(2 * LANES)
-    for row in range(n):
+    for row in range(len(leaves)):
         if counted is not None:
             for tree in range(n_trees):
                 masks[tree] = -np.int32(counted[row, tree])
@@ -1003,11 +997,12 @@ def sum_leaf_values(leaves, counted, values):  # noqa: ANN001, ANN201
             lanes = some = no_rows(sums)
             for tree in range(n_trees):
                 at = leaves[row, tree] * n_labels + block
-                lanes = add_row(lanes, flat, at)
+                lanes = add_row(lanes, values, at)
                 if counted is not None:
-                    some = add_row_where(some, flat, at, masks, tree)
+                    some = add_row_where(some, values, at, masks, tree)
             store(lanes, sums, 0)
             store(some, sums, LANES)
             for label in range(block, min(block + LANES, n_labels)):
-                total[row, label], of_counted[row, label] = sums[label - block], sums[label - block + LANES]
-    return total, of_counted
+                total[row, label] = sums[label - block]
+                if counted is not None:
+                    of_counted[row, label] = sums[label - block + LANES]

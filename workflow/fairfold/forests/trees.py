@@ -27,11 +27,11 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
 from fairfold.forests.growth import (
     GrowthRules,
+    add_leaf_values,
     find_leaves,
     find_leaves_sparse,
     grow_tree,
     measured_values,
-    sum_leaf_values,
 )
 from fairfold.forests.lanes import LANES
 from fairfold.forests.tallies import LARGEST_SMALL, SmallLabels, small_labels
@@ -308,7 +308,7 @@ class MultilabelForest(ForgetsSamples):
         """
         votes = self._votes(~self.in_bag_)
         v = np.where(votes >= 2, votes, np.nan)
-        _, squares = sum_leaf_values(self.leaf_of_, ~self.in_bag_, self.value_**2)
+        _, squares = self._sum_values(self.leaf_of_, ~self.in_bag_, squared=True)
         mean_square = squares / v
         variance = np.maximum(0, mean_square - self.oob_proba_**2) * v / (v - 1)
         errors = (self.oob_proba_ - Y) ** 2 - variance / v + variance / n_trees
@@ -424,12 +424,13 @@ class MultilabelForest(ForgetsSamples):
         """Put the nodes of the trees, and their values, behind each other."""
         nodes, weights, values, *_ = zip(*trees, strict=True)
         self._put_nodes_together(nodes, weights)
-        self.value_ = np.concatenate(values)
+        self.value_ = _with_room_behind(self.tree_starts_[-1], len(centre))
         if self.labelwise:
             own = np.repeat(self.label_of_tree_, np.diff(self.tree_starts_))
-            self.value_, narrow = np.zeros((len(own), len(centre)), dtype=np.float32), self.value_
-            self.value_[np.arange(len(own)), own] = narrow[:, 0] + centre[own]
+            self.value_[:] = 0
+            self.value_[np.arange(len(own)), own] = np.concatenate(values)[:, 0] + centre[own]
         else:
+            np.concatenate(values, out=self.value_)
             self.value_ += centre
 
     def _put_nodes_together(self, nodes: Sequence[tuple], weights: Sequence[np.ndarray]) -> None:
@@ -449,13 +450,13 @@ class MultilabelForest(ForgetsSamples):
     def _mean_values(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean value of a node for each training sample and tree: of all trees, and of those that did not draw it."""
         unseen = ~self.in_bag_
-        total, of_unseen = sum_leaf_values(nodes, unseen, self.value_)
+        total, of_unseen = self._sum_values(nodes, unseen)
         votes = self._votes(unseen)
         return total / self._all_votes(), np.where(votes > 0, of_unseen / np.maximum(votes, 1), self.label_means_)
 
     def mean_value(self, leaves: np.ndarray) -> np.ndarray:
         """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
-        return sum_leaf_values(leaves, None, self.value_)[0] / self._all_votes()
+        return self._sum_values(leaves, None)[0] / self._all_votes()
 
     def _all_votes(self) -> np.ndarray:
         return self._votes(np.ones((1, len(self.label_of_tree_)), dtype=bool))
@@ -467,6 +468,15 @@ class MultilabelForest(ForgetsSamples):
             labels = slice(None) if label == ALL_LABELS else slice(label, label + 1)
             votes[:, labels] += counted[:, self.label_of_tree_ == label].sum(axis=1, dtype=np.float32, keepdims=True)
         return votes
+
+    def _sum_values(
+        self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sums over all trees, and over those that are ``counted``; without these, the latter are undefined."""
+        values = self.value_**2 if squared else self.value_
+        total, of_counted = np.empty((2, len(leaves), values.shape[1]))
+        add_leaf_values(leaves, counted, _and_room_behind(values), values.shape[1], total, of_counted)
+        return total, of_counted
 
     def _check_parameters(self) -> None:
         if self.kind not in KINDS:
@@ -597,6 +607,20 @@ def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | N
         return _pad(Y, np.float32), small, np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
     return _pad(Y - centre, np.float64), None, centre
+
+
+def _with_room_behind(n_nodes: int, n_labels: int) -> np.ndarray:
+    """Undefined values, (n_nodes, n_labels), with room for a block behind the last, which its block reaches into."""
+    return np.empty(n_nodes * n_labels + LANES, dtype=np.float32)[:-LANES].reshape(n_nodes, n_labels)
+
+
+def _and_room_behind(values: np.ndarray) -> np.ndarray:
+    """Values and the room behind them, one behind the other; of those that have none, a copy."""
+    whole = values.base
+    has_room = isinstance(whole, np.ndarray) and whole.shape == (values.size + LANES,) and values.flags.c_contiguous
+    if has_room and np.shares_memory(whole[:1], values):
+        return whole
+    return np.append(values, np.zeros(LANES, dtype=np.float32))
 
 
 def _pad(rows: np.ndarray, dtype: type) -> np.ndarray:
