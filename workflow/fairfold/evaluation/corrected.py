@@ -85,8 +85,7 @@ def corrected_scores(
     DataError
         When shapes differ, labels, weights, probabilities or frequencies are none, or there is no such metric.
     """
-    scorer = Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight)
-    return scorer.scores(frequency=check_frequency(label_frequency, scorer.cells.shape))
+    return Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight).scores(frequency=label_frequency)
 
 
 def corrected_draws(
@@ -126,19 +125,10 @@ def corrected_draws(
     ModelError
         When groups are none.
     """
-    estimate = label_frequency if callable(label_frequency) else None
     scorer = Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight)
-    n_samples = len(scorer.weights)
-    known = None if estimate else check_frequency(label_frequency, scorer.cells.shape)
-    counts = draw_samples(n_samples, groups, n_draws, random_state) if counts is None else counts
-    rng, draws = np.random.default_rng(seed_for(random_state, "hidden hits")), []
-    for drawn in counts:
-        frequency = known
-        if estimate:
-            frequency = check_frequency(estimate(np.repeat(np.arange(n_samples), drawn)), scorer.cells.shape)
-        unseen = rng.standard_gamma(1, size=2)
-        draws.append(scorer.scores(scorer.weights * drawn, frequency, unseen))
-    return {metric: np.array([draw[metric] for draw in draws]) for metric in scorer.metrics}
+    if counts is None:
+        counts = draw_samples(len(scorer.weights), groups, n_draws, random_state)
+    return scorer.draws(label_frequency, counts, random_state)
 
 
 def draw_samples(n_samples: int, groups: ArrayLike | None, n_draws: int, random_state: int) -> Iterator[np.ndarray]:
@@ -180,14 +170,15 @@ class Corrected:
     def scores(
         self,
         weights: np.ndarray | None = None,
-        frequency: np.ndarray | None = None,
+        frequency: ArrayLike | None = None,
         unseen: tuple[float, float] = (0.0, 0.0),
     ) -> dict[str, float]:
-        """The estimates, with other weights of the samples, or label frequencies, if given.
+        """The estimates, with other weights of the samples, or label frequencies, if given; the latter are checked.
 
         ``unseen`` : by how many observed hits, and positives that are none, there may be more than are seen.
         """
         weights = self.weights if weights is None else weights
+        frequency = None if frequency is None else check_frequency(frequency, self.cells.shape)
         cells = self.cells if frequency is None else self.cells.divided_by(frequency)
         if not (cells.w * weights[cells.rows]).any():
             return dict.fromkeys(self.metrics, np.nan)
@@ -205,6 +196,20 @@ class Corrected:
             parts = [part for part in weighed[macro] if part[1].positive.any()]
             found[metric] = self._mean_score(name, parts, (0.0, 0.0) if macro else hidden)
         return found
+
+    def draws(
+        self,
+        frequency: ArrayLike | Callable[[np.ndarray], ArrayLike],
+        counts: Iterable[np.ndarray],
+        random_state: int,
+    ) -> dict[str, np.ndarray]:
+        """Metric -> estimates of each draw, of these counts of samples; see :func:`corrected_draws`."""
+        rng, draws = np.random.default_rng(seed_for(random_state, "hidden hits")), []
+        for drawn in counts:
+            rows = np.repeat(np.arange(len(drawn)), drawn) if callable(frequency) else None
+            of_draw = frequency if rows is None else frequency(rows)
+            draws.append(self.scores(self.weights * drawn, of_draw, rng.standard_gamma(1, size=2)))
+        return {metric: np.array([draw[metric] for draw in draws]) for metric in self.metrics}
 
     def _mean_score(self, name: str, parts: list[tuple[np.ndarray, Weighed]], hidden: ArrayLike) -> float:
         """Over those of which it is defined."""

@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairfold.arrays import Matrix, finite_rows
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores, draw_samples
+from fairfold.evaluation.corrected import CORRECTED, Corrected, draw_samples
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -93,13 +93,13 @@ def complete_scores(
         for fold, (train, test) in enumerate(parts):
             given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
             for metrics, P in _alike(predicted, fold):
-                possible = [metric for metric in metrics if metric in correctable]
-                found = _scores_of_fold(
-                    *(Y[test], observed[test], P, frequency, known_frequency, metrics, possible, given)
-                )
+                possible = tuple(metric for metric in metrics if metric in correctable)
+                scorer = Corrected(observed[test], P, metrics=possible, **given) if finite_rows(P).all() else None
+                by = frequency, known_frequency
+                found = _scores_of_fold(Y[test], observed[test], P, scorer, by, metrics, given)
                 rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
-                of_draws = {"counts": counts[:, test], "random_state": random_state + fold % n_folds}
-                of_fold = _draws_of_fold(observed[test], P, frequencies, metrics, possible, given | of_draws)
+                of_draws = counts[:, test], random_state + fold % n_folds
+                of_fold = _draws_of_fold(scorer, frequencies, metrics, *of_draws)
                 for metric in metrics:
                     drawn[metric] += of_fold[metric] / len(parts)
         draws[model] = drawn
@@ -151,42 +151,36 @@ def _scores_of_fold(
     Y: Matrix,
     observed: Matrix,
     P: np.ndarray,
-    frequency: FrequencyDistribution | None,
-    known_frequency: float,
+    scorer: Corrected | None,
+    frequencies: tuple[FrequencyDistribution | None, float],
     metrics: list[str],
-    possible: list[str],
     given: Mapping,
 ) -> dict[str, tuple[float, ...]]:
     """Metric -> scores by all labels, by observed ones, corrected, and corrected with what is known."""
-    if not finite_rows(P).all():
+    if scorer is None:
         return dict.fromkeys(metrics, (np.nan,) * 4)
-    nothing = dict.fromkeys(metrics, np.nan)
+    nothing, (frequency, known) = dict.fromkeys(metrics, np.nan), frequencies
     tables = [
         multilabel_scores(Y, P, metrics=metrics, **given),
         multilabel_scores(observed, P, metrics=metrics, **given),
-        nothing if frequency is None else nothing | _corrected(observed, P, frequency.median, possible, given),
-        nothing | _corrected(observed, P, known_frequency, possible, given),
+        nothing if frequency is None else nothing | scorer.scores(frequency=frequency.median),
+        nothing | scorer.scores(frequency=known),
     ]
     return {metric: tuple(table[metric] for table in tables) for metric in metrics}
 
 
-def _corrected(observed: Matrix, P: np.ndarray, frequency: float, metrics: list[str], given: Mapping) -> dict:
-    return corrected_scores(observed, P, frequency, metrics=metrics, **given)
-
-
 def _draws_of_fold(
-    observed: Matrix,
-    P: np.ndarray,
+    scorer: Corrected | None,
     frequencies: np.ndarray | None,
     metrics: list[str],
-    possible: list[str],
-    given: Mapping,
+    counts: np.ndarray,
+    random_state: int,
 ) -> dict[str, np.ndarray]:
-    nothing = {metric: np.full(len(given["counts"]), np.nan) for metric in metrics}
-    if frequencies is None or not possible or not finite_rows(P).all():
+    nothing = {metric: np.full(len(counts), np.nan) for metric in metrics}
+    if frequencies is None or scorer is None or not scorer.metrics:
         return nothing
     of_draws = iter(frequencies)
-    return nothing | corrected_draws(observed, P, lambda rows: next(of_draws), metrics=possible, **given)
+    return nothing | scorer.draws(lambda rows: next(of_draws), counts, random_state)
 
 
 def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
