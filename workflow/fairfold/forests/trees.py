@@ -611,7 +611,9 @@ def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | N
 
 def _with_room_behind(n_nodes: int, n_labels: int) -> np.ndarray:
     """Undefined values, (n_nodes, n_labels), with room for a block behind the last, which its block reaches into."""
-    return np.empty(n_nodes * n_labels + LANES, dtype=np.float32)[:-LANES].reshape(n_nodes, n_labels)
+    whole = np.empty(n_nodes * n_labels + LANES, dtype=np.float32)
+    whole[-LANES:] = 0
+    return whole[:-LANES].reshape(n_nodes, n_labels)
 
 
 def _and_room_behind(values: np.ndarray) -> np.ndarray:
