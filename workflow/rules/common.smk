@@ -330,3 +330,22 @@ def piece(of, unit, **others):
         },
         "benchmark": benchmark and str(benchmark),
     }
+
+
+def training_stages(unit, levels, models):
+    """First levels and models on top of them, and the other models; at every second missing rate these come first.
+
+    Jobs that begin together would all wait for one of them to compile what they need next.
+    """
+    on_top = [model for model in models if study.first_level(config, model) is not None]
+    forests = [
+        [piece(rules.grow_first_level, unit, first_level=name) for name in levels],
+        [piece(rules.train_model, unit, model=model) for model in on_top],
+    ]
+    others = [
+        piece(rules.train_model, unit, model=model)
+        for model in models
+        if model not in on_top
+    ]
+    number = [*map(str, WEAK_LABELS["missing_rates"])].index(unit.rate)
+    return [others, *forests] if number % 2 else [*forests, others]

@@ -21,27 +21,6 @@ UNIT_THREADS = threads_of_each(
 UNIT_RULES = {False: "score_models", True: "score_models_of_many_labels"}
 
 
-def training_stages(unit):
-    """First levels and models on top of them, and the other models; at every second missing rate these come first.
-
-    Jobs that begin together would all wait for one of them to compile what they need next.
-    """
-    is_many = unit.dataset in WITH_OWN_REFERENCE
-    levels, models = UNIT_LEVELS[is_many], UNIT_MODELS[is_many]
-    on_top = [model for model in models if study.first_level(config, model) is not None]
-    forests = [
-        [piece(rules.grow_first_level, unit, first_level=name) for name in levels],
-        [piece(rules.train_model, unit, model=model) for model in on_top],
-    ]
-    others = [
-        piece(rules.train_model, unit, model=model)
-        for model in models
-        if model not in on_top
-    ]
-    number = [*map(str, WEAK_LABELS["missing_rates"])].index(unit.rate)
-    return [others, *forests] if number % 2 else [*forests, others]
-
-
 for is_many, models in UNIT_MODELS.items():
 
     rule:
@@ -76,7 +55,11 @@ for is_many, models in UNIT_MODELS.items():
             # the jobs of each stage need those of the ones before
             stages=lambda unit: [
                 [piece(rules.mask_labels, unit)],
-                *training_stages(unit),
+                *training_stages(
+                    unit,
+                    UNIT_LEVELS[unit.dataset in WITH_OWN_REFERENCE],
+                    UNIT_MODELS[unit.dataset in WITH_OWN_REFERENCE],
+                ),
                 [piece(rules.train_reference, unit)]
                 * (unit.dataset in WITH_OWN_REFERENCE),
                 [piece(rules.estimate_label_frequency, unit)],
