@@ -23,7 +23,7 @@ SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscop
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
-	@echo "The quick study: some three minutes on two cores, of which a quarter is compiling, the first time only."
+	@echo "The quick study: three to four minutes on two cores, of which a quarter is compiling, the first time only."
 	@$(SNAKEMAKE)
 	@echo "The report is $(CURDIR)/results/report.html"
 

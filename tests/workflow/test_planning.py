@@ -1,6 +1,7 @@
 """Planning is no part of the wait, even for thousands of jobs."""
 
 import copy
+import json
 import re
 import resource
 
@@ -63,6 +64,30 @@ def test_units_share_the_cores(study, root, cores, expected):
     threads = [job.get("threads", "1") for rule, job in jobs if rule == "score_models"]
     assert len(threads) == 4
     assert {*threads} == expected
+
+
+def test_models_come_in_another_order_at_every_second_rate(study, root):
+    """Each once, and those that need a first level after it."""
+    one_study = study(yaml.safe_load((root / "config" / "config.yaml").read_text()))
+    one_study.snakefile = one_study.folder / "Snakefile"
+    one_study.snakefile.write_text(
+        f'include: "{root}/Snakefile"\n'
+        "import json, sys\n"
+        'for rate in ("0", "50"):\n'
+        '    unit = Wildcards(fromdict={"dataset": "simulated-multilabel", "rate": rate})\n'
+        "    stages = training_stages(unit, UNIT_LEVELS[False], UNIT_MODELS[False])\n"
+        '    names = [[each["given"]["wildcards"].get("model") for each in stage] for stage in stages]\n'
+        '    print("stages", json.dumps(names), file=sys.stderr)\n'
+    )
+    code, output = one_study.run("--list-rules")
+    assert code == 0, output
+    first, second = map(json.loads, re.findall("^stages (.+)$", output, re.MULTILINE)[-2:])
+    levels, forests, others = first
+    assert {*levels} == {None}  # no models
+    assert {"RF+ET", "gcForest+", "SLCForest+"} <= {*forests}
+    assert {"HistGB", "LightGBM", "logistic"} <= {*others}
+    assert len({*forests, *others}) == len(forests + others)
+    assert second == [others, levels, forests]
 
 
 def test_snakemakes_own_advice_is_followed(study):
