@@ -6,6 +6,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
+from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS, HIGHER_IS_BETTER
 from fairfold.forests import make_model
 from fairfold.forests.cascade import CascadeForest
@@ -24,6 +25,7 @@ from fairfold.weak_labels import (
 
 KINDS = ("random_forest", "extra_trees")
 N_TREES, LEVELS = 15, 3
+HALF, FULL = ({}, {}), ({"max_samples": 1.0}, {"bootstrap": False})
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +52,10 @@ class Written:
         train = new = None
         for level in range(1, LEVELS + 1):
             encoders = predictors
+            is_full = self.published and not self.embedding and self.imputation in ("slc", "fla")
             inputs, new_inputs = self.inputs(X, train, level), self.inputs(new_X, new, level)
-            if level > 1 and self.crossing_over:
-                encoders = self.pair(inputs, labels, level, "encoder")
+            if is_full or (level > 1 and self.crossing_over):
+                encoders = self.pair(inputs, labels, level, "encoder", draws=FULL if is_full else HALF)
             encoded = [self.encode(*pair) for pair in zip(encoders, new_inputs, strict=True)]
             train, new = zip(*encoded, strict=True)
             if self.imputation:
@@ -60,12 +63,15 @@ class Written:
             predictors = self.pair([np.hstack([X, *train])] * 2, labels, level, "predictor")
             yield self.mean(predictors, np.hstack([new_X, *new])), labels
 
-    def pair(self, inputs, labels, *names):
+    def pair(self, inputs, labels, *names, draws=HALF):
         return [
             MultilabelForest(
-                kind, n_trees=N_TREES, random_state=seed_for(self.seed, *(() if self.published else (*names, kind)))
+                kind,
+                n_trees=N_TREES,
+                random_state=seed_for(self.seed, *(() if self.published else (*names, kind))),
+                **drawn,
             ).fit(seen, labels)
-            for kind, seen in zip(KINDS, inputs, strict=True)
+            for kind, seen, drawn in zip(KINDS, inputs, draws, strict=True)
         ]
 
     def inputs(self, X, new, level):
@@ -116,7 +122,8 @@ class Written:
         labels, votes = labels.copy(), np.ones((len(labels), len(active)), dtype=bool)
         folds = KFold(5, shuffle=True, random_state=seed_for(self.seed, level, "imputer")).split(seen)
         for fold, (train, test) in enumerate(folds):
-            for forest in self.pair([seen[train]] * 2, labels[train][:, active], level, "imputer", fold):
+            draws = FULL if self.published else HALF
+            for forest in self.pair([seen[train]] * 2, labels[train][:, active], level, "imputer", fold, draws=draws):
                 votes[test] &= forest.predict_proba(seen[test]) > 0.4
         labels[:, active] = observed[:, active] | votes
         self.frozen |= labels.sum(axis=0) >= self.cap
@@ -155,6 +162,37 @@ def test_equals_the_cascade_written_out(data, name, embedding, crossing_over, im
         np.testing.assert_allclose(ours, P, rtol=0, atol=1e-12)
     if imputation:
         assert (model.training_labels_[-1] != observed).any()
+
+
+def test_full_samples(data):
+    """Encoders draw all of them, extra trees each one once, but where samples have weights; predictors draw half."""
+    X, observed, _ = data
+    settings = {"n_trees": 20, "max_levels": 2, "random_state": 0}
+    model = make_model("gcForest", **settings, full_samples=("encoder",)).fit(X, observed)
+    for level in model.levels_[1:]:
+        forest, trees = (encoder.forest for encoder in level.encoders)
+        assert (forest.weight_[forest.tree_starts_[:-1]] == len(X)).all() and 0.6 < forest.in_bag_.mean() < 0.66
+        assert trees.in_bag_.all() and (trees.weight_[trees.tree_starts_[:-1]] == len(X)).all()
+        assert all(p.weight_[0] == len(X) // 2 for p in level.predictors)
+    weights = np.where(np.arange(len(X)) < 50, 9.0, 1.0)
+    weighted = make_model("FLAForest", variant="authors-code", **settings).fit(X, observed, sample_weight=weights)
+    for encoder in weighted.levels_[1].encoders:
+        in_bag = encoder.forest.in_bag_.mean(axis=1)
+        assert in_bag[:50].mean() > 0.85 and in_bag[50:].mean() < 0.35
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"full_samples": "encoder"}, "full_samples is 'encoder'; it must hold 'encoder', 'imputer', both or none"),
+        ({"full_samples": ["predictor"]}, r"full_samples is \['predictor'\]; it must hold"),
+        ({"full_samples": ["encoder"], "output_features": "out-of-bag"}, "leave out no sample, and output_features is"),
+        ({"full_samples": ["imputer"], "imputation": "fla"}, "leave out no sample, and imputation is 'fla'"),
+    ],
+)
+def test_full_samples_that_cannot_be(data, options, message):
+    with pytest.raises(ModelError, match=message):
+        CascadeForest(n_trees=2, max_levels=1, random_state=0, **options).fit(*data[:2])
 
 
 def test_one_level_for_a_single_pair_of_forests(data):

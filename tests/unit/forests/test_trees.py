@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeRegressor
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.scores import multilabel_scores
@@ -226,6 +227,29 @@ def test_saved_forests_predict_the_same_bytes(data, kind):
 )
 def test_number_of_draws(data, settings, n_draws):
     assert (grow("random_forest", *data, **settings).weight_[:1] == n_draws).all()
+
+
+@pytest.mark.parametrize("max_samples", [0.5, 1.0])
+def test_without_a_bootstrap_a_tree_learns_from_every_sample_once(data, max_samples):
+    """With all features and values looked at, nothing is left to chance: it is scikit-learn's only tree."""
+    X, Y = data
+    Y = Y + np.random.default_rng(0).normal(size=Y.shape)  # so that no two splits are as good
+    settings = {"max_features": 1.0, "max_bins": None, "bootstrap": False, "max_samples": max_samples}
+    forest = grow("random_forest", X, Y, n_trees=2, **settings)
+    reference = DecisionTreeRegressor(min_samples_leaf=5, random_state=0).fit(X.astype(np.float32), Y)
+    new_X = np.random.default_rng(1).random((500, 6))
+    np.testing.assert_allclose(forest.predict_proba(new_X), reference.predict(new_X), rtol=0, atol=1e-6)
+    assert forest.in_bag_.all() and (forest.weight_[forest.tree_starts_[:-1]] == len(X)).all()
+    np.testing.assert_allclose(forest.oob_proba_, np.tile(Y.mean(axis=0), (len(X), 1)))
+
+
+@pytest.mark.parametrize("labelwise", [False, True])
+def test_without_a_bootstrap_what_is_unmeasured_stays_out(data, labelwise):
+    X, Y = data
+    Y = np.where(np.arange(len(Y))[:, np.newaxis] % 3 == np.arange(3), np.nan, Y)
+    matrix = BinnedMatrix.from_matrix(X, groups=np.arange(len(X)) // 4)
+    forest = grow("extra_trees", matrix, Y, n_trees=3, bootstrap=False, labelwise=labelwise)
+    assert (forest.in_bag_ == (~np.isnan(Y)[:, forest.label_of_tree_] if labelwise else True)).all()
 
 
 def test_number_of_features_looked_at():

@@ -65,6 +65,10 @@ class Pool(NamedTuple):
     starts: np.ndarray
     odds: np.ndarray
 
+    def as_one_group(self) -> Pool:
+        """The same samples, all of which are drawn at once."""
+        return self._replace(starts=np.array([0, len(self.samples)]), odds=np.empty(0))
+
 
 @dataclass(frozen=True)
 class BinnedMatrix:

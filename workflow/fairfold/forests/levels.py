@@ -135,13 +135,20 @@ class Grower:
         }
 
     def pair(
-        self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: Matrix, *names: object
+        self,
+        inputs: Matrix | BinnedMatrix | list[Matrix],
+        labels: Matrix,
+        *names: object,
+        is_full: bool = False,
     ) -> list[MultilabelForest]:
-        """Random forest and extra trees, on the same features or, given a list, on the features of each."""
+        """Random forest and extra trees, on the same features or, given a list, on the features of each.
+
+        Those that are full draw as many samples as there are for a tree, extra trees each one once.
+        """
         if not isinstance(inputs, list):
             inputs = [self.binned(inputs)] * len(FORESTS)
         return [
-            self._grow(kind, self.binned(features), labels, self._seed_for(*names, kind))
+            self._grow(kind, self.binned(features), labels, self._seed_for(*names, kind), is_full=is_full)
             for kind, features in zip(FORESTS, inputs, strict=True)
         ]
 
@@ -149,9 +156,12 @@ class Grower:
         """Features of all samples, as trees take them."""
         return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self._of_samples._asdict())
 
-    def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: Matrix, seed: int) -> MultilabelForest:
+    def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: Matrix, seed: int, *, is_full: bool) -> MultilabelForest:
         if not self._shapes:
             settings = self._settings_of(labels, "n_trees", "n_jobs", "min_samples_leaf")
+            if is_full:
+                # in proportion to their weights samples can only be drawn
+                settings |= {"max_samples": 1.0, "bootstrap": kind == "random_forest" or X.weights is not None}
             return forest_of(labels)(kind, random_state=seed, **settings).fit(X, _targets(labels))
         settings = self._settings_of(labels, "n_trees", "n_jobs")
         return grow_mixture(kind, X, _targets(labels), self._shapes[kind], random_state=seed, **settings)
@@ -160,14 +170,17 @@ class Grower:
         """Of forests on these labels."""
         return {name: self._settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
-    def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object) -> np.ndarray:
-        """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold."""
+    def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object, is_full: bool = False) -> np.ndarray:
+        """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold.
+
+        Forests are full as those of :meth:`pair`.
+        """
         probabilities = np.empty((len(FORESTS), *labels.shape))
         groups = self._of_samples.groups
         folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self._seed, *names))
         for fold, (train, test) in enumerate(folds):
             part = BinnedMatrix.from_matrix(X[train], **self._of_samples.of(train)._asdict())
-            forests = self.pair(part, labels[train], *names, fold)
+            forests = self.pair(part, labels[train], *names, fold, is_full=is_full)
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities
 

@@ -48,6 +48,12 @@ VARIANTS: dict[str, dict] = {
         "tice_variant": "authors-code",
     },
 }
+# As their result files have it, beside the scores: all other forests, and those of the other models, draw half.
+_AUTHORS_FULL_SAMPLES: dict[str, tuple[str, ...]] = {
+    "SLCForest": ("encoder",),
+    "FLAForest": ("encoder",),
+    "LCForest": ("imputer",),
+}
 
 # First levels that several models share -> who grows it, and how. Models without variants share that of the text, as
 # they draw the same random numbers, unless their trees have chosen shapes.
@@ -114,6 +120,8 @@ def make_model(
             raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
         model = resolve_name(_CASCADE)
         chosen = {**PUBLISHED_MODELS[name], **VARIANTS[variant or "text"], "percentile": percentile}
+        if variant == "authors-code":
+            chosen["full_samples"] = _AUTHORS_FULL_SAMPLES.get(name, ())
     parameters = {**settings, **chosen, **options}
     unknown = sorted(set(parameters) - set(model().get_params()))
     if unknown:

@@ -37,7 +37,7 @@ class SketchedForest(MultilabelForest):
 
     Parameters
     ----------
-    kind, n_trees, min_samples_leaf, max_features, max_samples, max_bins, n_jobs, random_state : as of
+    kind, n_trees, min_samples_leaf, max_features, max_samples, bootstrap, max_bins, n_jobs, random_state : as of
         :class:`~fairfold.forests.trees.MultilabelForest`.
     n_sketched : columns of the sketch on which the splits of a tree are searched; each tree has its own.
 
@@ -93,7 +93,7 @@ class SketchedForest(MultilabelForest):
         weights = np.ones(X.shape[0]) if X.weights is None else X.weights
         self.label_means_ = np.asarray(weights @ Y).ravel() / weights.sum()
         self.label_starts_, self.labels_ = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
-        pool = X.pool()
+        pool = self._pool(X)
         on = _GrownOn(X.for_kind(self.kind), Y, self._rules(X, pool), pool, self.n_sketched)
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
         nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)

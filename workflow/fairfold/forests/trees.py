@@ -83,6 +83,8 @@ class MultilabelForest(ForgetsSamples):
         only as long as all were constant in the node.
     max_samples : draws per tree, with replacement: a number, or a share of the samples as a float. Of samples in groups
         (``BinnedMatrix.groups``), whole groups are drawn until there are as many.
+    bootstrap : whether trees draw samples at all. If not, each learns from every sample once, whatever ``max_samples``,
+        groups and weights say, and none is out of bag.
     labelwise : whether every label has ``n_trees`` trees of its own, instead of all labels together: n_labels times as
         many trees, whose splits serve one label.
     max_bins : values that a random forest tells apart per feature, 2 to 256; None for all. Extra trees always see all.
@@ -136,6 +138,7 @@ class MultilabelForest(ForgetsSamples):
     min_samples_leaf: int = 5
     max_features: Literal["sqrt"] | int | float = "sqrt"
     max_samples: int | float = 0.5
+    bootstrap: bool = True
     labelwise: bool = False
     max_bins: int | None = 256
     n_jobs: int | None = 1
@@ -190,9 +193,13 @@ class MultilabelForest(ForgetsSamples):
         self.shapes_ = np.array([shape.to_row()], dtype=np.float64)
         self._predict_training_samples()
 
+    def _pool(self, X: BinnedMatrix, rows: np.ndarray | None = None) -> Pool:
+        return X.pool(rows) if self.bootstrap else X.pool(rows).as_one_group()
+
     def _rules(self, X: BinnedMatrix, pool: Pool) -> GrowthRules:
+        n_draws = number_of(self.max_samples, len(pool.samples), "max_samples", "samples")
         return GrowthRules(
-            n_draws=number_of(self.max_samples, len(pool.samples), "max_samples", "samples"),
+            n_draws=n_draws if self.bootstrap else 1,
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=int(self.min_samples_leaf),
         )
@@ -201,7 +208,7 @@ class MultilabelForest(ForgetsSamples):
         """What trees of these labels are grown on."""
         is_measured = ~np.isnan(Y)
         rows = np.flatnonzero(is_measured[:, 0]) if Y.shape[1] == 1 and not is_measured.all() else None
-        pool = X.pool(rows)
+        pool = self._pool(X, rows)
         rules = self._rules(X, pool)
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
