@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from fairfold import usage
 from fairfold.errors import ConfigError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.models import make_model
+from fairfold.models import isolated, make_model
 from fairfold.models.correction import CorrectedClassifier
 from fairfold.models.isolated import try_out
 from fairfold.models.one_level import OneLevelModel
@@ -57,6 +57,8 @@ class Whatever(ClassifierMixin, BaseEstimator):
         P = np.tile(self.shares, (len(X), 1))
         if self.how == "writes NaN":
             P[0, 0] = np.nan
+        if self.how == "answers features":
+            P = np.array(X[:, : len(self.shares)])
         if self.how == "has negatives":
             P[0] -= 1
         if self.how == "loses a row":
@@ -339,7 +341,7 @@ def test_it_ends_with_what_it_started(folder):
     assert started
     made.estimator_._process._end()
     assert not psutil.wait_procs([process, *started], timeout=10)[1]
-    with pytest.raises(ModelError, match="ended its process"):
+    with pytest.raises(ModelError, match="ended its process before"):
         made.predict_proba(TEST)
 
 
@@ -501,3 +503,22 @@ def test_its_code_and_entry_are_what_results_depend_on(folder, monkeypatch):
     of_package = checksum_of(entry("mypackage.inner.nets.Net", file=None))
     (package / "layers.py").write_text("class Layer: ...\n")
     assert checksum_of(entry("mypackage.inner.nets.Net", file=None)) != of_package
+
+
+def test_an_interrupted_call_is_not_answered_later(folder, monkeypatch):
+    """Its answer would be taken for that of the next question."""
+    made = entry("Whatever", parameters={"how": "answers features"})
+    model = isolated.IsolatedClassifier("my-net", made, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(TEST), TEST[:, :3])
+    waits = isolated._Process._answers_within
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(isolated._Process, "_answers_within", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.predict_proba(TEST[::-1])
+    monkeypatch.setattr(isolated._Process, "_answers_within", waits)
+    with pytest.raises(ModelError, match="my-net has ended its process before; fit it again"):
+        model.predict_proba(TEST)
+    np.testing.assert_array_equal(model.fit(X, Y).predict_proba(TEST), TEST[:, :3])

@@ -196,6 +196,8 @@ class _Process:
 
     def call(self, name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> Matrix | None:
         """What a model answers, (n_samples, n_labels) probabilities or nothing; see :class:`IsolatedClassifier`."""
+        if self.has_ended:
+            raise ModelError(f"{name} has ended its process before; fit it again.")
         unwanted, self.unwanted[:] = list(self.unwanted), []
         matrices = {key: arguments.pop(key) for key in ("X", "Y", "groups", "sample_weight") if key in arguments}
         try:
@@ -209,6 +211,9 @@ class _Process:
             how = _how_it_ended(self.process)
             self._end()
             raise ModelError(f"{name} ended its process ({how}).") from None
+        except BaseException:
+            self._end()  # interrupted: else its answer would be taken for that of the next question
+            raise
         usage.add(**head["usage"])
         if "refused" in head:
             raise ConfigError(head["refused"])
