@@ -51,6 +51,17 @@ def test_it_predicts_what_the_classifier_does(data, estimator):
     assert model.classes_.tolist() == [0, 1, 2]
 
 
+def test_what_it_cannot_predict_is_one_sentence(data):
+    X, Y = data
+    few = np.where(np.arange(60)[:, np.newaxis] < 4, Y, -1).astype(np.int8)
+    with pytest.raises(ModelError, match="KNeighborsClassifier cannot predict: Expected n_neighbors"):
+        OneLevelModel(KNeighborsClassifier(9)).fit(X, few).predict_proba(X)
+    model = make_model("RandomForest+", random_state=0).fit(X, Y)
+    for predict in (model.predict_proba, model.predict_observed_proba):
+        with pytest.raises(ModelError, match=r"cannot predict: .*too large for dtype"):
+            predict(np.where(np.arange(4) == 1, 1e300, X))
+
+
 class Threads(ClassifierMixin, BaseEstimator):
     """Says how many threads numerical libraries have while it is fitted and while it predicts."""
 

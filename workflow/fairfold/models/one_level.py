@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -84,17 +85,23 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
         codes = None if groups is None else group_codes(groups, Y.shape[0])
         given = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
-        try:
-            with parallel_config("threading"), one_thread_each():
-                self.estimator_ = estimator.fit(with_short_indices(X), Y, **given)
-        except ModelError:
-            raise  # it says which model
-        except ValueError as error:
-            raise ModelError(f"{type(self.estimator).__name__} cannot be fitted: {first_sentence(error)}.") from error
+        with self._at_work("be fitted"):
+            self.estimator_ = estimator.fit(with_short_indices(X), Y, **given)
         self.n_labels_ = Y.shape[1]
         self.best_level_, self.best_levels_ = 0, dict.fromkeys(BASIC_METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
+
+    @contextlib.contextmanager
+    def _at_work(self, action: str) -> Iterator[None]:
+        """One thread each, and one sentence of what the estimator does not do."""
+        try:
+            with parallel_config("threading"), one_thread_each():
+                yield
+        except ModelError:
+            raise  # it says which model
+        except ValueError as error:
+            raise ModelError(f"{type(self.estimator).__name__} cannot {action}: {first_sentence(error)}.") from error
 
     def _checked_labels(self, Y: Matrix) -> Matrix:
         """CSR where labels are many, have no gaps, and the estimator takes them so."""
@@ -113,7 +120,12 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:
         """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
         predict = self.estimator_.predict_observed_proba
-        return lambda X: self._reconciled(predict(with_short_indices(X)))
+
+        def predict_observed_proba(X: Matrix) -> Matrix:
+            with self._at_work("predict"):
+                return self._reconciled(predict(with_short_indices(X)))
+
+        return predict_observed_proba
 
     def _reconciled(self, proba: Matrix) -> Matrix:
         return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
@@ -134,7 +146,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is positive."""
         check_is_fitted(self, "estimator_")
-        with parallel_config("threading"), one_thread_each():
+        with self._at_work("predict"):
             return self._reconciled(label_probabilities(self.estimator_, with_short_indices(X), self.n_labels_))
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
