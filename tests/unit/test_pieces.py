@@ -113,6 +113,29 @@ def test_what_is_kept_is_newer_than_its_inputs_and_true():
     assert Path("out/a").read_text() == "data x"
 
 
+def test_other_versions_of_libraries_make_it_anew(monkeypatch):
+    stage = [piece("a", "x")]
+    assert run(stage) == [] and runs() == ["a"]
+    monkeypatch.setattr("fairfold.pieces._versions", lambda: ["scikit-learn 99"])
+    assert run(stage) == [] and runs() == ["a"]
+    assert run(stage) == [] and runs() == []
+
+
+def test_an_input_that_changes_meanwhile_is_read_once_more():
+    Path("script.py").write_text(SCRIPT + "\nPath('data').write_text('newer ')\n")
+    assert run([piece("a", "x")]) == [] and runs() == ["a"]
+    assert Path("out/a").read_text() == "data x"
+    assert run([piece("a", "x")]) == [] and runs() == ["a"]
+    assert Path("out/a").read_text() == "newer x"
+
+
+def test_a_piece_fails_by_itself_where_an_input_is_missing(capfd):
+    assert run([piece("a", "x", reads=["nowhere"])]) == ["logs/a.log (exit status 1)"]
+    assert "nowhere" in capfd.readouterr().err
+    Path("nowhere").write_text("now ")
+    assert run([piece("a", "x", reads=["nowhere"])]) == [] and runs() == ["a"]
+
+
 def test_a_piece_that_fails_stops_later_stages_only(capfd):
     stages = [[piece("a", "fail"), piece("b", "y"), piece("c", "fail")], [piece("d", "z", reads=["out/b"])]]
     assert run(*stages) == ["logs/a.log (exit status 1)", "logs/c.log (exit status 1)"]

@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.metadata import version
 from multiprocessing import connection
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from fairfold.errors import StudyError
 from fairfold.files import atomic_open, disk_faults
 from fairfold.usage import cpu_seconds, max_rss
 
+LIBRARIES = ("lightgbm", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 PACKAGES = ("numba", "pandas", "scipy.sparse", "scipy.stats", "sklearn.linear_model")
 _KEY = "key.json"
 _CONTEXT = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
@@ -69,19 +71,21 @@ def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -
 
 
 def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]:
-    waiting, running, failed = [piece for piece in stage if not _take(piece, store)], {}, []
+    # keys are of what is there before a piece is run: whoever changes a file meanwhile has it run once more
+    keyed = [(piece, _key(piece)) for piece in stage]
+    waiting, running, failed = [(piece, key) for piece, key in keyed if not _take(piece, key, store)], {}, []
     while waiting or running:
         while waiting and len(running) < n_at_once:
-            process = _CONTEXT.Process(target=_run, args=(waiting[0], os.getpid()))
+            process = _CONTEXT.Process(target=_run, args=(waiting[0][0], os.getpid()))
             process.start()
             running[process.sentinel] = process, waiting.pop(0)
         for sentinel in connection.wait(running):
-            process, piece = running.pop(sentinel)
+            process, (piece, key) = running.pop(sentinel)
             process.join()
             if process.exitcode:
                 failed.append(f"{piece.given['log'][0]} ({_end(process.exitcode)})")
             else:
-                _keep(piece, store)
+                _keep(piece, key, store)
     return failed
 
 
@@ -132,13 +136,13 @@ def _write_benchmark(path: Path, seconds: float) -> None:
         stream.writelines("\t".join(each) + "\n" for each in (row, row.values()))
 
 
-def _take(piece: Piece, store: Path) -> bool:
+def _take(piece: Piece, key: str | None, store: Path) -> bool:
     """Put the kept files in place, where they are of this key and as they were when they were kept."""
     kept, outputs = _place(piece, store), piece.given["output"]
     files = [kept / str(number) for number in range(len(outputs))]
     try:
         known = json.loads((kept / _KEY).read_text("utf-8"))
-        if known["key"] != _key(piece) or [_digest(path) for path in files] != known["files"]:
+        if key is None or known["key"] != key or [_digest(path) for path in files] != known["files"]:
             return False
         for path, output in zip(files, outputs, strict=True):
             _link(path, Path(output))
@@ -148,14 +152,16 @@ def _take(piece: Piece, store: Path) -> bool:
     return True
 
 
-def _keep(piece: Piece, store: Path) -> None:
+def _keep(piece: Piece, key: str | None, store: Path) -> None:
     """Keep what a piece made; where that cannot be, or another run does the same at this moment, it is made anew."""
+    if key is None:
+        return
     kept, outputs = _place(piece, store), piece.given["output"]
     new = kept.with_name(f"{kept.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         for number, output in enumerate(outputs):
             _link(Path(output), new / str(number))
-        text = json.dumps({"key": _key(piece), "files": [_digest(Path(output)) for output in outputs]})
+        text = json.dumps({"key": key, "files": [_digest(Path(output)) for output in outputs]})
         (new / _KEY).write_text(text, "utf-8")
         shutil.rmtree(kept, ignore_errors=True)
         new.rename(kept)
@@ -167,13 +173,22 @@ def _place(piece: Piece, store: Path) -> Path:
     return store / hashlib.sha256(repr(list(piece.given["output"])).encode()).hexdigest()[:24]
 
 
-def _key(piece: Piece) -> str:
-    """Checksum of all that the outputs of a piece depend on."""
+def _key(piece: Piece) -> str | None:
+    """Checksum of all that the outputs of a piece depend on; None where an input is missing, as it will say itself."""
     named = ("output", "params", "wildcards")
     parts = [[kind, sorted(map(repr, piece.given[kind].items())), list(piece.given[kind])] for kind in named]
-    inputs = list(map(_digest_now, piece.given["input"]))
-    text = json.dumps([Path(piece.script).name, parts, inputs], default=repr, sort_keys=True)
+    try:
+        inputs = list(map(_digest_now, piece.given["input"]))
+    except OSError:
+        return None
+    text = json.dumps([Path(piece.script).name, parts, inputs, _versions()], default=repr, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _versions() -> list[str]:
+    """Of Python and of the libraries that compute; other versions of these may give other numbers."""
+    return [sys.version, *(f"{name} {version(name)}" for name in LIBRARIES)]
 
 
 def _link(source: Path, target: Path) -> None:
