@@ -9,9 +9,11 @@ from fairfold.errors import DataError
 from fairfold.files import (
     atomic_open,
     atomic_path,
+    check_target,
     check_writable,
     disk_faults,
     read_arrays,
+    read_table,
     remove_leftovers,
     write_arrays,
     write_table,
@@ -62,6 +64,49 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path):
 def test_tables_keep_all_digits(tmp_path):
     write_table(pd.DataFrame({"a": [0.1 + 0.2], "b": ["x"]}), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_bytes() == b"a,b\n0.30000000000000004,x\n"
+
+
+def test_names_stay_text(tmp_path):
+    """Datasets may be called 2021 or NA, labels 1 or None; only an empty cell is missing."""
+    names = ["2021", "007", "NA", "null", "1e3", "nan"]
+    table = pd.DataFrame({"dataset": names, "label": ["1", "None", "", "2", "NA", "x"], "value": [1, 2.5, np.nan] * 2})
+    write_table(table, tmp_path / "t.csv")
+    read = read_table(tmp_path / "t.csv", "label")
+    assert read["dataset"].tolist() == names
+    assert read["label"].fillna("-").tolist() == ["1", "None", "-", "2", "NA", "x"]
+    np.testing.assert_array_equal(read["value"], table["value"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("folder", "is a folder; name the file to write"),
+        ("", "is a folder; name the file"),
+        ("file/below.csv", "cannot be a file: Not a directory. Choose another name|cannot be written to"),
+        ("n" * 300 + ".csv", "cannot be a file: File name too long. Choose another name"),
+    ],
+)
+def test_what_cannot_be_a_file(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=message):
+        check_target(name)
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
+    target = tmp_path / ("n" * 251 + ".csv")
+    check_target(target)
+    with atomic_open(target, "w") as stream:
+        stream.write("all")
+    assert target.read_text() == "all"
+
+
+def test_folders_are_no_leftovers(tmp_path):
+    (tmp_path / ".a.tmp").mkdir()
+    remove_leftovers(tmp_path)
+    assert names(tmp_path) == [".a.tmp"]
 
 
 def test_arrays_are_the_same_bytes_every_time(tmp_path):

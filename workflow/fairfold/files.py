@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+import stat
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from fairfold.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+NAMES = ("dataset", "model", "model_a", "model_b", "best_model", "candidate", "experiment", "reason", "sentence")
+"""Columns of results that hold names which users choose, or what has such names in it."""
+_OF_NAME = 40  # characters that a temporary name begins with; a whole name may be as long as names can be
 _BLOCK = 4096  # bytes, which the smallest file takes on a disk
 
 
@@ -29,7 +33,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}-{secrets.token_hex(4)}.tmp{path.suffix}")
+    temporary = path.with_name(f".{path.stem[:_OF_NAME]}.{os.getpid()}-{secrets.token_hex(4)}.tmp{path.suffix}")
     try:
         yield temporary
         _flush_to_disk(temporary)
@@ -54,6 +58,8 @@ def disk_faults() -> Iterator[None]:
         if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell
             sentence = f"{position} may not be used: {error.strerror}. Change its permissions, then run again."
             raise DataError(sentence) from None
+        if error.errno in (errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise DataError(f"{position} cannot be a file: {error.strerror}. Choose another name.") from None
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
         raise _unwritable(position, error) from None
@@ -75,6 +81,21 @@ def check_writable(folder: str | os.PathLike[str]) -> None:
         raise _unwritable(folder, error) from None
 
 
+def check_target(path: str | os.PathLike[str]) -> None:
+    """See whether a file of this name can be written, before the work that it is for.
+
+    Raises
+    ------
+    DataError
+        When it has no name, is a folder, or cannot be written where it would lie.
+    """
+    path = Path(path)
+    with disk_faults(), contextlib.suppress(FileNotFoundError):
+        if not path.name or stat.S_ISDIR(path.stat().st_mode):
+            raise DataError(f"{str(path)!r} is a folder; name the file to write.")
+    check_writable(path.parent)
+
+
 def _unwritable(position: str | os.PathLike[str], error: OSError) -> DataError:
     return DataError(
         f"{position} cannot be written to: {error.strerror}. Free space or make it writable, then run again; what is "
@@ -88,7 +109,8 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> None:
     Only while nobody else writes there: a process that loses its temporary file fails, without harm to the target.
     """
     for temporary in Path(folder).rglob(".*.tmp*"):
-        temporary.unlink(missing_ok=True)
+        if not temporary.is_dir():
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -102,6 +124,21 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a tidy CSV: no index, ``\\n`` line ends, floats with all their digits; the same bytes everywhere."""
     with atomic_open(path, "w", newline="", encoding="utf-8") as stream:
         table.to_csv(stream, index=False, lineterminator="\n")
+
+
+def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
+    """A table as :func:`write_table` wrote it: names stay text, and only an empty cell is missing.
+
+    A user may call a dataset ``2021`` or ``NA``, and a label ``1`` or ``None``.
+
+    Parameters
+    ----------
+    path : CSV file.
+    texts : further columns that hold text, besides ``NAMES``.
+    """
+    import pandas as pd  # here, as most that use this module need no tables
+
+    return pd.read_csv(path, dtype=dict.fromkeys((*NAMES, *texts), str), keep_default_na=False, na_values=[""])
 
 
 def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arrays: np.ndarray) -> None:

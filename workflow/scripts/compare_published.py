@@ -6,7 +6,7 @@ import pandas as pd
 
 from adapter import logged
 from fairfold.config import load_yaml
-from fairfold.files import write_table
+from fairfold.files import read_table, write_table
 from fairfold.report.published.comparison import compare_published
 
 PREFIX = "published_"
@@ -14,7 +14,7 @@ PREFIX = "published_"
 
 def read(paths: str | list[str]) -> pd.DataFrame:
     """Tables of the same columns below each other."""
-    return pd.concat(map(pd.read_csv, [paths] if isinstance(paths, str) else paths), ignore_index=True)
+    return pd.concat(map(read_table, [paths] if isinstance(paths, str) else paths), ignore_index=True)
 
 
 with logged(snakemake.log):

@@ -1,18 +1,17 @@
 """Test a dataset's own labels, as they are, for positives that are missing completely at random."""
 
 import numpy as np
-import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
+from fairfold.files import read_table, write_table
 from fairfold.recommendation.mechanisms import observed_tests, what_data_speak_against
 from fairfold.recommendation.missing_rate import MissingRate
 from fairfold.recommendation.reference import Reference
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 with logged(snakemake.log):
-    data, row = Dataset.load(snakemake.input.dataset), pd.read_csv(snakemake.input.missing_rate).fillna({"reason": ""})
+    data, row = Dataset.load(snakemake.input.dataset), read_table(snakemake.input.missing_rate).fillna({"reason": ""})
     with np.load(snakemake.input.frequency) as arrays:
         frequency = FrequencyDistribution(**arrays) if arrays.files else None
     if data.negatives == "confirmed":

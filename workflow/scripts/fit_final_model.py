@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import atomic_open
+from fairfold.files import atomic_open, read_table
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final
 from fairfold.models.registry import register_own
@@ -15,7 +13,7 @@ with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
     register_own(snakemake.config["models"])
     paths = {name: path for name in ("recommendation", "scores") for path in snakemake.input[name]}
-    tables = {name: pd.read_csv(path) for name, path in paths.items()}
+    tables = {name: read_table(path) for name, path in paths.items()}
     name = params.model or recommended_model(tables["recommendation"], data.id)
     settings = params.settings[name]
     final = fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)

@@ -1,14 +1,12 @@
 """Recommend models for each dataset, in numbers and in words."""
 
-import pandas as pd
-
 from adapter import logged
-from fairfold.files import write_table
+from fairfold.files import read_table, write_table
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 
 with logged(snakemake.log):
-    tables = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
+    tables = {name: read_table(path) for name, path in snakemake.input.items()}
     missing_rates, options = tables.pop("missing_rates"), snakemake.params.options
     numbers = recommend(tables.pop("folds"), tables.pop("scores"), missing_rates, **options)
     memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)

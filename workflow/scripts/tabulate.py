@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 
 from adapter import logged
-from fairfold.files import write_table
+from fairfold.files import read_table, write_table
 
 
 def read(paths: str | list[str]) -> pd.DataFrame:
     """Tables of the same columns below each other."""
     paths = [paths] if isinstance(paths, str) else paths
-    return pd.concat([pd.read_csv(place[path]) for path in paths], ignore_index=True)
+    return pd.concat([read_table(place[path]) for path in paths], ignore_index=True)
 
 
 def write(made: pd.DataFrame | list[pd.DataFrame], paths: str | list[str]) -> None:

@@ -3,14 +3,12 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.figures import save_figure
 from fairfold.figures.label_scores import plot_label_scores
-from fairfold.files import atomic_open
+from fairfold.files import atomic_open, read_table
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.tables import read_results
 from fairfold.validation import UNMEASURED
@@ -18,7 +16,7 @@ from fairfold.validation import UNMEASURED
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), snakemake.input
     model = json.loads(Path(tables.columns).read_text(encoding="utf-8"))["name"]
-    scores = pd.read_csv(tables.scores)
+    scores = read_table(tables.scores, "label")
     n_measured = data.shape[0] - (data.Y == UNMEASURED).sum(axis=0)
     share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
     paths = [snakemake.output.figure, snakemake.output.pdf]
@@ -29,9 +27,9 @@ with logged(snakemake.log):
         f"{data.shape[0]} samples; {account_line(data)}.",
         sentences=next((read_results(path) for path in tables.sentences), None),
         label_scores=scores,
-        suspects=pd.read_csv(tables.suspects),
-        precision=pd.read_csv(tables.precision),
-        importance=pd.read_csv(tables.importance),
+        suspects=read_table(tables.suspects, "sample", "label"),
+        precision=read_table(tables.precision),
+        importance=read_table(tables.importance, "label", "feature"),
         figure=Path(snakemake.output.figure).read_bytes(),
         folder=str(Path(tables.columns).parent),
     )

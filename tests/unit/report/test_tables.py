@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.report.tables import ROWS_ON_PAGE, format_numbers, read_table, table_html, table_of, write_table_page
+from fairfold.report.tables import ROWS_ON_PAGE, format_numbers, table_html, table_of, table_of_file, write_table_page
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_columns_of_numbers_are_told_from_text():
 
 def test_all_digits_are_kept_to_sort_by(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n0.123456789,NA\n0.2,nan\n")
-    table = read_table(tmp_path / "a.csv")
+    table = table_of_file(tmp_path / "a.csv")
     assert [cell.key for cell in table.columns[0].cells] == ["0.123456789", "0.2"]
     assert [cell.text for cell in table.columns[1].cells] == ["NA", "nan"]
     html = table_html(table, "a")

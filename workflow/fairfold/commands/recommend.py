@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairfold.errors import DataError, unknown_name
+from fairfold.files import read_table
 from fairfold.report.answers import group_sentences
 
 if TYPE_CHECKING:
@@ -43,11 +44,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read(folder: Path) -> pd.DataFrame:
-    import pandas as pd  # here, so that the other commands need not wait for it
-
     for path in (folder / "results" / _SENTENCES, folder / _SENTENCES):
         if path.is_file():
-            return pd.read_csv(path)
+            return read_table(path)
     raise DataError(
         f"{folder} has no results/{_SENTENCES.as_posix()}; name the folder of a study that has run up to its "
         "recommendation, or run it: `python -m fairfold study`."

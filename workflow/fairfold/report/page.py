@@ -19,7 +19,7 @@ from fairfold.report.contents import Item, Section, is_on, load_contents, owner,
 from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
 from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
-from fairfold.report.tables import read_results, read_table, table_html, table_of
+from fairfold.report.tables import read_results, table_html, table_of, table_of_file
 from fairfold.report.templates import render, text_html
 from fairfold.report.versions import gather_versions
 
@@ -198,7 +198,7 @@ def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]
     links = {"file": file, "page": page if page in study.files else None, "name": name, "title": entry["title"]}
     if not entry.get("embed", True):
         return {**links, "html": None}
-    table = read_table(study.results / file)
+    table = table_of_file(study.results / file)
     shown = len(table.rows)
     return {**links, "html": table_html(table, entry["title"]), "n_rows": table.n_rows, "n_shown": shown}
 
@@ -211,7 +211,7 @@ def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
             "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
         }
     has_ranks = {entry["ranks"], _LEGEND} <= study.files
-    sentences = rank_sentences(_read(entry["ranks"], study), pd.read_csv(study.results / _LEGEND)) if has_ranks else []
+    sentences = rank_sentences(_read(entry["ranks"], study), _read(_LEGEND, study)) if has_ranks else []
     return {"sentences": sentences} if sentences else None
 
 

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from fairfold.files import atomic_open
+from fairfold.files import NAMES, atomic_open, read_table
 from fairfold.report.templates import render
 
 ROWS_IN_REPORT = 60
 ROWS_ON_PAGE = 5000  # what a browser still sorts at once
 _DIGITS = 4
+_TEXTS = ("use", "metric", "source", "procedure", "paper", "place", "what", "note")
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,15 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
     return Table(columns, len(data))
 
 
-def read_table(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
+def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
     """Like :func:`table_of`, of a CSV; text such as ``NA`` stays as it is."""
     return table_of(pd.read_csv(path, dtype=str, keep_default_na=False), most_rows)
 
 
 def read_results(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """A CSV of results to compute with; a dataset may be called ``NA``."""
-    texts = dict.fromkeys(("dataset", "use", "sentence", "model", "metric", "source", "procedure", "reason"), str)
-    texts |= dict.fromkeys(("paper", "place", "what", "note"), str)
-    numbers = ("ours", "standard_error", "difference_in_se", "difference_in_digits", "percentile_rank")
-    missing = {name: [""] for name in numbers}
-    return pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=missing)
+    """A CSV of results to compute with, in which no text is missing."""
+    table = read_table(path, *_TEXTS)
+    return table.fillna({name: "" for name in (*NAMES, *_TEXTS) if name in table})
 
 
 def table_html(table: Table, title: str) -> Markup:
@@ -84,7 +82,7 @@ def table_html(table: Table, title: str) -> Markup:
 def write_table_page(source: str | os.PathLike[str], target: str | os.PathLike[str], title: str) -> None:
     """Write a CSV as a sortable page of its own, which needs no other file and no network."""
     path = Path(source)
-    page = render("table_page.html.jinja", table=read_table(path, ROWS_ON_PAGE), title=title, csv=path.name)
+    page = render("table_page.html.jinja", table=table_of_file(path, ROWS_ON_PAGE), title=title, csv=path.name)
     with atomic_open(target, "w", encoding="utf-8") as stream:
         stream.write(page)
 
