@@ -32,6 +32,20 @@ def test_rows_are_joined_by_their_ids_in_the_order_of_the_features(own, tmp_path
     assert entry.own_files == [tmp_path / "features.csv", tmp_path / "labels.txt"]
 
 
+def test_labels_may_be_unmeasured_there_as_anywhere(own):
+    data = prepare(own(table="plant,label_a,label_b\np1,,1\np2,0,?\np3,1,NA\n"))
+    assert data.Y.tolist() == [[-1, 1], [0, -1], [1, -1]]
+
+
+@pytest.mark.parametrize("value", ["0", "1"])
+def test_a_missing_value_is_none_of_the_labels(own, tmp_path, value):
+    """As it stands for a missing feature, where labels are in the same columns it would take them."""
+    assert prepare(own(FEATURES.replace("1.5", value), missing_value=value)).n_unmeasured == 0
+    text = f"plant,height,label_a\np1,{value},1\np2,3,0\np3,4,1\n"
+    with pytest.raises(ConfigError, match=f"missing_value is '{value}', which cells of labels hold, too"):
+        prepare(own(text, labels={"prefix": "label_"}, missing_value=value))
+
+
 @pytest.mark.parametrize(
     ("features", "labels", "sentence"),
     [

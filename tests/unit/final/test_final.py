@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from fairfold.__main__ import main
-from fairfold.datasets import Dataset
+from fairfold.datasets import Dataset, prepare
+from fairfold.datasets.catalog import load_catalog
 from fairfold.errors import DataError, ModelError
 from fairfold.final import load_final
 from fairfold.final.card import model_card, recommended_model
@@ -154,6 +155,35 @@ def test_features_may_be_missing_in_training_and_in_new_files(data, table, tmp_p
     found, expected = pd.read_csv(tmp_path / "found.csv"), final.predict(with_gaps)["posterior"]
     np.testing.assert_allclose(found[[f"posterior_{label}" for label in LABELS]], expected, rtol=0, atol=1e-12)
     assert expected.notna().all(axis=None)
+
+
+def test_what_stands_for_a_missing_value_goes_home_with_the_model(tmp_path):
+    """In files and frames, numbers and text, as in the file that the model learned from."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((60, 2)).round(3), columns=["a", "b"]).astype(object)
+    frame["kind"] = rng.choice(["u", "v"], 60)
+    frame["label_x"] = (frame["a"].astype(float) > 0.5).astype(int)
+    frame["label_y"] = (frame["kind"] == "u").astype(int)
+    frame.loc[::5, "a"], frame.loc[1::5, "kind"] = -999, "-999"
+    frame.to_csv(tmp_path / "plants.csv", index=False)
+    stanza = {"path": str(tmp_path / "plants.csv"), "format": "csv", "labels": {"prefix": "label_"}}
+    stanza |= {"categorical": "one-hot", "missing_value": "-999"}
+    data = prepare(load_catalog().with_own({"plants": stanza})["plants"])
+    assert np.isnan(data.X[:, 0]).sum() == 12
+    data.save(tmp_path / "plants.npz")
+    data = Dataset.load(tmp_path / "plants.npz")
+    fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1).save(tmp_path)
+    final = load_final(tmp_path)
+    expected = final.predict(data.X)["posterior"].to_numpy()
+    predict_file(final, tmp_path / "plants.csv", tmp_path / "found.csv")
+    found = pd.read_csv(tmp_path / "found.csv")[["posterior_label_x", "posterior_label_y"]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(final.predict(frame)["posterior"], expected)
+
+
+def test_a_target_that_cannot_be_is_refused_before_the_work(final, table, tmp_path):
+    with pytest.raises(DataError, match="is a folder; name the file to write"):
+        predict_file(final, tmp_path / "away.csv", tmp_path)
 
 
 BAD = {

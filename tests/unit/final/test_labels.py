@@ -51,6 +51,15 @@ def test_labels_stand_worst_first_with_intervals_around_their_scores(predictions
     pd.testing.assert_frame_equal(table, label_scores(Y, P, ["a", "b", "c", "d"], seed=3))
 
 
+def test_a_label_that_is_measured_nowhere_has_no_scores(predictions):
+    Y, P = predictions
+    Y = np.where(np.arange(4) == 1, -1, Y).astype(np.int8)
+    table = label_scores(Y, P, ["a", "b", "c", "d"], seed=3).set_index("label")
+    assert table.loc["b", "n_positives"] == 0 and table.loc["b"].drop(["n_positives", "n_expected"]).isna().all()
+    expected = label_scores(Y[:, [0]], P[:, [0]], ["a"], seed=3).set_index("label")
+    pd.testing.assert_series_equal(table.loc["a"], expected.loc["a"])
+
+
 def test_intervals_hold_what_they_say():
     """In 200 draws of a known population, the AUROC of all lies in 90 % of 90 % intervals, within 3 standard errors."""
     rng = np.random.default_rng(5)

@@ -59,6 +59,7 @@ class Dataset:
     weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
     negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
     hierarchy : which labels are above which, or None; Y keeps its true-path rule.
+    missing_value : text that stood for a missing feature in the file, besides the usual ones, or None.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Dataset:
     weights: np.ndarray | None = None
     negatives: Negatives = "unlabelled"
     hierarchy: Hierarchy | None = None
+    missing_value: str | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -129,6 +131,7 @@ class Dataset:
             **_pack_categories(self.categories),
             **({"negatives": np.array(self.negatives)} if self.negatives == "confirmed" else {}),
             **_pack_hierarchy(self.hierarchy),
+            **({} if self.missing_value is None else {"missing_value": np.array(self.missing_value)}),
         )
 
     @classmethod
@@ -151,6 +154,7 @@ class Dataset:
             parts |= {name: arrays.get(name) for name in _OF_SAMPLES} | {
                 "negatives": str(arrays.get("negatives", "unlabelled")),
                 "hierarchy": _unpack_hierarchy(arrays, len(names["label_names"])),
+                "missing_value": str(arrays["missing_value"]) if "missing_value" in arrays else None,
             }
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)

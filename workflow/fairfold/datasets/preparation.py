@@ -108,6 +108,11 @@ def _generate(entry: Entry) -> Dataset:
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     wanted, path = entry.labels.get("column"), _only(entry, paths)
     known = [*([] if wanted is None else [wanted]), *entry.text_columns]
+    if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
+        raise ConfigError(
+            f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which cells of labels hold, too; leave "
+            "cells of missing features empty, or write another text there."
+        )
     apart = {"apart": known, "ignored": entry.ignore}
     categorical = formats.text_columns_of(path, header=entry.header, **apart) if entry.categorical else []
     table = formats.read_csv(
@@ -242,7 +247,7 @@ def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table
     """The table joined by ids with the entry's table of labels, and the names of the latter's columns."""
     if entry.id_column is None:
         raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
-    given = formats.read_csv(entry.labels["table"], text_columns=[entry.id_column])
+    given = formats.read_csv(entry.labels["table"], text_columns=[entry.id_column], gaps=True)
     ids, label_ids = identifiers(entry, table), identifiers(entry, given)
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
@@ -346,6 +351,7 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
         feature_names=tuple(map(str, features)),
         label_names=tuple(map(str, labels)),
         negatives=entry.negatives,
+        missing_value=entry.missing_value,
     )
 
 

@@ -100,12 +100,17 @@ def label_scores(
         if (measured := y != UNMEASURED).sum() < len(y):
             y, of_label = y[measured], weights[:, measured]
         found = {"label": name, "n_positives": int(y.sum()), "n_expected": p.sum()}
-        for score, values in weighted_scores(y, p[measured], of_label).items():
+        for score, values in (weighted_scores(y, p[measured], of_label) if len(y) else _no_scores(weights)).items():
             known = values[1:][~np.isnan(values[1:])]
             low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (np.nan, np.nan)
             found |= {score: values[0], f"{score}_low": low, f"{score}_high": high}
         rows.append(found)
     return pd.DataFrame(rows).sort_values("roc_auc", kind="stable", ignore_index=True)
+
+
+def _no_scores(weights: np.ndarray) -> dict[str, np.ndarray]:
+    """Those of a label that is measured nowhere."""
+    return dict.fromkeys(("average_precision", "roc_auc", "mcc"), np.full(len(weights), np.nan))
 
 
 def weighted_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:

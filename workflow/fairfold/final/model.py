@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -43,6 +44,7 @@ class FinalModel:
     categories : what columns of text became features, the last ones, or None.
     probe : (n_rows, n_features) made-up samples, within the range of each feature, and what the model says of them,
         (n_rows, n_labels); by these another machine sees whether it has the same model. None for no such test.
+    missing_value : text that stands for a missing feature, besides the usual ones, or None.
     """
 
     dataset: str
@@ -53,6 +55,7 @@ class FinalModel:
     identifier: str | None = None
     categories: Categories | None = None
     probe: tuple[Matrix, np.ndarray] | None = None
+    missing_value: str | None = None
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -74,6 +77,7 @@ class FinalModel:
         parts = {"dataset": self.dataset, "name": self.name, "features": self.features, "labels": self.labels}
         with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
             parts |= {"identifier": self.identifier, "categories": self.categories and asdict(self.categories)}
+            parts |= {"missing_value": self.missing_value}
             json.dump({"format": FORMAT, **parts}, stream, indent=1, ensure_ascii=False)
 
     def predict(
@@ -132,6 +136,8 @@ class FinalModel:
             X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
+        with contextlib.suppress(TypeError, ValueError):  # there is none, or it is no number
+            X = np.where(float(self.missing_value) == X, np.nan, X)
         wrong = np.argwhere(np.isinf(X))
         if len(wrong):
             row, column = wrong[0]
@@ -141,7 +147,8 @@ class FinalModel:
             )
         if self.categories is None:
             return X
-        text = {name: table[name].astype(object).fillna("").astype(str).str.strip().to_numpy() for name in self.text}
+        cells = table[list(self.text)].astype(object).fillna("").astype(str).apply(lambda cells: cells.str.strip())
+        text = {name: cells[name].replace({self.missing_value: ""}).to_numpy() for name in self.text}
         return np.hstack([X, self.categories.encode(text, "the table")])
 
 
@@ -163,7 +170,8 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)
     probe = made_up, _array(model.predict_proba(made_up))
-    return FinalModel(data.id, name, model, data.feature_names, data.label_names, identifier, data.categories, probe)
+    columns = data.feature_names, data.label_names, identifier, data.categories
+    return FinalModel(data.id, name, model, *columns, probe, data.missing_value)
 
 
 def _array(predictions: Matrix) -> np.ndarray:
@@ -199,7 +207,7 @@ def load_final(folder: str | Path) -> FinalModel:
             raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; fit the model again.")
         features, labels = tuple(map(str, parts["features"])), tuple(map(str, parts["labels"]))
         dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
-        categories = _categories(parts["categories"])
+        categories, missing_value = _categories(parts["categories"]), parts.get("missing_value")
     except OSError as error:
         raise ModelError(
             f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `snakemake final` makes one under "
@@ -211,7 +219,7 @@ def load_final(folder: str | Path) -> FinalModel:
     if len(labels) != len(model.classes_):
         raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
     probe = _checked_probe(Path(folder), model, len(features))
-    return FinalModel(dataset, name, model, features, labels, identifier, categories, probe)
+    return FinalModel(dataset, name, model, features, labels, identifier, categories, probe, missing_value)
 
 
 def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tuple[Matrix, np.ndarray] | None:

@@ -12,7 +12,7 @@ import pandas as pd
 from fairfold.datasets.formats import Table, read_csv_parts
 from fairfold.errors import DataError
 from fairfold.evaluation.thresholds import Objective
-from fairfold.files import atomic_open
+from fairfold.files import atomic_open, check_target
 from fairfold.final.model import KINDS, FinalModel
 
 ROWS = 10_000  # at once
@@ -50,11 +50,12 @@ def predict_file(
     ------
     DataError
         When the file is no CSV, lacks a feature, or holds a cell that is infinite or no number (it may be
-        missing); nothing is written then.
+        missing), or when there can be no file of the target's name; nothing is written then.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
     n_samples = 0
+    check_target(target)  # before the work, not after it
     with atomic_open(target, "w", newline="", encoding="utf-8") as stream:
         for part, table in enumerate(_tables(final, Path(source), rows_at_once)):
             ids = _identifiers(final, table, n_samples)
@@ -76,7 +77,7 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
         identifier = [final.identifier] if final.identifier in header else []
         return list(final.numeric), identifier, list(final.text)
 
-    return read_csv_parts(source, choose, rows=rows_at_once, gaps=True)
+    return read_csv_parts(source, choose, rows=rows_at_once, missing=final.missing_value, gaps=True)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
