@@ -191,6 +191,22 @@ class TestARFF:
         assert table.values.nnz == 3
         assert table.values.toarray().tolist() == [[-0.5, 0, 7], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
 
+    @pytest.mark.parametrize("first", ["red", "'dark red'", '"dark red"'])
+    def test_what_sparse_rows_leave_out_is_the_first_declared_value(self, write, first):
+        header = (
+            f"@relation r\n@attribute colour {{{first}, blue}}\n@attribute x numeric\n@attribute n integer\n@data\n"
+        )
+        path = write("a.arff", header + f"{{1 5, 2 1}}\n{{0 {first}, 1 2}}\n{{0 blue}}\n")
+        table = formats.read_arff(path, categorical=["colour"], text_columns=["n"])
+        red = first.strip("'\"")
+        assert table.text["colour"].tolist() == [red, red, "blue"] and table.text["n"].tolist() == ["1", "0", "0"]
+
+    def test_sparse_rows_cannot_leave_out_a_text_without_values(self, write):
+        header = "@relation r\n@attribute note string\n@attribute x numeric\n@data\n"
+        path = write("a.arff", header + "{0 a, 1 5}\n{1 2}\n")
+        message = message_of(formats.read_arff, path, text_columns=["note"])
+        assert "line 2: sparse rows leave out the attribute 'note' of type 'string', which says nothing" in message
+
     def test_escapes_in_names(self, write):
         header = (
             "@relation r\n@attribute 'it\\'s' real\n@attribute TAG_m\\'usica real\n@attribute \"a, b\" real\n@data\n"

@@ -156,3 +156,60 @@ def test_a_workbook_of_several_sheets_is_refused(table, tmp_path):
 def test_a_missing_file_is_one_sentence(tmp_path):
     with pytest.raises(DataError, match="cannot be read as a table: No such file or directory"):
         formats.read_csv(tmp_path / "plants.csv")
+
+
+EMPTY_ENDS = {
+    "text": lambda path: path.write_text("a,b\n1,2\n,\n3,4\n,\n\n , \n,,\n"[:-3] + "\n"),
+    "Parquet": lambda path: pd.DataFrame({"a": [1, None, 3, None], "b": [2, None, 4, None]}).to_parquet(path),
+    "Excel": lambda path: workbook(path, [["a", "b"], [1, 2], [None, None], [3, 4], ["", None], [" ", ""]]),
+}
+
+
+def workbook(path, rows):
+    pd.DataFrame(rows).to_excel(target := path.with_suffix(".xlsx"), header=False, index=False)
+    target.rename(path)
+
+
+@pytest.mark.parametrize("kind", EMPTY_ENDS)
+def test_rows_of_empty_cells_are_left_out_at_the_end_only(tmp_path, kind, caplog):
+    EMPTY_ENDS[kind](tmp_path / "t")
+    with caplog.at_level(logging.INFO):
+        table = formats.read_csv(tmp_path / "t", gaps=True)
+    np.testing.assert_array_equal(table.values, [[1, 2], [np.nan, np.nan], [3, 4]])
+    assert "rows of empty cells at its end are left out" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (["x", "x", "label_a"], "column name 'x' is used twice"),
+        (["x", None, "label_a"], "line 1: column 2 of the header has no name"),
+    ],
+)
+def test_headers_of_workbooks_are_taken_as_they_are(tmp_path, header, sentence):
+    workbook(tmp_path / "t", [header, [1, 2, 0], [3, 4, 1]])
+    with pytest.raises(DataError, match=sentence):
+        formats.read_csv(tmp_path / "t")
+
+
+def test_words_for_gaps_are_those_of_text(tmp_path):
+    rows = [["x", "kind"], [1, "None"], ["NA", "a"], [None, "nil"]]
+    workbook(tmp_path / "t", rows)
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", header=False, index=False)
+    for name in ("t", "t.csv"):
+        table = formats.read_csv(tmp_path / name, gaps=True, categorical=["kind"])
+        assert table.text["kind"].tolist() == ["None", "a", "nil"]
+        np.testing.assert_array_equal(table.values.ravel(), [1, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("write", [pd.DataFrame.to_parquet, pd.DataFrame.to_feather])
+def test_an_index_with_a_name_is_a_column(tmp_path, write):
+    frame = pd.DataFrame({"sample": ["s1", "s2"], "x": [1.5, 2.5], "label_a": [0, 1]})
+    if write is pd.DataFrame.to_parquet:
+        write(frame.set_index(["sample", "x"]), tmp_path / "t")
+    else:
+        write(frame, tmp_path / "t")
+    table = formats.read_csv(tmp_path / "t", text_columns=["sample"])
+    assert table.columns == ("x", "label_a") and table.text["sample"].tolist() == ["s1", "s2"]
+    frame.set_axis(["k", "l"]).to_parquet(tmp_path / "unnamed")
+    assert formats.read_csv(tmp_path / "unnamed", text_columns=["sample"]).columns == ("x", "label_a")

@@ -9,6 +9,7 @@ for gaps. Whatever else there is in a file, faults included, is left to the care
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from collections.abc import Collection, Iterable, Mapping
@@ -92,7 +93,16 @@ def read_bulk(
         return None
     if any(_ODD.search(cell) for cells in found.values() for cell in cells):
         return None
-    return Bulk(numbers, n_rows, found) if n_rows else None
+    if n_rows == 0 or not _has_end(numbers, len(numeric), found):
+        return None
+    return Bulk(numbers, n_rows, found)
+
+
+def _has_end(numbers: array[float], n_numeric: int, texts: Mapping[int, list[str]]) -> bool:
+    """Whether the last row holds anything; rows of empty cells at the end are none."""
+    return not all(map(math.isnan, numbers[-n_numeric:] if n_numeric else ())) or any(
+        cells[-1] for cells in texts.values()
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -10,6 +10,7 @@ file, the column and the row. Rows count from 1, without the header; lines are t
 from __future__ import annotations
 
 import contextlib
+import csv
 import dataclasses
 import faulthandler
 import functools
@@ -231,6 +232,7 @@ def read_csv_parts(
     choose: Callable[[list[str]], tuple[Sequence[str], Sequence[str], Sequence[str]]],
     *,
     rows: int,
+    missing: str | None = None,
     gaps: bool = False,
 ) -> Iterator[Table]:
     """Parts of a CSV as :func:`read_csv` reads it, so many rows at once, in memory for these alone.
@@ -240,7 +242,7 @@ def read_csv_parts(
     path : the file, with a header.
     choose : from all columns to those to read as numbers, in this order, those to read as text, and categorical ones.
     rows : of a part, at most.
-    gaps : as of :func:`read_csv`.
+    missing, gaps : as of :func:`read_csv`.
 
     Raises
     ------
@@ -259,8 +261,8 @@ def read_csv_parts(
         place = f"{path}, data row {number} (line {line})"
         if len(cells) != len(header):
             raise DataError(f"{place}: found {len(cells)} cells for {len(header)} columns; mend this row.")
-        texts = [_text(cells[one], header[one], place, None, gaps=one in may_lack) for one in text_at]
-        part.append((_numbers([cells[one] for one in at], numeric, place, gaps=gaps), texts))
+        texts = [_text(cells[one], header[one], place, missing, gaps=one in may_lack) for one in text_at]
+        part.append((_numbers([cells[one] for one in at], numeric, place, missing, gaps=gaps), texts))
         if len(part) == rows:
             yield _table_of(part, numeric, [*text, *categorical], path)
             part = []
@@ -423,7 +425,8 @@ def read_arff(
     DataError
         When the file is not ARFF in UTF-8 or has no data row, an attribute is of another type, a name is repeated, a
         row does not fit the attributes, a value is missing, infinite, not a number or not among those declared, or
-        rows are sparse and the value that an absent nominal attribute has (its first declared one) is not 0.
+        rows are sparse and an absent attribute of numbers has a first declared one other than 0, or an absent one of
+        text declares no values.
     """
     path = Path(path)
     lines = list(io.StringIO(_read_text(path), newline=None))
@@ -449,7 +452,7 @@ def read_arff(
     if is_sparse:
         _check_entries(rows, data_lines, path)
     may_lack = {header.index(name) for name in categorical if gaps}
-    text = {header[at]: _arff_text(rows, at, data_lines, header, path, gaps=at in may_lack) for at in text_at}
+    text = {header[at]: _arff_text(rows, at, data_lines, declared[at], gaps=at in may_lack) for at in text_at}
     collect = _sparse_values if is_sparse else functools.partial(_dense_values, gaps=gaps)
     values = collect(_at(numeric_at, rows, len(header)), data_lines, columns, path)
     _check_nominal(values, attributes, columns, path)
@@ -550,19 +553,31 @@ def _at(positions: Sequence[int], rows: Sequence[Any], width: int) -> Sequence[A
 
 
 def _arff_text(
-    rows: Sequence[Any],
-    at: int,
-    data_lines: Sequence[tuple[int, str]],
-    header: Sequence[str],
-    path: Path,
-    *,
-    gaps: bool,
+    rows: Sequence[Any], at: int, data_lines: Sequence[tuple[int, str]], declared: _Declared, *, gaps: bool
 ) -> np.ndarray:
-    """The cells of an attribute as text; what a sparse row leaves out is 0."""
-    cells = [entries.get(at, "0") if isinstance(entries, Mapping) else entries[at] for entries in rows]
+    """The cells of an attribute as text."""
+    if rows and isinstance(rows[0], Mapping):
+        cells = [entries[at] if at in entries else _absent_text(declared) for entries in rows]
+    else:
+        cells = [entries[at] for entries in rows]
+    path = declared.place.rpartition(", line ")[0]
     positions = (f"{path}, data row {n_row} (line {line})" for n_row, (line, _) in enumerate(data_lines, start=1))
     placed = zip(cells, positions, strict=True)
-    return np.array([_text(cell or "?", header[at], position, None, gaps=gaps) for cell, position in placed])
+    return np.array([_text(cell or "?", declared.name, position, None, gaps=gaps) for cell, position in placed])
+
+
+def _absent_text(declared: _Declared) -> str:
+    """What a sparse row means that leaves out the attribute: 0, or the first of its declared values."""
+    kind = declared.kind
+    if kind.casefold() in ("numeric", "real", "integer"):
+        return "0"
+    if kind.startswith("{") and kind.endswith("}"):
+        first = next(csv.reader([kind[1:-1]], skipinitialspace=True, quotechar="'"))[0]
+        return first.strip(' \t"')
+    raise DataError(
+        f"{declared.place}: sparse rows leave out the attribute {declared.name!r} of type "
+        f"{textwrap.shorten(kind, 60)!r}, which says nothing; declare its values, or write dense rows."
+    )
 
 
 def _dense_values(

@@ -5,12 +5,14 @@ Only what cannot be read otherwise is looked at: bytes that are no text in UTF-8
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
 import itertools
 import zipfile
 from collections.abc import Sequence
+from pathlib import Path
 
 _SIGNATURES: Sequence[tuple[bytes, str]] = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first (gunzip)."),
@@ -32,7 +34,16 @@ _WORKBOOK = "is {}; save its sheet as CSV in UTF-8."
 # Of zip files: beginning of a name that is in it -> what it is.
 _ZIPPED = {"xl/": _WORKBOOK.format("an Excel workbook"), "content.xml": _WORKBOOK.format("an OpenDocument workbook")}
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_BEGINNING = 1 << 16  # bytes
 _LINES = 20  # looked at for separators
+
+
+def is_arff(path: Path) -> bool:
+    """Whether a file begins as ARFF does: with ``@relation``, but for comments."""
+    with path.open("rb") as stream:
+        lines = map(bytes.strip, stream.read(_BEGINNING).removeprefix(codecs.BOM_UTF8).splitlines())
+    first = next((line for line in lines if line and not line.startswith(b"%")), b"")
+    return first.lower().split()[:1] == [b"@relation"]
 
 
 def other_format(data: bytes) -> str | None:

@@ -3,7 +3,8 @@
 Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file), in UTF-8, UTF-16 or Windows-1252,
 with commas, semicolons, tabs or vertical bars between cells. Where no commas stand between cells, numbers have decimal
 commas if cells of the first part do, and none of these has a decimal point, beside which commas would part thousands.
-Parquet, Feather and Excel files are read by pandas. The name of the file says nothing.
+Parquet, Feather and Excel files are read by pandas; an index that has a name is a column. The name of the file says
+nothing. Rows of empty cells at the end, as spreadsheets leave them, are none.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import csv
 import gzip
 import io
+import itertools
 import logging
 import lzma
 import re
@@ -66,7 +68,8 @@ _UTF_16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 def rows_of(path: Path) -> Iterator[Row]:
     """Line number and cells of each row that is not blank; rows of tables that are no text count as lines.
 
-    The file is read as it is needed, after a first pass over all of its bytes that tells the encoding.
+    Rows of empty cells alone are left out where no other row follows. The file is read as it is needed, after a first
+    pass over all of its bytes that tells the encoding.
 
     Raises
     ------
@@ -76,8 +79,8 @@ def rows_of(path: Path) -> Iterator[Row]:
     with _sentences(path):
         with path.open("rb") as stream:
             head = stream.read(_SIGNATURE)
-        if (frame := _frame_of(path, head)) is not None:
-            yield from _rows_of_frame(frame)
+        if (found := _rows_of_columns(path, head)) is not None:
+            yield from _without_empty_end(found, path)
             return
         compression = next((one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start)), None)
         if head.startswith(_ZIP):
@@ -85,7 +88,20 @@ def rows_of(path: Path) -> Iterator[Row]:
         unpacked = compression.open if compression else lambda file: file.open("rb")
         encoding = _encoding_of(path, unpacked)
         with unpacked(path) as stream:
-            yield from _rows_of_text(path, stream, encoding, compression)
+            yield from _without_empty_end(_rows_of_text(path, stream, encoding, compression), path)
+
+
+def _without_empty_end(rows: Iterable[Row], path: Path) -> Iterator[Row]:
+    waiting: list[Row] = []
+    for row in rows:
+        if not any(map(str.strip, row[1])):
+            waiting.append(row)
+            continue
+        yield from waiting
+        waiting.clear()
+        yield row
+    if waiting:
+        logger.info("%s: %d rows of empty cells at its end are left out.", path, len(waiting))
 
 
 def is_plain(path: Path) -> bool:
@@ -204,22 +220,25 @@ def _open_only_member(path: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def _frame_of(path: Path, head: bytes) -> pd.DataFrame | None:
-    """The table of a file of columns or of a workbook; None for other files."""
+def _rows_of_columns(path: Path, head: bytes) -> Iterator[Row] | None:
+    """Rows of a file of columns or of a workbook; None for other files."""
     kind = _kind_of_frame(path, head)
     if kind is None:
         return None
     import pandas as pd  # takes longer than reading most text
 
     if kind == "Excel":
-        sheets = pd.read_excel(path, sheet_name=None, dtype=object, engine="openpyxl")
+        # all cells as they are, the header's, too, which pandas would mend
+        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False)
         if len(sheets) != 1:
             raise DataError(f"{path} has {len(sheets)} sheets ({', '.join(sheets)}); keep the one to read.")
-        frame = next(iter(sheets.values()))
+        frame, names = next(iter(sheets.values())), []
     else:
         frame = pd.read_parquet(path) if kind == "Parquet" else pd.read_feather(path)
-    logger.info("%s: read as %s, %d rows and %d columns.", path, kind, *frame.shape)
-    return frame
+        frame = frame.reset_index([name for name in frame.index.names if name is not None])
+        names = [(1, [str(name) for name in frame.columns])]
+    logger.info("%s: read as %s, %d rows and %d columns.", path, kind, len(frame) - (not names), frame.shape[1])
+    return itertools.chain(names, _rows_of_frame(frame, first_line=1 + len(names)))
 
 
 def _kind_of_frame(path: Path, head: bytes) -> str | None:
@@ -244,10 +263,9 @@ def _is_workbook(path: Path) -> bool:
     return any(name.startswith("xl/") for name in names)
 
 
-def _rows_of_frame(frame: pd.DataFrame) -> Iterator[Row]:
-    yield 1, [str(name) for name in frame.columns]
+def _rows_of_frame(frame: pd.DataFrame, first_line: int) -> Iterator[Row]:
     columns = [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])]
-    for line, cells in enumerate(zip(*columns, strict=True), start=2):
+    for line, cells in enumerate(zip(*columns, strict=True), start=first_line):
         yield line, list(cells)
 
 
