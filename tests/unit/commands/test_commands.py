@@ -129,13 +129,47 @@ class TestStudy:
         [
             (["away.csv", "--labels", "l_"], "there is no file away.csv in"),
             (["{table}"], "which columns are labels?"),
-            (["--labels", "l_", "away.csv"], "--labels are columns of a table; name its file first."),
+            (["--labels", "l_", "away.csv"], "--labels is of the study of a table; name its file first"),
+            (["--missing-rates", "0"], "--missing-rates is of the study of a table; name its file first"),
+            (["--seed", "7"], "--seed is of the study of a table"),
         ],
     )
     def test_what_is_missing_is_said_before_anything_is_written(self, arguments, sentence, table, commands, capsys):
         assert main(["study", *[each.format(table=table) for each in arguments]]) == 1
         assert sentence in capsys.readouterr().err
         assert not commands and [*table.parent.iterdir()] == [table]
+
+    def test_an_arff_file_is_said_to_be_one(self, tmp_path, commands, monkeypatch):
+        rows = [
+            "% a comment",
+            "",
+            "@RELATION plants",
+            "@attribute x numeric",
+            "@attribute label_a {0,1}",
+            "@data",
+            "1,0",
+        ]
+        (tmp_path / "plants.txt").write_text("\n".join(rows))
+        assert main(["study", str(tmp_path / "plants.txt"), "--labels", "label_", "-n"]) == 0
+        written = yaml.safe_load((tmp_path / "plants-study" / "study.yaml").read_text())
+        assert written["data"]["own"]["plants"]["format"] == "arff"
+        monkeypatch.chdir(tmp_path / "plants-study")
+        assert studies.check_study(written)["plants"].format == "arff"
+
+    def test_a_table_may_have_the_name_of_a_dataset_of_the_catalog(self, table, commands, monkeypatch):
+        mine = table.with_name("yeast.csv.gz")
+        table.rename(mine)
+        assert main(["study", str(mine), "--labels", "label_", "-n"]) == 0
+        monkeypatch.chdir(folder := mine.with_name("yeast-study"))
+        assert studies.check_study(yaml.safe_load((folder / "study.yaml").read_text()))["my-yeast"].own_files
+
+    def test_the_folder_may_be_a_link(self, table, commands):
+        (table.parent / "far" / "away").mkdir(parents=True)
+        link = table.parent / "link"
+        link.symlink_to(table.parent / "far" / "away")
+        assert main(["study", str(table), "--labels", "label_", "-d", str(link), "-n"]) == 0
+        (entry,) = yaml.safe_load((link / "study.yaml").read_text())["data"]["own"].values()
+        assert (link.resolve() / entry["path"]).resolve() == table
 
     def test_a_study_that_fails_is_said_to(self, table, monkeypatch, capsys):
         monkeypatch.setattr(subprocess, "run", lambda command: SimpleNamespace(returncode=1))

@@ -21,6 +21,7 @@ from fairfold.home import PROJECT
 
 SNAKEFILE = PROJECT / "Snakefile"
 _CONFIGURATION = "study.yaml"
+_OF_A_TABLE = ("labels", "id", "groups", "ignore", "models", "missing_rates", "seed")
 _SUFFIXES = re.compile(r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|gz|bz2|xz|zst|zip))+$", re.IGNORECASE)
 
 
@@ -47,7 +48,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help="shares of positives to hide"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of all that is random (default: %(default)s)")
+    parser.add_argument("--seed", type=int, help="of all that is random (default: 1)")
     parser.add_argument(
         "-d", "--directory", type=Path, help="folder of the study; without it, one named after the table, beside it"
     )
@@ -72,8 +73,9 @@ def run(options: argparse.Namespace) -> None:
         raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
     if options.table is None:
         folder, configuration = options.directory or Path.cwd(), []
-        if options.labels:
-            raise ConfigError("--labels are columns of a table; name its file first.")
+        if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
+            option = f"--{given[0].replace('_', '-')}"
+            raise ConfigError(f"{option} is of the study of a table; name its file first, as in `study my-plants.csv`.")
     else:
         folder = options.directory or _folder_of(Path(options.table))
         configuration = ["--configfile", str(_write_configuration(options, folder))]
@@ -118,10 +120,23 @@ def _write_configuration(options: argparse.Namespace, folder: Path) -> Path:
 
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """What a user would write; what is not asked for has its default."""
-    name, labels = _name_of(Path(options.table)), options.labels
-    dataset: dict[str, Any] = {"path": os.path.relpath(options.table, folder)}
+    from fairfold.datasets.catalog import load_catalog  # here, as other commands need not wait for it
+    from fairfold.datasets.recognition import is_arff
+
+    table, labels = Path(options.table), options.labels
+    name = _name_of(table)
+    if name in load_catalog():
+        name = f"my-{name}"
+    # of where both really are, as a link's folder has other neighbours than the link
+    dataset: dict[str, Any] = {"path": os.path.relpath(table.parent.resolve() / table.name, folder.resolve())}
+    if is_arff(table):
+        dataset["format"] = "arff"
     dataset["labels"] = {"prefix": labels[0]} if len(labels) == 1 else {"columns": labels}
     dataset |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
     compared: dict[str, Any] = {"datasets": [name]}
     compared |= {key: value for key in ("missing_rates", "models") if (value := getattr(options, key))}
-    return {"seed": options.seed, "data": {"own": {name: dataset}}, "weak_labels": compared}
+    return {
+        "seed": 1 if options.seed is None else options.seed,
+        "data": {"own": {name: dataset}},
+        "weak_labels": compared,
+    }
