@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import Cells, Ranking, Weighed, check_frequency
-from fairfold.evaluation.corrected_ranking_loss import ranking_loss, ranks_of_observed
+from fairfold.evaluation.corrected_ranking_loss import Positives, SharedPositives, ranking_loss, ranks_of_observed
 from fairfold.groups import group_codes
 from fairfold.seeds import seed_for
 from fairfold.validation import check_weights
@@ -145,6 +145,7 @@ class Corrected:
     Parameters
     ----------
     Y_observed, P, threshold, metrics, sample_weight : see :func:`corrected_scores`.
+    shared : what is, with models that are asked about the same samples; None for nothing.
     """
 
     def __init__(
@@ -154,6 +155,7 @@ class Corrected:
         threshold: float,
         metrics: tuple[str, ...],
         sample_weight: ArrayLike | None = None,
+        shared: SharedPositives | None = None,
     ) -> None:
         self.cells = Cells.of(Y_observed, P)
         weights = check_weights(sample_weight, self.cells.shape[0], DataError)
@@ -166,6 +168,7 @@ class Corrected:
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
         self._ranks: np.ndarray | None = None
+        self._shared = shared or Positives
 
     def scores(
         self,
@@ -190,7 +193,8 @@ class Corrected:
         found = {}
         for metric in self.metrics:
             if metric == "ranking_loss":
-                found[metric] = float(np.clip(ranking_loss(cells, weights, self._ranks_of(cells, frequency)), 0, 1))
+                loss = ranking_loss(cells, weights, self._ranks_of(cells, frequency), self._shared)
+                found[metric] = float(np.clip(loss, 0, 1))
                 continue
             macro, name = metric.startswith("macro_"), metric.removeprefix("macro_")
             parts = [part for part in weighed[macro] if part[1].positive.any()]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import NamedTuple
+
 import numpy as np
 from scipy.optimize import nnls
 from scipy.special import gammaln, xlog1py, xlogy
@@ -12,7 +15,47 @@ _STEPS = 20  # of expectation maximisation
 _LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is possible
 
 
-def ranking_loss(cells: Cells, weights: np.ndarray, ranks: np.ndarray) -> float:
+class Positives(NamedTuple):
+    """What observed labels say of how many positives samples have.
+
+    Attributes
+    ----------
+    m : (k,) possible numbers of positives.
+    shares : (k,) shares of samples by these.
+    chances : (most that are observed + 1, k) chances of each by the number that is observed.
+    """
+
+    m: np.ndarray
+    shares: np.ndarray
+    chances: np.ndarray
+
+    @classmethod
+    def of(cls, n_observed: np.ndarray, n_labels: np.ndarray, frequency: float, weights: np.ndarray) -> Positives:
+        """Of samples with (n,) observed positives of so many labels, which count by their weights."""
+        most = n_observed.max() if frequency == 1 else int(2 * n_observed.max() / frequency) + 5
+        m = np.arange(min(n_labels.max(), most) + 1)
+        shares, chances = _thinned(n_observed, m, frequency, weights)
+        return cls(m, shares, chances[: n_observed.max() + 1])
+
+
+class SharedPositives:
+    """The same, found once for all who ask with the same numbers, as models do that predict the same samples."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[float, bytes], Positives] = {}
+
+    def of(self, n_observed: np.ndarray, n_labels: np.ndarray, frequency: float, weights: np.ndarray) -> Positives:
+        """As :meth:`Positives.of`."""
+        given = b"".join(map(np.ndarray.tobytes, (n_observed, n_labels, weights)))
+        key = frequency, hashlib.blake2b(given).digest()
+        if key not in self._known:
+            self._known[key] = Positives.of(n_observed, n_labels, frequency, weights)
+        return self._known[key]
+
+
+def ranking_loss(
+    cells: Cells, weights: np.ndarray, ranks: np.ndarray, shared: SharedPositives | type[Positives] = Positives
+) -> float:
     """Mean over samples of the share of wrongly ordered (positive, negative) pairs, ties being wrong; 0 without pairs.
 
     A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
@@ -25,15 +68,19 @@ def ranking_loss(cells: Cells, weights: np.ndarray, ranks: np.ndarray) -> float:
     samples of one k, it is moved by the slope of A on E[m | k]: what is exact with labels that are complete, or equally
     many in all samples, or where the mean of A is linear in m. Samples without observed positives are like others of
     their m. Where frequencies differ, c is their mean over positives.
+
+    Parameters
+    ----------
+    cells, weights : of the samples; those without weight are left out.
+    ranks : of the samples, see :func:`ranks_of_observed`.
+    shared : what finds the chances of m, perhaps once for several models.
     """
     drawn = weights > 0
     cells, ranks, weights = cells.of_samples(drawn), ranks[drawn], weights[drawn]
     n_observed = cells.sums(cells.w > 0).astype(np.int64)
     n_labels = cells.sums(cells.is_measured).astype(np.int64) + cells.n_absent
     frequency = float((n_observed @ weights) / (cells.sums(cells.w) @ weights))
-    most = n_observed.max() if frequency == 1 else int(2 * n_observed.max() / frequency) + 5
-    m = np.arange(min(n_labels.max(), most) + 1)
-    shares, chances = _thinned(n_observed, m, frequency, weights)
+    m, shares, chances = shared.of(n_observed, n_labels, frequency, weights)
     known = n_observed > 0
     above, tied = ranks[known].T
     if np.isnan(tied).any():

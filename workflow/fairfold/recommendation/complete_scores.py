@@ -9,6 +9,7 @@ Where labels were hidden on purpose, the score by all labels says how right esti
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ import pandas as pd
 from fairfold.arrays import Matrix, finite_rows
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import CORRECTED, Corrected, draw_samples
+from fairfold.evaluation.corrected_ranking_loss import SharedPositives
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -84,6 +86,8 @@ def complete_scores(
     of_samples = OfSamples(groups, sample_weight)
     correctable = {*CORRECTED} - ({"ranking_loss"} if hierarchical else set())
     rows, draws = [], {}
+    # of each fold what its observed labels say, whatever the model
+    of_labels: dict[bytes, SharedPositives] = defaultdict(SharedPositives)
     for model, predicted in predictions.items():
         drawn = {metric: np.zeros(n_draws) for metric in BASIC_METRICS}
         parts = parts_of(predicted.fold_of, Y.shape[0])
@@ -92,9 +96,12 @@ def complete_scores(
         frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same ones in all folds
         for fold, (train, test) in enumerate(parts):
             given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            shared = of_labels[test.tobytes()]
             for metrics, P in _alike(predicted, fold):
                 possible = tuple(metric for metric in metrics if metric in correctable)
-                scorer = Corrected(observed[test], P, metrics=possible, **given) if finite_rows(P).all() else None
+                scorer = None
+                if finite_rows(P).all():
+                    scorer = Corrected(observed[test], P, metrics=possible, shared=shared, **given)
                 by = frequency, known_frequency
                 found = _scores_of_fold(Y[test], observed[test], P, scorer, by, metrics, given)
                 rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
