@@ -42,6 +42,7 @@ for section in dict.fromkeys(figure.section for figure in DRAWN):
             f"results/logs/draw_{section}.log",
         benchmark:
             f"results/benchmarks/draw_{section}.tsv"
+        threads: min(len(drawn), 4)
         params:
             files=[
                 *read,

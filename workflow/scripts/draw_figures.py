@@ -1,6 +1,9 @@
-"""Draw tables, figure by figure, each by one function of fairfold.figures."""
+"""Draw tables, figure by figure, each by one function of fairfold.figures; some side by side."""
 
+import multiprocessing
+import sys
 from pkgutil import resolve_name
+from typing import Any
 
 from adapter import logged
 from fairfold.figures import save_figure
@@ -8,7 +11,18 @@ from fairfold.files import read_table
 
 # as in tabulate.py
 place = dict(zip(snakemake.params.files, [*snakemake.input, *snakemake.output], strict=True))
+
+
+def draw(figure: dict[str, Any]) -> None:
+    """Draw and save one figure."""
+    plot, tables = resolve_name(figure["draw"]), [read_table(place[path]) for path in figure["tables"]]
+    save_figure(plot(*tables, **figure["options"]), [place[path] for path in figure["paths"]])
+
+
 with logged(snakemake.log):
-    for figure in snakemake.params.figures:
-        draw, tables = resolve_name(figure["draw"]), [read_table(place[path]) for path in figure["tables"]]
-        save_figure(draw(*tables, **figure["options"]), [place[path] for path in figure["paths"]])
+    if snakemake.threads == 1 or sys.platform != "linux":  # elsewhere processes would begin with imports
+        for figure in snakemake.params.figures:
+            draw(figure)
+    else:
+        with multiprocessing.get_context("fork").Pool(snakemake.threads) as pool:
+            pool.map(draw, snakemake.params.figures, chunksize=1)
