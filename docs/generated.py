@@ -329,14 +329,21 @@ def regenerated_run() -> str:
 
 
 def regenerated_failures() -> str:
-    """What the run could not compute, and why."""
+    """What the run could not compute or has not come to, and why."""
     left_out = pd.read_csv(REGENERATED / "unavailable.csv")
     names = ", ".join(f"`{name}`" for name in left_out["dataset"].unique())
     failed = pd.read_csv(REGENERATED / "failures.csv", keep_default_na=False)
+    both = _published_beside_ours()
+    notes = both.loc[both["ours"].isna(), "note"].fillna("no reason is kept")
+    of_left_out = notes.str.contains("which is left out", regex=False)
+    told = [f"Not to be had where it ran: {names}; so {of_left_out.sum():,} printed numbers have none of ours."]
+    if not of_left_out.all():
+        counts = [(f"{number:,}", note) for note, number in notes[~of_left_out].value_counts().items()]
+        told += ["Others have none of ours, either:", table(["printed numbers", "why"], counts)]
     if failed.empty:
-        return f"Not to be had where it ran: {names}. Nothing else lacks a number."
+        return "\n\n".join([*told, "Nothing else lacks a number."])
     rows = table([name.replace("_", " ") for name in failed], failed.to_numpy())
-    return f"Not to be had where it ran: {names}. What else has no number:\n\n{rows}"
+    return "\n\n".join([*told, "What else has no number:", rows])
 
 
 def regenerated_sentences() -> str:
