@@ -60,11 +60,17 @@ def reader(tmp_path_factory):
     for place in (folder, folder.parent / "my-study"):
         place.mkdir(exist_ok=True)
         (place / "my-plants.csv").write_text(blocks("docs/start.md", "csv")[0])
+    # what `python -m fairfold study` writes, which is refused where it differs
+    stanza = {"path": "../my-plants.csv", "labels": {"prefix": "label_"}}
+    study = {"seed": 1, "data": {"own": {"my-plants": stanza}}, "weak_labels": {"datasets": ["my-plants"]}}
+    (folder / "my-plants-study").mkdir()
+    (folder / "my-plants-study/study.yaml").write_text(yaml.safe_dump(study))
     plants = pd.read_csv(folder / "my-plants.csv")
     labels = [name for name in plants if name.startswith("label_")]
     X, Y = plants.drop(columns=labels), plants[labels].astype("int8")
     data = Dataset("my-plants", "multilabel", X.to_numpy(float), Y.to_numpy(), tuple(X), tuple(labels))
-    fit_final(data, "dummy", {}, seed=1).save(folder / "results/final/my-plants")
+    for place in (folder, folder / "my-plants-study"):
+        fit_final(data, "dummy", {}, seed=1).save(place / "results/final/my-plants")
     shutil.copytree(ROOT / "docs/example", folder / "docs/example")
     stanza = yaml.safe_load((ROOT / "docs/example/leaves.yaml").read_text())["data"]["own"]["leaves"]
     leaves = Entry.from_own("leaves", {"format": "csv", **stanza, "path": ROOT / stanza["path"]})
