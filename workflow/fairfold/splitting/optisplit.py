@@ -64,8 +64,8 @@ class OptiSplit(FoldSplitter):
     The published code begins with the same random folds whatever its seed, and its printed means of ten runs (Table 2)
     are those of this one start: on bibtex an rLD of .0234, where twenty starts of ours, of the seeds 0 to 19, have
     .0253 with a standard deviation of .0031, and that start gives ours .0227; rows with as many labels each are given
-    away in another order. A label without a positive in a fold counts there by Equation 3, 1, and in the published code by its negatives for
-    each positive, divided by the rows of the fold.
+    away in another order. A label without a positive in a fold counts there by Equation 3, 1, and in the published code
+    by its negatives for each positive, divided by the rows of the fold.
     """
 
     _: KW_ONLY
