@@ -70,10 +70,16 @@ def test_names_stay_text(tmp_path):
     """Datasets may be called 2021 or NA, labels 1 or None; only an empty cell is missing."""
     names = ["2021", "007", "NA", "null", "1e3", "nan"]
     table = pd.DataFrame({"dataset": names, "label": ["1", "None", "", "2", "NA", "x"], "value": [1, 2.5, np.nan] * 2})
+    table = table.assign(sample=["0025", *"12345"], features=list("012345"), column=["1e2", *"12345"])
     write_table(table, tmp_path / "t.csv")
-    read = read_table(tmp_path / "t.csv", "label")
+    read = read_table(tmp_path / "t.csv")
     assert read["dataset"].tolist() == names
     assert read["label"].fillna("-").tolist() == ["1", "None", "-", "2", "NA", "x"]
+    assert read["sample"].tolist() == ["0025", *"12345"] and read["column"].tolist() == ["1e2", *"12345"]
+    assert read["features"].tolist() == [0, 1, 2, 3, 4, 5]  # numbers of them, of which nothing is lost
+    assert read_table(tmp_path / "t.csv", "features")["features"].tolist() == list("012345")
+    write_table(read, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
     np.testing.assert_array_equal(read["value"], table["value"])
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAMES = ("dataset", "model", "model_a", "model_b", "best_model", "candidate", "experiment", "reason", "sentence")
 """Columns of results that hold names which users choose, or what has such names in it."""
+NAMES_OR_NUMBERS = ("sample", "label", "feature", "features", "column", "group", "class", "predicted", "true")
+"""Columns that hold such names in some tables, and numbers of these in others."""
 _OF_NAME = 40  # characters that a temporary name begins with; a whole name may be as long as names can be
 _BLOCK = 4096  # bytes, which the smallest file takes on a disk
 
@@ -129,7 +131,8 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
     """A table as :func:`write_table` wrote it: names stay text, and only an empty cell is missing.
 
-    A user may call a dataset ``2021`` or ``NA``, and a label ``1`` or ``None``.
+    A user may call a dataset ``2021`` or ``NA``, a label ``01`` or ``None``, and a sample ``0025``. What may be names
+    is numbers where whole numbers are all that it holds, and nothing is lost by reading it so.
 
     Parameters
     ----------
@@ -138,7 +141,12 @@ def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
     """
     import pandas as pd  # here, as most that use this module need no tables
 
-    return pd.read_csv(path, dtype=dict.fromkeys((*NAMES, *texts), str), keep_default_na=False, na_values=[""])
+    as_text = dict.fromkeys((*NAMES, *NAMES_OR_NUMBERS, *texts), str)
+    table = pd.read_csv(path, dtype=as_text, keep_default_na=False, na_values=[""])
+    for name in table.columns.intersection(NAMES_OR_NUMBERS).difference(texts):
+        if table[name].str.fullmatch("0|-?[1-9][0-9]{0,14}").fillna(False).all():
+            table[name] = table[name].astype("int64")
+    return table
 
 
 def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arrays: np.ndarray) -> None:

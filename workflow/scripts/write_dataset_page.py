@@ -29,7 +29,7 @@ with logged(snakemake.log):
         label_scores=scores,
         suspects=read_table(tables.suspects, "sample", "label"),
         precision=read_table(tables.precision),
-        importance=read_table(tables.importance, "label", "feature"),
+        importance=read_table(tables.importance, "features"),
         figure=Path(snakemake.output.figure).read_bytes(),
         folder=str(Path(tables.columns).parent),
     )

@@ -82,3 +82,15 @@ def test_pages_need_nothing_else(tmp_path):
     page = (tmp_path / "a.html").read_text()
     assert not re.search(r"https?:|<link rel=.stylesheet|<script src", page)
     assert "default-src 'none'" in page
+
+
+def test_names_are_printed_as_they_are():
+    """Samples of eight digits would all be 2.02e+07; numbers are sorted as such all the same."""
+    table = table_of(
+        pd.DataFrame({"sample": ["20240001", "0007"], "features": ["1e2", "3.10"], "value": [1.23456789, 2]})
+    )
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["20240001", "1e2", "1.235"],
+        ["0007", "3.10", "2.000"],
+    ]
+    assert [column.is_number for column in table.columns] == [True, True, True]

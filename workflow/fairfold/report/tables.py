@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from fairfold.files import NAMES, atomic_open, read_table
+from fairfold.files import NAMES, NAMES_OR_NUMBERS, atomic_open, read_table
 from fairfold.report.templates import render
 
 ROWS_IN_REPORT = 60
@@ -55,7 +55,7 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
 
     Parameters
     ----------
-    data : any table; a column holds numbers if each of its cells that is not empty does.
+    data : any table; a column holds numbers if each of its cells that is not empty does. Names stay as they are.
     most_rows : rows to format.
     """
     texts = data.map(lambda value: "" if pd.isna(value) else str(value))
@@ -91,7 +91,8 @@ def _column(name: str, texts: pd.Series, most_rows: int) -> Column:
     shown = texts.iloc[:most_rows].tolist()
     numbers = pd.to_numeric(texts.where(texts != "", "nan"), errors="coerce")
     is_number = bool((numbers.notna() | (texts == "")).all() and numbers.notna().any())
-    printed = format_numbers(numbers.to_numpy(float)[:most_rows]) if is_number else shown
+    is_printed_as_number = is_number and name not in (*NAMES, *NAMES_OR_NUMBERS, *_TEXTS)
+    printed = format_numbers(numbers.to_numpy(float)[:most_rows]) if is_printed_as_number else shown
     return Column(str(name), is_number, [Cell(*pair) for pair in zip(printed, shown, strict=True)])
 
 
