@@ -16,6 +16,7 @@ from fairfold.files import atomic_path
 # Okabe & Ito (2008): told apart by colour-blind readers, and in grey by their lightness.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000", "#999999")
 
+_LONGEST_NAME = 41  # letters
 DPI = 200  # of files that hold pixels
 
 STYLE = {
@@ -31,6 +32,15 @@ STYLE = {
     "grid.linewidth": 0.5,
     "pdf.fonttype": 42,
 }
+
+
+def name_of(name: object) -> str:
+    """A name from a user's data as figures have it: no mathematics, and its middle left out where it is long."""
+    text = str(name)
+    if len(text) > _LONGEST_NAME:
+        half = (_LONGEST_NAME - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    return text.replace("$", r"\$")
 
 
 def nothing_to_draw(reason: str = "no model has a value here") -> Figure:

@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import PALETTE, STYLE, name_of
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 _BINS = np.linspace(0, 1, 21)
@@ -41,8 +41,9 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
         for (row, column), count in np.ndenumerate(counts.to_numpy()):
             colour = "white" if share[row, column] > 0.5 else "black"
             axis.text(column, row, f"{count:,}", ha="center", va="center", color=colour)
-        axis.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
-        axis.set_yticks(range(len(names)), names)
+        shown = list(map(name_of, names))
+        axis.set_xticks(range(len(names)), shown, rotation=45, ha="right", rotation_mode="anchor")
+        axis.set_yticks(range(len(names)), shown)
         axis.set(xlabel="predicted class", ylabel="true class")
         axis.tick_params(length=0)
     return figure
@@ -67,12 +68,12 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
         for k, name in enumerate(names):
             colour, marker = PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]
             shown = np.where(best == k, posterior[k], np.nan)
-            tint = LinearSegmentedColormap.from_list(name, ["white", colour])
+            tint = LinearSegmentedColormap.from_list(str(name), ["white", colour])
             axis.pcolormesh(grids[k].columns, grids[k].index, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
             part = samples[samples["class"] == name]
             style = {"color": colour, "marker": marker, "linestyle": "", "markersize": 4, "markeredgecolor": "black"}
             axis.plot(part["x"], part["y"], **style, markeredgewidth=0.4)
-            handles.append(Line2D([], [], **style, markeredgewidth=0.4, label=name))
+            handles.append(Line2D([], [], **style, markeredgewidth=0.4, label=name_of(name)))
         axis.contour(
             grids[0].columns,
             grids[0].index,
@@ -81,7 +82,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
             colors="#555555",
             linewidths=0.6,
         )
-        axis.set(xlabel=maps["feature_1"].iloc[0], ylabel=maps["feature_2"].iloc[0])
+        axis.set(xlabel=name_of(maps["feature_1"].iloc[0]), ylabel=name_of(maps["feature_2"].iloc[0]))
         figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False)
     return figure
 

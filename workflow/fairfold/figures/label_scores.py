@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+from fairfold.figures import PALETTE, STYLE, name_of, nothing_to_draw
 
 MOST_LABELS = 60
 _SCORES = {"roc_auc": "AUROC", "average_precision": "average precision", "mcc": "Matthews correlation"}
@@ -44,6 +44,6 @@ def plot_label_scores(scores: pd.DataFrame) -> Figure:
                 panel.plot(shown["share"], places, "|", color="#777777", markersize=6)
             else:
                 panel.axvline(0.5 if score == "roc_auc" else 0, color="#777777", linewidth=0.8, zorder=0.8)
-        axes[0].set_yticks(places, [f"{row.label} ({row.n_positives})" for row in shown.itertuples()])
+        axes[0].set_yticks(places, [f"{name_of(row.label)} ({row.n_positives})" for row in shown.itertuples()])
         axes[0].set_ylim(len(shown) - 0.5, -0.5)
     return figure

@@ -16,7 +16,7 @@ from matplotlib.patches import Ellipse, Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from fairfold.errors import DataError
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import PALETTE, STYLE, name_of
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -69,7 +69,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
             _draw_samples(axis, samples[key])
             dataset, classifier, first, second = key
             of = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
-            axis.set(title=f"{of}{classifier}", xlabel=first, ylabel=second)
+            axis.set(title=f"{of}{classifier}", xlabel=name_of(first), ylabel=name_of(second))
             _letter(axis, position)
         names = sorted(points["class"].unique())
         _legend(figure, _map_handles(names))
@@ -441,7 +441,7 @@ def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
 
 def _map_handles(names: list[str]) -> list[Line2D | Patch]:
     marks = zip(names, CLASS_MARKS, strict=False)
-    handles = [Line2D([], [], color=c, marker=m, markersize=3.5, linewidth=1, label=str(n)) for n, (c, m) in marks]
+    handles = [Line2D([], [], color=c, marker=m, markersize=3.5, linewidth=1, label=name_of(n)) for n, (c, m) in marks]
     boundary = Line2D([], [], color="black", linewidth=1, label="average boundary")
     return [*handles, boundary, Patch(facecolor=_SHADES(0.5), lw=0, label="models differ")]
 
