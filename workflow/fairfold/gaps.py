@@ -15,6 +15,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix
+from fairfold.errors import ModelError
 
 
 class TakesGaps:
@@ -83,6 +84,8 @@ class GapFiller(TransformerMixin, BaseEstimator):
         if sparse.issparse(X):
             return X
         X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self.medians_):
+            raise ModelError(f"X has shape {X.shape}; it must be (n_samples, {len(self.medians_)}), as in training.")
         gaps = np.isnan(X)
         if not len(self.gapped_) and not gaps.any():
             return X

@@ -1,6 +1,7 @@
 """Any classifier as a model of one level."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -104,3 +105,43 @@ def test_what_the_classifier_refuses_is_one_sentence(data):
         OneLevelModel(KNeighborsClassifier()).fit(np.full_like(X, np.nan), Y)
     with pytest.raises(ModelError, match="labels are 0 or 1"):
         OneLevelModel(KNeighborsClassifier()).fit(X, Y + 1)
+
+
+EVERY = [
+    "logistic",
+    "kNN",
+    "ML-kNN",
+    "RBF-SVM",
+    "HistGB",
+    "RandomForest",
+    "chains",
+    "dummy",
+    "joint-GB",
+    "kernel-ridge",
+]
+EVERY += ["logistic+", "HistGB+", "joint-GB+", "RandomForest+", "Stack+"]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_frames_are_what_their_numbers_are(data, name):
+    """Of any numeric type, and lists; by their names, which stay in their order."""
+    X, Y = data
+    frame = pd.DataFrame(X, columns=list("abcd")).astype({"a": "Float64", "b": "float32"})
+    exact = frame.to_numpy(dtype=float)
+    expected = make_model(name, random_state=0).fit(exact, Y).predict_proba(exact)
+    model = make_model(name, random_state=0).fit(frame, Y)
+    np.testing.assert_array_equal(model.predict_proba(frame), expected)
+    np.testing.assert_array_equal(model.predict_proba(exact), expected)
+    with pytest.raises(ModelError, match="has 'd' in the place of 'a', its columns in another order"):
+        model.predict_proba(frame[list("dcba")])
+    with pytest.raises(ModelError, match=r"(X has 3 features;|shape \(60, 3\))"):
+        model.predict_proba(exact[:, :3])
+    with pytest.raises(ModelError, match=r"(X has 1 features;|shape)"):
+        model.predict_proba(np.where(np.arange(60) == 3, np.nan, 1.0)[:, np.newaxis])
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(3)])
+def test_a_seed_may_be_drawn(data, name, seed):
+    X, Y = data
+    assert make_model(name, random_state=seed).fit(X, Y).predict_proba(X).shape == Y.shape

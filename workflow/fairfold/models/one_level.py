@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from joblib import parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.arrays import Matrix, are_above, map_rows, with_short_indices
@@ -20,6 +22,7 @@ from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import Objective, thresholds_of
+from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.sketches import MOST_EXACT
 from fairfold.groups import fit_arguments, group_codes
@@ -80,6 +83,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         ModelError
             When labels are not 0/1, or the classifier refuses the data, or weights, which it does not take.
         """
+        X = self._checked_features(X, reset=True)
         Y = self._checked_labels(Y).astype(np.int8)
         check_hierarchy(self.hierarchy, Y.shape[1])
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
@@ -103,6 +107,24 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         except ValueError as error:
             raise ModelError(f"{type(self.estimator).__name__} cannot {action}: {first_sentence(error)}.") from error
 
+    def _checked_features(self, X: Matrix, *, reset: bool) -> Matrix:
+        """Features as an array, those of a frame of numbers, too; their columns are those of ``fit``."""
+        names = column_names(X, "X")
+        if reset:
+            self.feature_names_in_ = names
+        check_same_names(names, getattr(self, "feature_names_in_", None))
+        if isinstance(X, pd.DataFrame):
+            is_numeric = all(map(pd.api.types.is_numeric_dtype, X.dtypes))
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric else X
+        elif not sparse.issparse(X):
+            X = np.asarray(X)
+        n_features = X.shape[1] if X.ndim == 2 else None
+        if reset:
+            self.n_features_in_ = n_features
+        elif n_features != getattr(self, "n_features_in_", n_features):
+            raise ModelError(f"X has {n_features} features; the model was fitted on {self.n_features_in_}.")
+        return X
+
     def _checked_labels(self, Y: Matrix) -> Matrix:
         """CSR where labels are many, have no gaps, and the estimator takes them so."""
         Y = check_binary(Y, "Y", ModelError, unmeasured=True)
@@ -122,6 +144,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         predict = self.estimator_.predict_observed_proba
 
         def predict_observed_proba(X: Matrix) -> Matrix:
+            X = self._checked_features(X, reset=False)
             with self._at_work("predict"):
                 return self._reconciled(predict(with_short_indices(X)))
 
@@ -130,13 +153,16 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def _reconciled(self, proba: Matrix) -> Matrix:
         return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
 
-    def _given(self) -> dict[str, int | np.random.RandomState | None]:
+    def _given(self) -> dict[str, int | None]:
         """What the estimator is given of the parameters of this one, by the names that it has for them."""
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):  # which not all that it is made of take
+            seed = int(check_random_state(seed).randint(2**31 - 1))
         names = self.estimator.get_params()
         seeds = [name for name in names if name.rpartition("__")[2] == "random_state"]
         n_jobs = [name for name in names if name.rpartition("__")[2] == "n_jobs"]
         outermost = sorted(n_jobs, key=lambda name: name.count("__"))[:1]
-        return {**dict.fromkeys(seeds, self.random_state), **dict.fromkeys(outermost, self.n_jobs)}
+        return {**dict.fromkeys(seeds, seed), **dict.fromkeys(outermost, self.n_jobs)}
 
     @property
     def classes_(self) -> np.ndarray:
@@ -146,6 +172,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is positive."""
         check_is_fitted(self, "estimator_")
+        X = self._checked_features(X, reset=False)
         with self._at_work("predict"):
             return self._reconciled(label_probabilities(self.estimator_, with_short_indices(X), self.n_labels_))
 
