@@ -101,6 +101,9 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
+    mechanisms = config["weak_labels"]["mechanisms"]
+    if mechanisms["datasets"] and "difficulty" in mechanisms["kinds"]:
+        difficulty_by([*(mechanisms["models"] or config["weak_labels"]["models"]), REFERENCE])
     final = config["final"]
     if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
         raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
@@ -228,7 +231,7 @@ DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")
 
 
 def difficulty_by(models: Sequence[str]) -> str:
-    """Name of the model by whose probabilities labels are hard: one of another family than those that are compared.
+    """Name of the model by whose probabilities labels are hard: of no family that is compared, or pooled.
 
     Labels that are hidden where a model is unsure are chosen for or against it. Kernel ridge regression comes first: it
     is fast, smooth, and no tree.
@@ -238,7 +241,8 @@ def difficulty_by(models: Sequence[str]) -> str:
     ModelError
         When all that would do are compared.
     """
-    families = {spec_of(model).family for model in models}
+    compared = [name for model in models for name in (model, *spec_of(model).pools)]
+    families = {spec_of(model).family for model in compared}
     for name in DIFFICULTY_BY:
         if name not in families:
             return name

@@ -52,6 +52,7 @@ def test_truth_is_of_all_labels_and_wrong_positives_are_none_that_were_left(prob
 def test_hard_labels_are_those_of_a_model_that_is_not_compared():
     assert difficulty_by(["gcForest+", "logistic"]) == "kernel-ridge"
     assert difficulty_by(["kernel-ridge+", "joint-GB"]) == "logistic"
+    assert difficulty_by(["Stack+"]) == "logistic"  # of which kernel ridge regression is a member
     with pytest.raises(ModelError, match="leave one out"):
         difficulty_by(["kernel-ridge", "logistic+", "kNN"])
 

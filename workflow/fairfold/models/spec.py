@@ -23,6 +23,7 @@ class ModelSpec:
     family : name of the model of which this is a variation, in whose colour it is drawn, dashed or hatched; itself
         otherwise.
     palette_index : of its colour and marker in the figures' palette; the next that is free where it has none.
+    pools : names of the models that are like its members, of a pool.
     imputes : whether it imputes labels, and keeps a log of that.
     shares_first_level : whether its ``fit`` takes the first level that it has in common with others.
     is_tuned : whether it searches its parameters in each training part.
@@ -36,6 +37,7 @@ class ModelSpec:
     variants: bool = False
     family: str = ""
     palette_index: int | None = None
+    pools: Sequence[str] = ()
     imputes: bool = False
     shares_first_level: bool = False
     is_tuned: bool = False

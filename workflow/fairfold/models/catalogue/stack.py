@@ -53,4 +53,11 @@ def make(
     return StackedClassifier(estimators, of_many=of_many, **options)
 
 
-SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=("n_trees", "max_levels", "label_frequencies")),)
+SPECS = (
+    ModelSpec(
+        "Stack+",
+        make=f"{__name__}:make",
+        settings=("n_trees", "max_levels", "label_frequencies"),
+        pools=("gcForest+", "joint-GB", "kernel-ridge"),
+    ),
+)
