@@ -4,6 +4,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+from fairfold.datasets import prepare
+
 MODULE = """
 module fairfold:
     snakefile: "{root}/workflow/Snakefile"
@@ -24,16 +29,25 @@ CONFIG = """
 trust:
   seed: 1
   folds: { n_splits: 2 }
-  weak_labels: { datasets: [simulated-multilabel], missing_rates: [0], models: [logistic, kNN] }
+  data:
+    unavailable: skip
+    own: { mine: { path: mine.csv, labels: { prefix: label_ } } }
+  weak_labels: { datasets: [mine], missing_rates: [0], models: [logistic, kNN] }
 """
 
 
 def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
     (tmp_path / "Snakefile").write_text(MODULE.format(root=root))
     (tmp_path / "config.yaml").write_text(CONFIG)
+    data = prepare("simulated-multilabel")
+    table = pd.DataFrame(
+        np.hstack([data.X, data.Y]), columns=[*data.feature_names, *(f"label_{name}" for name in data.label_names)]
+    )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [python, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
-    for expected in ("100%", "Nothing to be done"):
+    for n_rows, expected in ((300, "100%"), (None, "Nothing to be done"), (290, "100%")):
+        if n_rows is not None:  # beside the other workflow, not below the prefix
+            table[:n_rows].to_csv(tmp_path / "mine.csv", index=False)
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         assert expected in done.stdout + done.stderr

@@ -67,7 +67,13 @@ try:
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 
-AVAILABILITY = Path("results/unavailable.json")
+
+def placed(path):
+    """Where a file of this workflow lies: elsewhere, where it is a module of another one with a prefix."""
+    return str(workflow.modifier.path_modifier.replace_prefix(path))
+
+
+AVAILABILITY = Path(placed("results/unavailable.json"))
 
 
 def left_out():
@@ -88,7 +94,7 @@ def left_out():
         [
             CATALOG[dataset]
             for dataset in dict.fromkeys(used)
-            if not os.path.exists(f"results/datasets/{dataset}.npz")
+            if not os.path.exists(placed(f"results/datasets/{dataset}.npz"))
         ],
         mirrors=[*settings["mirrors"], *environment_mirrors()],
         cache=settings["cache"],
@@ -203,8 +209,11 @@ def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):
 
 
 def own_files(wildcards):
-    """The user's own files of a dataset, so that a change of theirs is noticed; nothing for the catalog's datasets."""
-    return [str(path) for path in CATALOG[wildcards.dataset].own_files]
+    """The user's own files of a dataset, so that a change of theirs is noticed; nothing for the catalog's datasets.
+
+    With their whole paths, as to others a module's prefix would be added, below which they are not looked for.
+    """
+    return [os.path.abspath(path) for path in CATALOG[wildcards.dataset].own_files]
 
 
 def first_level_of(wildcards):
@@ -281,7 +290,7 @@ def try_out_own_models():
             sys.exit(str(error))
 
 
-LOGS_OF_CHECKS = Path("results/logs/check_scores")
+LOGS_OF_CHECKS = Path(placed("results/logs/check_scores"))
 
 
 def scored(target):
