@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import ModelError, StudyError, unknown_name
 
 Exchange = Literal["groups", "within"]
 """What a permutation test moves: whole groups, each to the place of another of its size, or samples of one group."""
@@ -40,6 +40,37 @@ class OfSamples(NamedTuple):
 ALIKE = OfSamples()
 
 
+def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted names of the groups, and (n_samples,) int64 numbers by these.
+
+    Raises
+    ------
+    StudyError
+        ``error``, when there is not one for each sample, or one is missing.
+    """
+    groups = np.asarray(groups)
+    if groups.shape != (n_samples,):
+        raise error(f"groups have shape {groups.shape}; give one for each of the {n_samples} samples.")
+    if (missing := np.flatnonzero(_is_missing(groups))).size:
+        raise error(
+            f"groups lack {missing.size} of {n_samples} values, the first in row {missing[0] + 1}; give each row its "
+            "group, or one of its own."
+        )
+    try:
+        names, codes = np.unique(groups, return_inverse=True)
+    except TypeError:  # text and numbers, say
+        raise error("groups hold values that cannot be sorted; give them all as text, or all as numbers.") from None
+    return names, codes.astype(np.int64)
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind != "O":
+        return values != values  # NaN and NaT alone are not themselves
+    import pandas as pd  # here, as numbers need not wait for it
+
+    return pd.isna(values)
+
+
 def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
     """(n_samples,) int64 numbers of the groups, from 0, by their sorted values.
 
@@ -48,13 +79,10 @@ def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
     ModelError
         When there is not one for each sample, or all are the same.
     """
-    groups = np.asarray(groups)
-    if groups.shape != (n_samples,):
-        raise ModelError(f"groups have shape {groups.shape}; give one for each of the {n_samples} samples.")
-    names, codes = np.unique(groups, return_inverse=True)
+    names, codes = numbered(groups, n_samples, ModelError)
     if len(names) < 2:
         raise ModelError("all samples are in one group, of which none can be held out; give two or more.")
-    return codes.astype(np.int64)
+    return codes
 
 
 def fit_arguments(

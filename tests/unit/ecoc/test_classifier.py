@@ -325,7 +325,7 @@ def test_bad_data(iris):
         model.fit(X, y[:-1])
     with pytest.raises(ModelError, match="Input y contains NaN"):
         model.fit(X, np.where(y == 0, np.nan, y))
-    with pytest.raises(ModelError, match="Unknown label type"):
+    with pytest.raises(ModelError, match="y lacks the class of 50 samples"):
         model.fit(X, np.array([1, "a", None], dtype=object)[y])
     with pytest.raises(ModelError, match="takes no sample weights"):
         ECOCClassifier("discriminant").fit(X, y, sample_weight=1 + y)

@@ -458,3 +458,26 @@ def test_a_trained_model_is_cross_validated_with_its_design(iris):
     assert folds.kfold_predict().pb_score is not None and folds.kfold_loss() < 0.1
     with pytest.raises(NotFittedError):
         crossval(ECOCClassifier(), *iris)
+
+
+def test_a_fold_without_weight_has_no_loss(iris):
+    X, y = iris
+    fold_of = np.arange(len(y)) % 3
+    folds = PartitionedECOC(ECOCClassifier("naive-bayes"), cv=fold_of, random_state=0)
+    folds.fit(X, y, sample_weight=np.where(fold_of == 2, 0.0, 1.0))
+    losses = folds.kfold_loss(per_fold=True)
+    assert np.isnan(losses[2]) and (losses[:2] < 0.2).all() and folds.kfold_loss() < 0.2
+
+
+@pytest.mark.parametrize("option", [{"update": "foo"}, {"posterior_method": "foo"}])
+def test_unknown_options_are_refused_without_posteriors_too(iris, option):
+    folds = PartitionedECOC(ECOCClassifier("naive-bayes"), 3, random_state=0).fit(*iris)
+    with pytest.raises(ModelError, match="unknown"):
+        folds.kfold_predict(**option)
+
+
+def test_classes_that_are_missing_are_one_sentence(iris):
+    X, y = iris
+    for missing in (None, pd.NA):
+        with pytest.raises(ModelError, match="y lacks the class of 1 samples, which is None or NaN: leave"):
+            ECOCClassifier("naive-bayes").fit(X, np.array([missing, *y[1:]], dtype=object))

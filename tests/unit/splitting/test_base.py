@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from fairfold.errors import SplitError
+from fairfold.errors import ModelError, SplitError
+from fairfold.groups import group_codes
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
 from fairfold.splitting.base import collapse_groups
 from fairfold.splitting.labels import check_labels
@@ -107,3 +109,20 @@ def test_repr_of_many_folds_is_a_short_line():
 def test_measures_load_without_numba():
     code = "import sys, fairfold.splitting, fairfold.splitting.measures; sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        ([np.nan, 1.0, 2.0, np.nan, 3.0, 4.0], "groups lack 2 of 6 values, the first in row 1"),
+        (["a", None, "b", "c", "d", "e"], "groups lack 1 of 6 values, the first in row 2"),
+        (pd.Series(["a", pd.NA, "b", "c", "d", "e"], dtype="string"), "groups lack 1 of 6 values, the first in row 2"),
+        (np.array(["a", 1, "b", 2, "c", 3], dtype=object), "groups hold values that cannot be sorted"),
+    ],
+)
+def test_groups_that_are_missing_are_no_group(groups, sentence):
+    Y = np.eye(6, dtype=int)
+    with pytest.raises(SplitError, match=sentence):
+        IterativeStratification(2, random_state=0).assign(Y, groups)
+    with pytest.raises(ModelError, match=sentence):
+        group_codes(groups, 6)

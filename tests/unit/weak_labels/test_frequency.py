@@ -6,7 +6,14 @@ import pytest
 from scipy import sparse
 
 from fairfold.errors import ModelError
-from fairfold.weak_labels import label_frequency, tice
+from fairfold.weak_labels import (
+    fluid_label_addition,
+    label_complement,
+    label_frequency,
+    positive_cap,
+    strict_label_complement,
+    tice,
+)
 
 
 def test_is_the_percentile_over_observed_positives_only():
@@ -291,3 +298,25 @@ def test_bad_input_is_named(change, message):
     X, observed = arguments.pop("X"), arguments.pop("observed")
     with pytest.raises(ModelError, match=message):
         tice(np.array(X), np.array(observed), **arguments)
+
+
+@pytest.mark.parametrize("wrong", [-1, np.nan])
+def test_unmeasured_labels_are_no_positives(wrong):
+    """Not silently counted: who has some leaves them out, as the models do."""
+    observed, P = np.array([[1, 0], [0, 1], [wrong, 1]]), np.full((3, 2), 0.5)
+    for function in (
+        lambda: label_frequency(observed, P),
+        lambda: positive_cap(observed, np.array([0.5, 0.5])),
+        lambda: strict_label_complement(observed, P, np.array([2, 2])),
+        lambda: fluid_label_addition(observed, P, np.array([0.5, 0.5])),
+        lambda: label_complement(observed, [P]),
+    ):
+        with pytest.raises(ModelError, match="observed"):
+            function()
+
+
+def test_percentile_and_shapes_are_checked():
+    with pytest.raises(ModelError, match="percentile is 95; it must be between 0 and 1"):
+        label_frequency(np.eye(3), np.eye(3), percentile=95)
+    with pytest.raises(ModelError, match="both must be"):
+        label_frequency(np.eye(3), np.ones((3, 2)))

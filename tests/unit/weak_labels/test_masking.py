@@ -157,3 +157,17 @@ def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_conf
 def test_zeros_of_too_many_sparse_labels_are_not_hidden():
     with pytest.raises(DataError, match="Y has 10,000 × 10,000 cells, all of which this needs in memory"):
         mask_labels(sparse.csr_array((10_000, 10_000), dtype=np.int8), 0.3, negatives="confirmed")
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "float64", "bool"])
+def test_frames_keep_their_types_with_wrong_positives(Y, dtype):
+    frame = pd.DataFrame(Y).astype(dtype)
+    found = mask_positives(frame, 0.5, wrong_positives=0.3, random_state=0)
+    assert (found.dtypes == frame.dtypes).all()
+    np.testing.assert_array_equal(found.astype(int), mask_positives(Y, 0.5, wrong_positives=0.3, random_state=0))
+
+
+@pytest.mark.parametrize("rate", ["0.3", None])
+def test_a_rate_that_is_no_number(Y, rate):
+    with pytest.raises(DataError, match="it must be at least 0 and below 1"):
+        mask_positives(Y, rate)

@@ -136,6 +136,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
 
         Samples of weight 0 have the number -1, and belong to no class. Errors are those of :meth:`fit`.
         """
+        _check_classes_are_there(y)
         with _first_sentences():
             features, labels = validate_data(self, X, y, **self._accepted())
             check_classification_targets(labels)
@@ -171,7 +172,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         if self.fit_posterior:
             self.kinds_ = ["probability"] * len(learners)
         self._check_decoding(self.binary_loss, self.decoding)
-        _check_posterior_method(self.posterior_method)
+        check_posterior_method(self.posterior_method)
         check_update(self.update)
         # Row -1 is of the samples to be left out.
         signs = np.vstack([self.coding_matrix_, np.zeros_like(self.coding_matrix_[:1])])[codes].T
@@ -261,7 +262,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         if set(self.kinds_) != {"probability"} or not self.fit_posterior:
             raise PosteriorError(_NO_POSTERIORS)
         method = self.posterior_method if posterior_method is None else posterior_method
-        _check_posterior_method(method)
+        check_posterior_method(method)
         starts = self.num_kl_initializations if num_kl_initializations is None else num_kl_initializations
         fitted = [model is not None for model in self.estimators_]
         coding, answers = self.coding_matrix_[np.ix_(self._seen, fitted)], scores[:, fitted]
@@ -397,6 +398,16 @@ def choose(losses: np.ndarray) -> np.ndarray:
     return first_best(np.where(np.isnan(losses), -np.inf, losses), axis=1)
 
 
+def _check_classes_are_there(y: ArrayLike) -> None:
+    """Raise a :class:`ModelError` for samples without a class; of numbers, scikit-learn says so."""
+    labels = np.asarray(y)
+    if labels.dtype == object and labels.ndim:
+        import pandas as pd  # here, as numbers need not wait for it
+
+        if n_missing := np.count_nonzero(pd.isna(labels)):
+            raise ModelError(f"y lacks the class of {n_missing} samples, which is None or NaN: leave these out.")
+
+
 def categorical_dtype(y: ArrayLike) -> Any:
     """The dtype of labels that pandas knows as categories, None of all others."""
     dtype = getattr(y, "dtype", None)
@@ -425,7 +436,10 @@ def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[
     ModelError
         When the order lacks a class, has one twice, or one that does not occur.
     """
-    classes, codes = np.unique(labels, return_inverse=True)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ModelError("y holds classes that cannot be sorted: give them all as text, or all as numbers.") from None
     if order is None:
         return classes, codes
     number = {name: k for k, name in enumerate(classes.tolist())}
@@ -478,7 +492,8 @@ def check_n_jobs(n_jobs: int | None) -> None:
         raise ModelError(f"n_jobs is {n_jobs!r}: give a number of processes, -1 for one per core, or None for 1.")
 
 
-def _check_posterior_method(method: str) -> None:
+def check_posterior_method(method: str) -> None:
+    """Raise a ``ModelError`` unless it is one of ``POSTERIOR_METHODS``."""
     if method not in POSTERIOR_METHODS:
         raise ModelError(f"unknown posterior_method {method!r}: use {' or '.join(map(repr, POSTERIOR_METHODS))}.")
 

@@ -19,8 +19,16 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.ecoc.classifier import ECOCClassifier, Loss, as_given, check_n_jobs, choose
+from fairfold.ecoc.classifier import (
+    ECOCClassifier,
+    Loss,
+    as_given,
+    check_n_jobs,
+    check_posterior_method,
+    choose,
+)
 from fairfold.ecoc.learners import Matrix, seed_from
+from fairfold.ecoc.posterior import check_update
 from fairfold.errors import ModelError, SplitError
 from fairfold.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
 from fairfold.seeds import seed_for
@@ -168,6 +176,9 @@ class PartitionedECOC(BaseEstimator):
             For an unknown loss, decoding or method, or a loss that is not for scores of this kind.
         """
         check_is_fitted(self)
+        for given, check in ((posterior_method, check_posterior_method), (update, check_update)):
+            if given is not None:
+                check(given)
         if return_posterior is None:
             return_posterior = self.models_[0].fit_posterior
         chosen = np.full(len(self._codes), -1)
@@ -214,7 +225,7 @@ class PartitionedECOC(BaseEstimator):
 
         Returns
         -------
-        float, or ndarray of shape (n_folds,)
+        float, or ndarray of shape (n_folds,), NaN for a fold of samples without weight
 
         Raises
         ------
@@ -230,6 +241,8 @@ class PartitionedECOC(BaseEstimator):
         is_class = self._codes[:, None] == np.arange(len(self.classes_))
 
         def of(samples: np.ndarray) -> float:
+            if not samples.any():  # a fold of samples without weight
+                return np.nan
             return float(loss(is_class[samples], losses[samples], self._weights[samples]))
 
         tested = (self.fold_of_ >= 0) & (self._weights > 0)

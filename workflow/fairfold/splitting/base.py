@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError
+from fairfold.groups import numbered
 from fairfold.seeds import seed_sequence
 from fairfold.splitting.labels import Rows, labels_to_balance
 from fairfold.splitting.measures import check_n_splits
@@ -229,11 +230,8 @@ def collapse_groups(labels: sp.csr_array, groups: ArrayLike, proportions: np.nda
     SplitError
         If there are fewer groups than folds, or a group is larger than the largest fold should be.
     """
-    groups = np.asarray(groups)
     n_samples = labels.shape[0]
-    if groups.shape != (n_samples,):
-        raise SplitError(f"groups have shape {groups.shape}: there must be one group for each of the {n_samples} rows")
-    names, row_of = np.unique(groups, return_inverse=True)
+    names, row_of = numbered(groups, n_samples, SplitError)
     check_n_splits(len(proportions), len(names), "groups")
     weights = np.bincount(row_of)
     room = int(np.ceil(proportions.max() * n_samples))

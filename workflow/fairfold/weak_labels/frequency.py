@@ -26,7 +26,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from fairfold.arrays import Matrix, stored_cells, to_dense
 from fairfold.compiled import inner_njit, njit
 from fairfold.errors import ModelError, first_sentence, unknown_name
-from fairfold.validation import check_dense_binary
+from fairfold.validation import check_binary, check_dense_binary
 from fairfold.weak_labels.rankings import check_shapes
 
 VARIANTS = ("text", "authors-code")
@@ -50,11 +50,20 @@ def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: floa
     -------
     (n_labels,) floats in (0, 1]. A label without observed positives, or whose positives all have probability zero, says
     nothing about its frequency; it gets 1 ("nothing is missing"), so that nothing is imputed.
+
+    Raises
+    ------
+    ModelError
+        When labels are not 0/1, shapes differ, or the percentile is not between 0 and 1.
     """
+    observed = check_binary(observed, "observed", ModelError)
+    if not 0 <= percentile <= 1:
+        raise ModelError(f"percentile is {percentile}; it must be between 0 and 1.")
+    check_shapes(observed, probabilities)
     if sparse.issparse(probabilities):
         frequency = _stored_quantiles(observed, probabilities, percentile)
     else:
-        is_seen = np.asarray(to_dense(observed, "observed", ModelError), dtype=bool)
+        is_seen = to_dense(observed, "observed", ModelError) == 1
         is_observed = np.where(is_seen, probabilities, np.nan)
         frequency = np.ones(is_observed.shape[1])
         has_positives = ~np.isnan(is_observed).all(axis=0)

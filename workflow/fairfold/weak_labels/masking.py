@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -223,8 +224,8 @@ def _choose_hidden(
 
 
 def _check_share(name: str, rate: float) -> None:
-    if not 0 <= rate < 1:
-        raise DataError(f"{name} is {rate}; it must be at least 0 and below 1, for example 0.3.")
+    if not isinstance(rate, Real) or not 0 <= rate < 1:
+        raise DataError(f"{name} is {rate!r}; it must be at least 0 and below 1, for example 0.3.")
 
 
 def _positives(Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -304,14 +305,21 @@ def _with_wrong_positives(
     if hierarchy is not None:
         rows, labels = _and_all_above(rows, labels, hierarchy, after)
     if isinstance(masked, pd.DataFrame):
-        values = masked.to_numpy(copy=True)
-        values[rows, labels] = 1
-        return pd.DataFrame(values, masked.index, masked.columns)
+        made = masked.copy()
+        for label in np.unique(labels):
+            column = made.iloc[:, label]
+            made.isetitem(label, column.mask(np.isin(np.arange(len(column)), rows[labels == label]), _one_of(column)))
+        return made
     if not sparse.issparse(masked):
         masked[rows, labels] = 1
         return masked
     ones = sparse.coo_array((np.ones(len(rows), dtype=masked.dtype), (rows, labels)), shape=masked.shape)
     return (masked + ones).tocsr()
+
+
+def _one_of(column: pd.Series) -> int | bool:
+    """1 as the column has it."""
+    return True if column.dtype.kind == "b" else 1
 
 
 def _some_zeros(Y: Matrix, n_of_label: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -75,5 +75,5 @@ def monte_carlo_win_percentage(
         n_jobs=n_jobs,
     )
     histogram = PerformanceHistogram.from_sets(found.performance, found.winners)
-    table = win_table(histogram, found.classifiers, n_draws, dataset="", alpha=alpha)
+    table = win_table(histogram, found.classifiers, np.atleast_1d(n_draws), dataset="", alpha=alpha)
     return table[["n_draws", "classifier", "win_percentage", "null_lower", "null_upper", "p_value"]]
