@@ -16,6 +16,16 @@ ALL_RESULTS_OF = {
     ]
     for stage, results in RESULTS_OF.items()
 }
+# Figures of a section are drawn side by side where no other section with many waits for the cores.
+MANY_FIGURES = 4
+N_OF_SECTIONS = [
+    sum(figure.section == section for figure in DRAWN)
+    for section in {figure.section for figure in DRAWN}
+]
+THREADS_OF_FIGURES = {
+    True: threads_of_each(sum(n > MANY_FIGURES for n in N_OF_SECTIONS), 4),
+    False: 1,
+}
 
 
 for section in dict.fromkeys(figure.section for figure in DRAWN):
@@ -42,7 +52,7 @@ for section in dict.fromkeys(figure.section for figure in DRAWN):
             f"results/logs/draw_{section}.log",
         benchmark:
             f"results/benchmarks/draw_{section}.tsv"
-        threads: min(len(drawn), 4)
+        threads: THREADS_OF_FIGURES[len(drawn) > MANY_FIGURES]
         params:
             files=[
                 *read,
