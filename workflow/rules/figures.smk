@@ -17,7 +17,7 @@ ALL_RESULTS_OF = {
     for stage, results in RESULTS_OF.items()
 }
 # Figures of a section are drawn side by side where no other section with many waits for the cores.
-MANY_FIGURES = 4
+MANY_FIGURES = 3
 N_OF_SECTIONS = [
     sum(figure.section == section for figure in DRAWN)
     for section in {figure.section for figure in DRAWN}
