@@ -166,5 +166,5 @@ def test_data_that_do_not_fit_are_refused(data):
         small().fit(X, Y[1:])
     with pytest.raises(ModelError, match="finite"):
         small().fit(np.where(X > 0.9, np.inf, X), Y)
-    with pytest.raises(ModelError, match="X has 8 features; the forest was trained on 9"):
+    with pytest.raises(ModelError, match=r"X has shape \(300, 8\); it must be \(n_samples, 9\), as in training"):
         small(max_rounds=10).fit(X, Y).predict_proba(X[:, 1:])

@@ -1,6 +1,7 @@
 """What holds for every named model."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -261,3 +262,9 @@ def test_prediction_needs_a_fit_and_the_same_features(data):
         small("SLCForest").save("nowhere.npz")
     with pytest.raises(ModelError, match="X has 5 features, but CascadeForest is expecting 8"):
         small("SLCForest").fit(X, observed).predict(X[:, :5])
+
+
+def test_dates_beside_numbers_are_one_sentence():
+    frame = pd.DataFrame({"a": np.arange(40.0), "day": pd.date_range("2026-01-01", periods=40)})
+    with pytest.raises(ModelError, match="Features must be finite numbers, one row per sample"):
+        small("gcForest").fit(frame, np.eye(40, 3, dtype=int))

@@ -255,7 +255,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         try:
             finite = True if sparse.issparse(X) else "allow-nan"
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
-        except (ValueError, TypeError) as error:  # the latter of dates beside numbers
+        except (ValueError, np.exceptions.DTypePromotionError) as error:  # the latter of dates beside numbers
             # scikit-learn's sentence comes first, its general advice after it
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
             raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
