@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.models import make_model
+from fairfold.models import load_model, make_model
 from fairfold.models.one_level import OneLevelModel
 
 
@@ -123,7 +123,7 @@ EVERY += ["logistic+", "HistGB+", "joint-GB+", "RandomForest+", "Stack+"]
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_frames_are_what_their_numbers_are(data, name):
+def test_frames_are_what_their_numbers_are(data, name, tmp_path):
     """Of any numeric type, and lists; by their names, which stay in their order."""
     X, Y = data
     frame = pd.DataFrame(X, columns=list("abcd")).astype({"a": "Float64", "b": "float32"})
@@ -132,8 +132,10 @@ def test_frames_are_what_their_numbers_are(data, name):
     model = make_model(name, random_state=0).fit(frame, Y)
     np.testing.assert_array_equal(model.predict_proba(frame), expected)
     np.testing.assert_array_equal(model.predict_proba(exact), expected)
-    with pytest.raises(ModelError, match="has 'd' in the place of 'a', its columns in another order"):
-        model.predict_proba(frame[list("dcba")])
+    model.save(tmp_path / "model")
+    for each in (model, load_model(tmp_path / "model")):
+        with pytest.raises(ModelError, match="has 'd' in the place of 'a', its columns in another order"):
+            each.predict_proba(frame[list("dcba")])
     with pytest.raises(ModelError, match=r"(X has 3 features;|shape \(60, 3\))"):
         model.predict_proba(exact[:, :3])
     with pytest.raises(ModelError, match=r"(X has 1 features;|shape)"):

@@ -1,6 +1,7 @@
 """The algorithm as a whole: its steps by hand give the same, and all pairs are what it comes near."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -47,3 +48,20 @@ def test_bad_input(data):
         monte_carlo_win_percentage(*data, [5], size=13)
     with pytest.raises(ModelError, match="draws"):
         monte_carlo_win_percentage(*data, [0], n_sets=10)
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_features_whose_variances_are_no_numbers_are_refused(unit):
+    """All classifiers would seem to be equal."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.repeat([0, 1], 15)
+    X[:, 2] *= unit
+    with pytest.raises(DataError, match="feature 2 spreads over .*, whose square no floating-point number holds"):
+        monte_carlo_win_percentage(X, y, [1], n_sets=4)
+
+
+def test_one_number_of_draws_will_do():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.repeat([0, 1], 15)
+    one, listed = (monte_carlo_win_percentage(X, y, draws, n_sets=4) for draws in (5, [5]))
+    pd.testing.assert_frame_equal(one, listed)

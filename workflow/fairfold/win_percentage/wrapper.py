@@ -34,6 +34,7 @@ Scoring = str | Callable[..., float] | None
 SCORE_TIE = 1e-12  # scores of a user's scorer this near to each other are equal: means of them differ by rounding
 LISTED_CHUNK = 50_000  # listed pairs that one call of the kernel scores
 MAX_SPLITS = 127  # folds are dealt as bytes
+_LARGEST = 1e150  # whose square, and that of its inverse, is still a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,16 @@ def evaluate_feature_sets(
     )
 
 
+def _check_spread(X: np.ndarray) -> None:
+    """Raise where variances, which are squares, are too large or too small for a floating-point number."""
+    spread = np.ptp(X, axis=0)
+    if (wrong := np.flatnonzero((spread > _LARGEST) | ((spread > 0) & (spread < 1 / _LARGEST)))).size:
+        raise DataError(
+            f"feature {wrong[0]} spreads over {spread[wrong[0]]:g}, whose square no floating-point number holds; "
+            "measure it in another unit."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Checked samples with their folds.
@@ -166,6 +177,7 @@ class Problem:
             A class has too few samples for the folds.
         """
         X = finite_matrix(X)
+        _check_spread(X)
         classes, codes, sizes = _check_classes(y, len(X))
         constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
         if len(constant):
