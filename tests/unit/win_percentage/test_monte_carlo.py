@@ -56,7 +56,7 @@ def test_features_whose_variances_are_no_numbers_are_refused(unit):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), np.repeat([0, 1], 15)
     X[:, 2] *= unit
-    with pytest.raises(DataError, match="feature 2 spreads over .*, whose square no floating-point number holds"):
+    with pytest.raises(DataError, match=r"feature 2 spreads over .*, whose square no floating-point number holds"):
         monte_carlo_win_percentage(X, y, [1], n_sets=4)
 
 
