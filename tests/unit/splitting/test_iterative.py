@@ -114,6 +114,21 @@ def test_pairs_as_first_seen_equal_the_slow_transcription(seed):
     np.testing.assert_array_equal(fold_of, expected)
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_neighbours_share_a_fold_as_often_as_any_rows(order):
+    """In the order of the file, a fold would never get two in a row."""
+    Y = np.ones((100, 2), dtype=int)
+    folds = np.array([IterativeStratification(2, random_state=seed, order=order).assign(Y) for seed in range(60)])
+    assert (folds.sum(axis=1) == 50).all()
+    assert (folds[:, 1:] == folds[:, :-1]).mean() == pytest.approx(49 / 99, abs=0.03)
+    assert folds.mean(axis=0) == pytest.approx(np.full(100, 0.5), abs=0.3)
+
+
+def test_as_first_seen_the_order_of_the_file_counts():
+    folds = IterativeStratification(2, random_state=0, label_order="first-seen").assign(np.ones((100, 1), dtype=int))
+    assert (folds[::2] != folds[1::2]).all()
+
+
 def test_rows_that_have_a_fold_keep_it_and_count():
     Y = np.array([[1], [1], [1], [1]])
     fold_of = np.array([0, 0, -1, -1])

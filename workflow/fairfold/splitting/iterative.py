@@ -42,9 +42,9 @@ class IterativeStratification(FoldSplitter):
 
     Notes
     -----
-    Rows that share a label are assigned in the order of Y, as the public implementations do. Neighbours in a file that
-    resemble each other (the digits of one writer) are thereby spread over folds, and folds of different seeds resemble
-    each other a little; shuffle the rows first where that matters.
+    Rows that share a label are assigned in random order. In that of Y, as public implementations have it and
+    ``"first-seen"`` does, neighbours in a file would be spread over folds, one to each in turn: those that resemble
+    each other (the digits of one writer), too, and folds of different seeds would resemble each other.
     """
 
     _: KW_ONLY
@@ -59,14 +59,25 @@ class IterativeStratification(FoldSplitter):
             raise SplitError(f"label_order is {self.label_order!r}: use one of {', '.join(LABEL_ORDERS)}")
 
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if self.label_order == "first-seen":
+            return self._deal(rows.labels, rows.weights, proportions, rng)
+        turn = rng.permutation(rows.labels.shape[0])
+        fold_of = np.empty(len(turn), dtype=np.int64)
+        fold_of[turn] = self._deal(rows.labels[turn], rows.weights[turn], proportions, rng)
+        return fold_of
+
+    def _deal(
+        self, labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Folds of rows that are handed out in this order."""
         rarest_first = self.label_order == "rarest"
-        fold_of = np.full(rows.labels.shape[0], -1, dtype=np.int64)
+        fold_of = np.full(labels.shape[0], -1, dtype=np.int64)
         if self.order == 2 and not rarest_first:
-            stratify_as_first_seen(rows.labels, rows.weights, proportions, fold_of, rng)
+            stratify_as_first_seen(labels, weights, proportions, fold_of, rng)
         elif self.order == 2:
-            stratify(label_pairs(rows.labels), rows.weights, proportions, fold_of, rng)
-        stratify(rows.labels, rows.weights, proportions, fold_of, rng, rarest_first=rarest_first)
-        return spread(fold_of, rows.weights, proportions, rng)
+            stratify(label_pairs(labels), weights, proportions, fold_of, rng)
+        stratify(labels, weights, proportions, fold_of, rng, rarest_first=rarest_first)
+        return spread(fold_of, weights, proportions, rng)
 
 
 def stratify(
