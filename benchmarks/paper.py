@@ -22,6 +22,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold.config import load_yaml
+from fairfold.datasets import load_catalog
 from fairfold.datasets.availability import remembered, unavailable_table
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
@@ -42,7 +43,9 @@ COMPARED = {
     "cross_testing": "tables/cross_testing_fig[0-9].csv",
     "label_matrices": "tables/label_matrices.csv",
     "splits": "tables/split_summary.csv",
+    "split_seconds": "timings/quality_against_seconds.csv",
     "scores": "weak_labels/*/rate-*/{model}.csv",
+    "fit_seconds": "timings/models/*_*_{model}.csv",
     "best_pairs": "tables/win_percentage/best_pairs.csv",
     "draws_needed": "tables/win_percentage/draws_needed.csv",
     "pairs_of_datasets": "tables/win_percentage/datasets.csv",
@@ -63,6 +66,7 @@ def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFr
     ours = {
         name: pd.concat(map(pd.read_csv, sorted(paths)), ignore_index=True) for name, paths in files.items() if paths
     }
+    ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
     both = compare_published(printed, ours, config)
     is_lacking = both["note"].str.match("not computed here|no number here|no dataset here")
     is_left_out = both["note"].str.contains("which is left out", regex=False)
@@ -116,7 +120,7 @@ def main() -> None:
     left_out = unavailable_table(leave_out(config, reasons))
     published = published_beside_ours(options.results, config)
     made = {
-        "published": published.round(6),
+        "published": published,
         "parts": gather_costs(options.results / "benchmarks").round(1),
         "failures": failures(options.results, config),
         "unavailable": left_out,
@@ -136,7 +140,7 @@ def main() -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     for name, table in made.items():
-        table.to_csv(KEPT / f"{name}.csv", index=False)
+        table.to_csv(KEPT / f"{name}.csv", index=False, float_format="%.7g")  # the smallest printed one is 2.2197e-14
     print(*published_sentences(published), sep="\n")
     print(f"{sum(path.stat().st_size for path in KEPT.rglob('*.csv*')) / 1e6:.2f} MB in {KEPT}")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.cross_testing.experiment_summary import summarise
-from fairfold.report.published.cross_testing import compare_figures
+from fairfold.report.published.cross_testing import compare_figures, compare_sizes
 
 
 @pytest.fixture
@@ -52,3 +52,16 @@ def test_points_without_scatter_are_compared_by_their_digits(config, points):
 def test_without_points_of_ours(config, points):
     comparison = compare_figures(points[1], {}, config)
     assert len(comparison) == 2 and comparison["ours"].isna().all()
+
+
+def test_sizes_of_the_data(config):
+    config["cross_testing"]["experiments"] = {"e": {"figure": "fig6", "title": "EEG", "dataset": "cross_testing_eeg"}}
+    rows = [("EEG", "features", "455", "why"), ("EEG", "samples per class", "289", "")]
+    rows += [("spikes", "features", "61", "")]
+    published = pd.DataFrame(rows, columns=["title", "quantity", "value", "note"])
+    sizes = pd.DataFrame({"dataset": ["cross_testing_eeg"], "n_samples": [578], "n_features": [460]})
+    table = compare_sizes(published, {"sizes": sizes}, config)
+    np.testing.assert_allclose(table["difference_in_digits"], [5, 0, np.nan])
+    absent = "not computed here: cross_testing.experiments needs cross_testing_spikes"
+    assert table["note"].tolist() == ["why", "", absent]
+    assert compare_sizes(published, {}, config)["ours"].isna().all()

@@ -37,6 +37,12 @@ def test_what_does_not_scatter_is_compared_by_its_digits(scatter):
     np.testing.assert_allclose(table["difference_in_digits"], [3.4, -0.4, 0], atol=1e-12)
 
 
+def test_what_stands_apart_has_no_distance():
+    table = with_distances(pairs(("5", 7, 1), ("5", 7, np.nan)).assign(is_apart=True), "paper")
+    assert table[["standard_error", "difference_in_se", "difference_in_digits"]].isna().all(axis=None)
+    assert table["ours"].tolist() == [7, 7]
+
+
 def test_numbers_without_a_counterpart_have_no_distance_and_stand_last():
     table = with_distances(
         pairs(("1", np.nan, 0.5), ("1", 2, 1000.0), ("1", 4, np.nan), ("1", 1, 1.0), ("2", np.nan, np.nan)), "paper"

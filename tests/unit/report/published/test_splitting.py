@@ -48,7 +48,20 @@ def test_means_of_runs_beside_ours(used):
     assert first["difference_in_se"] == pytest.approx(0.1 / error)
     assert first["note"] == "mean of 10 runs; ours the mean of 4 splits; ours IS-first-seen"
     assert equal["difference_in_digits"] == pytest.approx(0.6)
-    assert np.isnan(seconds["ours"]) and seconds["published"] == 5 and "not compared" in seconds["note"]
+    assert np.isnan(seconds["ours"]) and seconds["published"] == 5
+    assert seconds["note"].endswith("not compared; ours are in timings/quality_against_seconds.csv")
+
+
+def test_seconds_stand_beside_ours_and_are_not_compared(used):
+    published = printed(("a", "IS", "seconds", "50"), ("b", "IS", "seconds", "50"))
+    times = pd.DataFrame({"dataset": "a", "splitter": ["IS", "IS-first-seen"] * 2, "seconds": [1.0, 2.0] * 2})
+    ours = {"splits": summary(("a", "IS-first-seen", "rLD", 0.5, 0.1, 4)), "split_seconds": times}
+    table = compare_splits(published, ours, used)
+    assert table["ours"].tolist()[0] == 2 and np.isnan(table["ours"][1])
+    assert table[["difference_in_se", "difference_in_digits"]].isna().all(axis=None)
+    assert table["file"].tolist() == ["timings/quality_against_seconds.csv"] * 2
+    assert table["note"][0].endswith("so not compared; ours the mean of our splits")
+    assert table["note"][1] == "not computed here: splitting.datasets needs b"
 
 
 def test_the_order_of_the_paper_is_that_of_pairs_too(used):

@@ -72,3 +72,23 @@ def test_it_needs_all_nine_models(published, study):
     partly = all_of_them[(all_of_them["model"] != "CaFE") | (all_of_them["dataset"] != "d3")]
     notes = compare_claims(published, {"scores": partly}, study)["note"]
     assert notes.str.startswith("on 10 datasets, published 13").all()
+
+
+def test_whether_the_authors_files_bear_a_claim(published, study):
+    """All models alike on both datasets, but for the order; RF+ET is in their files as level 0."""
+    rows = [
+        (dataset, "0", model, level, "roc_auc", f"{1 - 0.1 * place:.4f}", "0.01")
+        for dataset in ("a", "b")
+        for place, model in enumerate(BEST_FIRST)
+        for level in (["level0"] if model == "RF+ET" else ["best_oob", "last"])
+    ]
+    theirs = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "level", "metric", "value", "sd"])
+    ours = {"scores": scores(BEST_FIRST, BEST_FIRST), "scores_of_authors": theirs}
+    notes = compare_claims(published, ours, study).set_index("what")["note"]
+    told = "; by mean ranks in the authors' files it {}, on 2 datasets"
+    assert notes["SLCForest is ranked best, roc_auc, 0 % hidden (1: yes)"].endswith(told.format("holds"))
+    theirs.loc[theirs["model"] == "LCForest", "value"] = "0.9900"
+    notes = compare_claims(published, ours, study).set_index("what")["note"]
+    worst = "LCForest is worst or second worst, roc_auc, 0 % hidden (1: yes)"
+    assert notes[worst].endswith(told.format("does not hold"))
+    assert not notes.filter(like="significantly").str.contains("authors' files").any()

@@ -26,8 +26,8 @@ def printed(rows, *columns):
 
 def test_pairs_of_probes_in_either_order(used):
     published = printed(
-        [("p", "q", "NC", "0.812"), ("p", "q", "LDA", "0.700"), ("r", "s", "NC", "0.600")],
-        *("probe_1", "probe_2", "classifier", "value"),
+        [("p", "q", "NC", "0.812", "1"), ("p", "q", "LDA", "0.700", "1"), ("r", "s", "NC", "0.600", "0")],
+        *("probe_1", "probe_2", "classifier", "value", "is_marked"),
     )
     ours = pd.DataFrame(
         {
@@ -37,9 +37,15 @@ def test_pairs_of_probes_in_either_order(used):
             "classifier": ["NC", "LDA", "NC"],
             "performance": [0.8, 0.7, 0.1],
             "standard_deviation": [0.02, 0.0, 0.1],
+            "is_best": [True, False, True],
+            "is_significant": [False, True, False],
         }
     )
-    first, second, absent = compare_best_pairs(published, {"best_pairs": ours}, used).to_dict("records")
+    table = compare_best_pairs(published, {"best_pairs": ours}, used)
+    first, second, absent, marked, unmarked, unknown = table.to_dict("records")
+    assert marked["what"] == "p and q, NC, marked as not below the best (1: yes)"
+    assert (marked["ours"], unmarked["ours"]) == (1, 0) and unmarked["difference_in_digits"] == -1
+    assert np.isnan(unknown["ours"]) and unknown["note"] == absent["note"]
     assert first["what"] == "p and q, NC"
     assert first["difference_in_se"] == pytest.approx(-0.012 / np.sqrt(0.02**2 / 10 + 0.001**2 / 12))
     assert first["note"] == "other folds; 20 cross-validations, published 20"
@@ -48,6 +54,17 @@ def test_pairs_of_probes_in_either_order(used):
     used["win_percentage"]["datasets"] = ["other"]
     notes = compare_best_pairs(published, {"best_pairs": ours.iloc[2:]}, used)["note"]
     assert set(notes) == {"not computed here: win_percentage.datasets needs breast-pcr"}
+
+
+def test_leaders_at_one_draw_and_who_wins_too_often(used):
+    used["win_percentage"]["datasets"] = ["e", "g"]
+    rows = [("e", 1, "QDA", 0.3), ("e", 1, "SDA", 0.3), ("e", 1, "LDA", 0.2), ("g", 1, "NC", 0.3), ("g", 1, "QDA", 0.1)]
+    rows += [("e", 10, "LDA", 0.1), ("g", 1, "LDA", 0.2), ("g", 10**5, "LDA", 0.2), ("g", 10**6, "LDA", 0.1)]
+    ours = pd.DataFrame(rows, columns=["dataset", "n_draws", "classifier", "win_percentage"]).assign(null_upper=0.17)
+    what = ["a nonlinear classifier leads at N = 1, e", "a nonlinear classifier leads at N = 1, g"]
+    what += ["LDA is significantly high for N up to 1e5, e", "LDA is significantly high for N up to 1e5, g"]
+    published = printed([("Figure 5", each, "1", "") for each in what], "place", "what", "value", "note")
+    assert compare_text(published, {"win_percentages": ours}, used)["ours"].tolist() == [1, 0, 0, 1]
 
 
 def test_draws_are_compared_by_their_digits(used):
@@ -74,7 +91,7 @@ def test_endpoints(used):
     )
     table = compare_endpoints(published, {"pairs_of_datasets": ours}, used)
     np.testing.assert_allclose(table["difference_in_digits"], [-4, 0.0748, np.nan])
-    assert table["what"].iloc[0] == "panel A, n_gaussian"
+    assert table["what"].iloc[0] == "panel A, breast-pcr, n_gaussian"
     assert table["note"].iloc[0].startswith("kurtosis within 2 standard errors")
     assert table["note"].iloc[2] == "not computed here: win_percentage.datasets needs neuroblastoma-random"
 
@@ -112,7 +129,7 @@ def test_numbers_of_the_text(used):
     np.testing.assert_allclose(table["difference_in_digits"], [0, 1, 0, -4, -350, 10 * (rmse - 4.2), np.nan])
     assert table["note"].tolist() == [
         *("", "why", ""),
-        *["over synthetic, breast-pcr; M = 1000"] * 2,
+        *["theirs over the eight endpoints, ours over synthetic, breast-pcr; M = 1000"] * 2,
         *("", "not computed here: win_percentage.sampling.n_sampled needs 10000"),
     ]
     used["win_percentage"]["datasets"] = []
@@ -147,6 +164,7 @@ def test_who_leads_when_one_set_is_drawn(used):
             "n_draws": [1, 1, 1, 10],
             "classifier": ["LDA", "NC", "QDA", "NC"],
             "win_percentage": [0.5, 0.3, 0.2, 0.9],
+            "null_upper": 0.3,
         }
     )
     table = compare_text(printed(rows, "place", "what", "value", "note"), {"win_percentages": ours}, used)

@@ -17,7 +17,9 @@ COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd
     "split_quality": splitting.compare_packages,
     "weak_labels": weak_labels.compare_scores,
     "weak_labels_text": weak_label_claims.compare_claims,
+    "weak_labels_seconds": weak_labels.compare_seconds,
     "cross_testing": cross_testing.compare_figures,
+    "cross_testing_text": cross_testing.compare_sizes,
     "win_percentage_table1": win_percentage.compare_best_pairs,
     "win_percentage_table2": win_percentage.compare_draws,
     "win_percentage_table5": win_percentage.compare_endpoints,
@@ -46,6 +48,8 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
         ``results``, is what ours is read from, and what Snakemake is asked for to make it again. Numbers without a
         counterpart stand last, and their note names the key of the configuration that lacks it.
     """
+    if "weak_labels" in published:
+        ours = {**ours, "scores_of_authors": published["weak_labels"]}
     tables = [compare(published[name], ours, config) for name, compare in COMPARISONS.items() if name in published]
     rows = [row for table in tables for row in table.to_dict("records")]
     comparison = pd.DataFrame(rows, columns=COLUMNS)
@@ -85,7 +89,10 @@ def _sentence(paper: str, rows: pd.DataFrame) -> str:
 
 
 def _farthest(computed: pd.DataFrame) -> str:
-    row = computed.loc[distance(computed).idxmax()]
+    distances = distance(computed)
+    if distances.isna().all():
+        return "none of them is to be compared"
+    row = computed.loc[distances.idxmax()]
     in_se = pd.notna(row["difference_in_se"])
     size = abs(row["difference_in_se"] if in_se else row["difference_in_digits"])
     unit = "standard errors" if in_se else "units of the last digit"

@@ -1,13 +1,14 @@
-"""Figures 4, 5, 6 and 8 of Korjus, Hebart & Vicente (2016)."""
+"""Figures 4, 5, 6 and 8, and sizes of the data, of Korjus, Hebart & Vicente (2016)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from fairfold.report.published.rows import Tables, beside, joined, with_distances
+from fairfold.report.published.rows import Tables, beside, joined, lacking, with_distances
 
 PAPER = "Korjus, Hebart & Vicente (2016)"
 _FILES = {  # how the figures call the data, and the authors' files of them, of which ours may be other draws
@@ -45,6 +46,37 @@ def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     both["file"] = "tables/cross_testing_" + both["figure"] + ".csv"
     both["note"] = [_note(row, ids) for row in both.to_dict("records")]
     return with_distances(both, PAPER, is_rounded=False)
+
+
+def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Features and samples of the data, as the text says; ours are those of the authors' files.
+
+    Parameters
+    ----------
+    published : columns ``title, quantity, value, note``.
+    ours : ``sizes``, columns ``dataset, n_samples, n_features``, which reading a file verifies.
+    config : the experiments by name.
+    """
+    used = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
+    sizes = ours.get("sizes", pd.DataFrame(columns=["dataset", "n_samples", "n_features"])).set_index("dataset")
+    datasets = published["title"].map(_FILES)
+    absent = [lacking({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
+    is_there = [not absence and dataset in sizes.index for absence, dataset in zip(absent, datasets, strict=True)]
+    columns = published["quantity"].map({"features": "n_features", "samples per class": "n_samples"})
+    per = published["quantity"].map({"features": 1, "samples per class": 2})  # classes of the same size
+    pairs = published.assign(
+        place="text",
+        what=joined(published, ["title", "quantity"]),
+        published=published["value"],
+        ours=[
+            sizes.loc[dataset, column] / parts if there else np.nan
+            for dataset, column, parts, there in zip(datasets, columns, per, is_there, strict=True)
+        ],
+        scatter=np.nan,
+        file=[f"datasets/{dataset}.npz" for dataset in datasets],
+        note=[absence or note for absence, note in zip(absent, published["note"], strict=True)],
+    )
+    return with_distances(pairs, PAPER)
 
 
 def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFrame:

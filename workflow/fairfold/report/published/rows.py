@@ -27,7 +27,8 @@ def with_distances(pairs: pd.DataFrame, paper: str, *, is_rounded: bool = True) 
     pairs : columns ``place, what, published, ours, scatter, file, note``. ``published`` is text as it is printed;
         ``ours`` is NaN where there is no counterpart; ``scatter`` is the standard error of the difference but for
         rounding, NaN where our number does not scatter.
-        ``file``, below the study's ``results``, is what ours is read from.
+        ``file``, below the study's ``results``, is what ours is read from. Where a column ``is_apart`` is there and
+        true, the two are shown beside each other and not compared, as seconds of two machines.
     paper : authors and year.
     is_rounded : whether the last digit of the published numbers is rounded, which adds a twelfth of its square to the
         variance of the difference. Points that were read off a figure are not.
@@ -44,6 +45,8 @@ def with_distances(pairs: pd.DataFrame, paper: str, *, is_rounded: bool = True) 
     difference = pairs["ours"].astype(float) - published
     rounding = unit / np.sqrt(12) if is_rounded else 0.0 * unit
     scatter = pairs["scatter"].astype(float)
+    if "is_apart" in pairs:
+        difference = difference.mask(pairs["is_apart"].astype(bool))
     error = np.hypot(scatter, rounding).where((scatter > rounding) & difference.notna())
     return pd.DataFrame(
         {
@@ -66,7 +69,7 @@ def distance(comparison: pd.DataFrame) -> pd.Series:
 
 
 def by_distance(comparison: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the largest distance first, those without a counterpart last, in the order of their papers."""
+    """The rows with the largest distance first, those without one last, in the order of their papers."""
     order = distance(comparison).sort_values(ascending=False, kind="stable", na_position="last").index
     return comparison.loc[order].reset_index(drop=True)
 

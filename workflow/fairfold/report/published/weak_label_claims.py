@@ -14,6 +14,7 @@ from fairfold.report.published.weak_labels import PAPER
 _WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
 _MODELS = [*sorted(_WITHOUT_IMPUTATION), "LCForest", "SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA"]
 _DATASETS = 13
+_OF_AUTHORS = {"best_oob": _MODELS, "level0": ["RF+ET"]}  # which has no cascade
 _KEYS = ["metric", "missing_rate"]
 
 
@@ -44,7 +45,8 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     published : columns ``place, claim, metric, missing_rate, value``, where a value is 1.
     ours : ``scores``, as for :func:`~fairfold.report.published.weak_labels.compare_scores`. Ranks are those of the nine
         models on all datasets that have scores of all of them, and significance is that of
-        :func:`~fairfold.evaluation.ranking.compare_ranks`, by ``weak_labels.alpha``.
+        :func:`~fairfold.evaluation.ranking.compare_ranks`, by ``weak_labels.alpha``. And ``scores_of_authors``, what
+        that function compares with: whether a claim holds among these, as far as it is about the order of models.
     config : the study's.
 
     Returns
@@ -54,6 +56,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     """
     theirs = published.astype({"missing_rate": int})
     ranks = _ranks(ours.get("scores"), config["weak_labels"]["alpha"])
+    of_authors = _ranks_of_authors(ours.get("scores_of_authors"))
     found = [ranks.get(key) for key in theirs[_KEYS].itertuples(index=False, name=None)]
     holds = [
         np.nan if each is None else float(_CLAIMS[claim](each))
@@ -65,7 +68,10 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         ours=holds,
         scatter=np.nan,
         file="tables/weak_label_scores.csv",
-        note=[_note(each, rate, config) for each, rate in zip(found, theirs["missing_rate"], strict=True)],
+        note=[
+            "; ".join(filter(None, [_note(each, row.missing_rate, config), _authors_note(row, of_authors)]))
+            for each, row in zip(found, theirs.itertuples(), strict=True)
+        ],
     )
     return with_distances(pairs, PAPER)
 
@@ -74,9 +80,7 @@ def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _
     """By metric and missing rate, where all models have scores on a dataset."""
     if scores is None or not {*_MODELS} <= {*scores["model"]}:
         return {}
-    from fairfold.evaluation.ranking import (
-        rank_tables,
-    )  # here, as it takes half a second that reports need not wait for
+    from fairfold.evaluation.ranking import rank_tables  # half a second that other reports need not wait for
 
     tables = rank_tables(scores[scores["model"].isin(_MODELS)], alpha=alpha)
     found = {}
@@ -86,6 +90,32 @@ def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _
             order = table.mean().sort_values(ascending=False, kind="stable").index
             found[key] = _Ranks(list(order), _better_than_forests(tables["pairs"], key), len(table))
     return found
+
+
+def _ranks_of_authors(scores: pd.DataFrame | None) -> dict[tuple[str, int], _Ranks]:
+    """By metric and missing rate, the models by their mean rank on the datasets whose files have all nine."""
+    if scores is None:
+        return {}
+    from fairfold.evaluation.metrics import METRICS
+
+    kept = [scores[(scores["level"] == level) & scores["model"].isin(models)] for level, models in _OF_AUTHORS.items()]
+    values = pd.concat(kept).astype({"missing_rate": int, "value": float})
+    found = {}
+    for (metric, rate), part in values.groupby(_KEYS):
+        table = part.pivot(index="dataset", columns="model", values="value").reindex(columns=_MODELS).dropna()
+        if len(table):
+            ranks = (METRICS[metric].direction * table).rank(axis=1).mean().sort_values(ascending=False, kind="stable")
+            found[metric, rate] = _Ranks(list(ranks.index), set(), len(table))
+    return found
+
+
+def _authors_note(row: Any, of_authors: Mapping[tuple[str, int], _Ranks]) -> str:
+    """Whether the authors' files bear a claim about the order of models; of significance they have too few datasets."""
+    ranks = of_authors.get((row.metric, row.missing_rate))
+    if ranks is None or "significantly" in row.claim:
+        return ""
+    holds = "holds" if _CLAIMS[row.claim](ranks) else "does not hold"
+    return f"by mean ranks in the authors' files it {holds}, on {ranks.n_datasets} datasets"
 
 
 def _better_than_forests(pairs: pd.DataFrame, key: tuple[str, int]) -> set[str]:

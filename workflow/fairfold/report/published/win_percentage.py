@@ -18,6 +18,7 @@ _EXAMPLE_SETS = 10_000  # feature sets of each estimate of the example (Figure 3
 _BY_EQUATION_2 = "standard error of where curves of 10,000 feature sets cross, by Equation 2"
 _SMALL_ERROR = 0.01  # of the text below Equation 2
 _TABLES = "tables/win_percentage"
+_NONLINEAR = {"SDA", "UDA", "QDA"}  # a variance or covariance of each class
 _TABLES_OF_TEXT = {
     "Table 4": "classifiers",
     "illustrative example": "illustration",
@@ -28,11 +29,12 @@ _TABLES_OF_TEXT = {
 
 
 def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Performance of the six classifiers on six pairs of probes (Table 1).
+    """Performance of the six classifiers on six pairs of probes, and which are marked as the best (Table 1).
 
     Parameters
     ----------
-    published : columns ``probe_1, probe_2, classifier, value``.
+    published : columns ``probe_1, probe_2, classifier, value, is_marked``. Marked is the best of a pair, and each that
+        is not significantly below it.
     ours : ``best_pairs``, as of :func:`fairfold.win_percentage.top_pairs.reevaluate_pairs`; a pair is there when it is
         among the best, whichever of its probes comes first.
     config : names the datasets and the number of cross-validations.
@@ -43,21 +45,24 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
     if len(best):
         best = best.assign(pair=_pairs(best, "feature_1", "feature_2"))
     theirs = published.assign(pair=_pairs(published, "probe_1", "probe_2"))
-    both = beside(theirs, best, ["pair", "classifier"], ["performance", "standard_deviation"])
+    found = ["performance", "standard_deviation", "is_best", "is_significant"]
+    both = beside(theirs, best, ["pair", "classifier"], found)
     n_pairs, n_repeats = (study["reevaluation"][name] for name in ("n_pairs", "n_repeats"))
     absent = lacking({"win_percentage.datasets": (_TABLE_1_DATASET, study["datasets"])})
     absent = absent or f"the pair is not among the {n_pairs} best here"
     note = pd.Series(f"other folds; {n_repeats} cross-validations, published {_REPEATS}", index=both.index)
-    pairs = both.assign(
+    both = both.assign(
         place="Table 1",
         what=both["probe_1"] + " and " + both["probe_2"] + ", " + both["classifier"],
-        published=both["value"],
-        ours=both["performance"],
-        scatter=both["standard_deviation"] * np.sqrt(1 / _REPEATS + 1 / n_repeats),
         file=f"win_percentage/{_TABLE_1_DATASET}/best_pairs.csv",
         note=note.where(both["performance"].notna(), absent),
     )
-    return with_distances(pairs, PAPER)
+    scatter = both["standard_deviation"] * np.sqrt(1 / _REPEATS + 1 / n_repeats)
+    performances = both.assign(published=both["value"], ours=both["performance"], scatter=scatter)
+    is_marked = (both["is_best"].eq(True) | both["is_significant"].eq(False)).where(both["is_best"].notna())
+    marks = both.assign(published=both["is_marked"], ours=is_marked.astype(float), scatter=np.nan)
+    marks["what"] += ", marked as not below the best (1: yes)"
+    return with_distances(pd.concat([performances, marks], ignore_index=True), PAPER)
 
 
 def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -97,7 +102,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
     pairs = both.assign(
         place="Table 5",
-        what="panel " + joined(both, ["panel", "quantity"]),
+        what="panel " + joined(both, ["panel", "dataset", "quantity"]),
         published=both["value"],
         scatter=np.nan,
         file=f"{_TABLES}/datasets.csv",
@@ -116,11 +121,11 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
         modules of ``fairfold.win_percentage`` make them.
     config : names the sizes of the samples.
     """
-    found = _degrees(ours) | _leaders(ours) | _law(ours) | _synthetic_errors(ours) | _first_ranks(ours)
+    found = _degrees(ours) | _leaders(ours) | _law(ours) | _synthetic_errors(ours) | _figure_5(ours)
     values = published["what"].map(found).astype(float)
     study = config["win_percentage"]
     sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
-    how = f"over {', '.join(['synthetic', *study['datasets']])}; M = {sizes}"
+    how = f"theirs over the eight endpoints, ours over {', '.join(['synthetic', *study['datasets']])}; M = {sizes}"
     told = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
     absent = [_absent(what, study) for what in published["what"]]
     errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
@@ -136,7 +141,7 @@ def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
 
 def _absent(what: str, study: Mapping[str, Any]) -> str:
     """Why a number of the text has no counterpart."""
-    if what.startswith("rank"):
+    if what.startswith(("rank", "a nonlinear", "LDA")):
         dataset = what.rpartition(", ")[2]
         return lacking({"win_percentage.datasets": (dataset, study["datasets"])})
     if what.startswith("RMSE") and study["datasets"]:
@@ -204,12 +209,16 @@ def _synthetic_errors(ours: Tables) -> dict[str, float]:
     return {f"RMSE in percent at M = {size}": 100 * square**0.5 for size, square in squares.items()}
 
 
-def _first_ranks(ours: Tables) -> dict[str, float]:
-    """Rank of nearest centroid by win percentage on each dataset, when a single set of features is drawn."""
+def _figure_5(ours: Tables) -> dict[str, float]:
+    """Who leads each dataset when a single set of features is drawn, and whether LDA wins too often up to 10⁵ draws."""
     if "win_percentages" not in ours:
         return {}
     first = ours["win_percentages"].query("n_draws == 1")
     ranks = first.groupby("dataset")["win_percentage"].rank(ascending=False, method="min")
     nearest = first["classifier"] == "NC"
-    names = "rank of NC at N = 1, " + first.loc[nearest, "dataset"]
-    return dict(zip(names, ranks[nearest], strict=True))
+    found = dict(zip("rank of NC at N = 1, " + first.loc[nearest, "dataset"], ranks[nearest], strict=True))
+    leaders = first[ranks == 1].groupby("dataset")["classifier"].agg(lambda names: {*names} <= _NONLINEAR)
+    found |= {f"a nonlinear classifier leads at N = 1, {name}": float(holds) for name, holds in leaders.items()}
+    up_to = ours["win_percentages"].query("classifier == 'LDA' and n_draws <= 100_000")
+    is_high = (up_to["win_percentage"] > up_to["null_upper"]).groupby(up_to["dataset"]).all()
+    return found | {f"LDA is significantly high for N up to 1e5, {name}": float(yes) for name, yes in is_high.items()}
