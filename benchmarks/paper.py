@@ -4,10 +4,10 @@
     python benchmarks/paper.py ../paper/results --commit 0123abc [--machine "..."]
 
 Kept are the tables that the report's figures of the five papers read, and those that it shows, of large ones five
-digits, packed, and the largest not at all; `published.csv`, every printed number beside ours with the command that
-makes ours again; `parts.csv`, jobs, processor seconds and memory of each rule; `unavailable.csv` and `failures.csv`,
-which data could not be had and what has no number, and why; and `run.csv`, seed, versions and machine. What the run has
-not made yet is left out.
+digits, packed, and the largest not at all, nor what samples measure; `published.csv`, every printed number beside ours
+with the command that makes ours again; `parts.csv`, jobs, processor seconds and memory of each rule; `unavailable.csv`
+and `failures.csv`, which data could not be had and what has no number, and why; and `run.csv`, seed, versions and
+machine. What the run has not made yet is left out.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
 COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
 SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # of the report: a paper each
+DATA = "win_percentage/*/samples.csv"  # what samples measure, not what the run found
 LARGEST, LARGEST_PACKED = 150_000, 130_000  # bytes of a table, which is packed or left out if it has more
 # What the comparisons with the papers read, as they call it; scores one model after the other, as they are made
 COMPARED = {
@@ -87,7 +88,7 @@ def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
     shown = [item["table"] for section in contents for item in section["items"] if "table" in item]
     read = [table for figure in figures_of(contents, config, there) for table in figure.reads]
     for pattern in dict.fromkeys([*shown, *read, "legend.csv"]):
-        yield from (path for path, _ in select(pattern, there))
+        yield from (path for path, _ in select(pattern, there) if not Path(path).match(DATA))
 
 
 def failures(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
