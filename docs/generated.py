@@ -258,7 +258,7 @@ def weak_labels_agreement() -> str:
     spread = (both["difference_in_se"] ** 2).groupby(both["model"]).mean().pow(0.5).sort_values()
     return (
         f"Of {len(both):,} single scores, at all three choices of the level, {100 * (sizes <= 2).mean():.1f} % lie "
-        f"within two standard errors of theirs, and {(sizes > 3).sum()} beyond three; the root of the mean square is from "
+        f"within two standard errors of theirs, {(sizes > 3).sum()} beyond three; the root of the mean square is from "
         f"{spread.iloc[0]:.2f} ({spread.index[0]}) to {spread.iloc[-1]:.2f} ({spread.index[-1]})."
     )
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from html import escape
 from pathlib import Path
 
 import pandas as pd
@@ -18,9 +19,11 @@ import yaml
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
 from fairfold.final.model import fit_final
-from fairfold.study import check_config
+from fairfold.report.contents import figures_of, load_contents
+from fairfold.study import check_config, check_study
 
 ROOT = Path(__file__).resolve().parents[2]
+REGENERATED = ROOT / "resources" / "regenerated"
 MADE = ("_build", "auto_gallery", "api")
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if not set(path.parts).intersection(MADE)
@@ -227,3 +230,14 @@ def test_each_printed_number_and_figure_is_on_the_site(site):
     drawn = re.findall(r'<img[^>]*src="_images/([\w-]+)\.png"', text)
     assert {"published", "metric_behaviour", "fold_effect", "ecoc_comparison"} <= {*drawn}
     assert all((site / f"_images/{name}.png").stat().st_size > 5000 for name in drawn)
+
+
+def test_each_figure_of_the_papers_is_drawn_or_said_not_to_be(site):
+    text = (site / "regenerated.html").read_text()
+    kept = [str(path.relative_to(REGENERATED)).removesuffix(".gz") for path in REGENERATED.rglob("*.csv*")]
+    config = yaml.safe_load((ROOT / "config/paper.yaml").read_text())
+    check_study(config)
+    sections = {"splitting", "weak_labels", "cross_testing", "win_percentage", "ecoc"}
+    labels = [each.label for each in figures_of(load_contents(), config, kept) if each.section in sections]
+    assert len(labels) > 20
+    assert not [label for label in labels if escape(label, quote=False) not in text]
