@@ -10,6 +10,16 @@ import threading
 import zipfile
 
 import pytest
+from PIL import Image
+
+from fairfold.report.contents import load_contents, select
+
+# Figures that say nothing of their points, and why a reader would not point at one.
+WITHOUT_POINTS = {
+    "figures/win_percentage_fig1_*.png": "a picture of boundaries; its samples have no names",
+    "figures/win_percentage_fig2.png": "densities of an example, whose heights mean nothing by themselves",
+    "figures/win_percentage_fig4.png": "densities, whose heights mean nothing by themselves",
+}
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -189,6 +199,25 @@ def test_every_result_has_its_place(finished):
     for path in (study.folder / "results/tables").rglob("*.csv"):
         assert path.with_suffix(".html").is_file()
         assert path.relative_to(study.folder / "results").as_posix() in report
+
+
+def test_every_figure_says_what_its_points_are(finished):
+    """But for those that are listed; of all others the reader can point at what is drawn."""
+    study, _ = finished
+    results = study.folder / "results"
+    files = [path.relative_to(results).as_posix() for path in results.rglob("*.png")]
+    drawn = [item["figure"] for section in load_contents() for item in section["items"] if "draw" in item]
+    silent, absent = set(), []
+    for pattern in drawn:
+        found = [results / file for file, _ in select(pattern, files)]
+        for path in found:
+            with Image.open(path) as image:
+                points = json.loads(image.info.get("Points", "[]"))
+            silent |= set() if points else {pattern}
+            assert len(json.dumps(points)) < 100_000
+        absent += [] if found else [pattern]
+    assert silent == set(WITHOUT_POINTS)
+    assert absent == ["figures/ecoc_posterior_*.png"]  # its data are downloaded; test_points.py draws it
 
 
 def test_links_lead_to_files(finished):

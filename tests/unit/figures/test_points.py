@@ -9,14 +9,40 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from fairfold.figures import STYLE, save_figure, tell
-from fairfold.figures.cascades import plot_learning_curves
+from fairfold.figures import MOST_POINTS, STYLE, save_figure, tell, tell_at
+from fairfold.figures.ablation import plot_ablation
+from fairfold.figures.cascades import plot_label_frequencies, plot_learning_curves
+from fairfold.figures.cross_testing import plot_cross_testing
+from fairfold.figures.cross_testing_models import plot_cross_testing_models
+from fairfold.figures.ecoc import (
+    plot_code_comparison,
+    plot_confusion,
+    plot_posterior_histogram,
+    plot_posterior_regions,
+)
+from fairfold.figures.fold_effect import plot_fold_effect
+from fairfold.figures.label_scores import plot_label_scores
+from fairfold.figures.many_labels import plot_scores_by_frequency
+from fairfold.figures.mechanisms import plot_mechanisms
 from fairfold.figures.model_wins import plot_model_win_percentages
 from fairfold.figures.published import plot_published
+from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
 from fairfold.figures.sample_curves import plot_sample_curves
-from fairfold.figures.splitting import plot_quality_against_seconds
+from fairfold.figures.shares import plot_test_shares
+from fairfold.figures.splitting import (
+    plot_label_deviations,
+    plot_metric_behaviour,
+    plot_quality_against_seconds,
+)
+from fairfold.figures.win_percentage import (
+    plot_illustration,
+    plot_rank_weights,
+    plot_sampling_bands,
+    plot_sampling_error,
+    plot_win_percentages,
+)
 
 
 def points_in(path):
@@ -68,6 +94,49 @@ def test_nothing_is_written_where_nothing_is_said(tmp_path):
     assert points_in(tmp_path / "figure.png") is None
     with pytest.raises(ValueError, match="1 texts for 2 points"):
         tell(line, ["one"])
+
+
+def test_points_outside_a_panel_say_nothing_where_they_are_cut_off(tmp_path):
+    figure = Figure(figsize=(4, 2))
+    axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
+    for is_cut, name in ((True, "cut"), (False, "whole")):
+        (line,) = axes.plot([0, 1, 1.2], [0, 1, 0.5], clip_on=is_cut)
+        tell(line, [f"{name} {x}" for x in range(3)])
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    assert texts_of(figure, tmp_path) == ["cut 0", "cut 1", "whole 0", "whole 1", "whole 2"]  # the frame is inside
+
+
+def test_what_is_no_line_says_what_it_is_and_looks_as_before(tmp_path):
+    def pixels(is_told):
+        with mpl.rc_context(STYLE):
+            figure = Figure(figsize=(4, 3), layout="constrained")
+            axes = figure.subplots()
+            axes.barh([0, 1], [5, 7])
+        if is_told:
+            tell_at(axes, [2.5, 70], [0, 1], ["the middle of a bar", "outside"])
+        save_figure(figure, [tmp_path / "figure.png"])
+        with Image.open(tmp_path / "figure.png") as image:
+            return np.asarray(image)
+
+    np.testing.assert_array_equal(pixels(False), pixels(True))
+    ((x, y, text),) = points_in(tmp_path / "figure.png")
+    assert text == "the middle of a bar" and 0.3 < x < 0.5 and 0.6 < y < 0.8
+
+
+def test_of_many_points_those_that_stand_alone_stay(tmp_path):
+    places = np.random.default_rng(0).normal(0.5, 0.02, size=(20 * MOST_POINTS, 2))
+    places[-1] = 0.9, 0.1
+    figure = Figure(figsize=(5, 4))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    (line,) = axes.plot(*places.T, ".")
+    tell(line, [f"point {n}" for n in range(len(places))])
+    texts = texts_of(figure, tmp_path)
+    numbers = [int(text.split()[1]) for text in texts]
+    assert MOST_POINTS / 2 < len(texts) <= MOST_POINTS and numbers == sorted(numbers)
+    assert texts[-1] == f"point {len(places) - 1}"
+    away = np.array([np.hypot(*((places[numbers] - place) * (5, 4)).T).min() for place in places[::50]])
+    assert away.max() < 0.1  # inches: whoever points at a point that says nothing reads of one beside it
 
 
 def test_ranks(tmp_path):
@@ -144,3 +213,179 @@ def test_published_numbers(tmp_path):
         {"paper": "p", "place": "Table 1", "what": ["one", "two"], "published": [0.5, 0.25], "ours": [0.5, np.nan]}
     ).assign(difference_in_se=[1.0, np.nan], difference_in_digits=np.nan)
     assert texts_of(plot_published(comparison), tmp_path) == ["one: 0.5 published, 0.5 here"]
+
+
+def test_measures(tmp_path):
+    table = pd.DataFrame({"pattern": "equal", "positives": [1020], "LD": 0.25, "DCP": 0.5, "rLD": 0.125})
+    assert texts_of(plot_metric_behaviour(table), tmp_path) == [
+        "equal, 1,020 positives: LD 0.25",
+        "equal, 1,020 positives: DCP 0.5",
+        "equal, 1,020 positives: rLD 0.125",
+    ]
+
+
+def test_deviations(tmp_path):
+    table = pd.DataFrame({"dataset": "a", "splitter": "IS", "label": [0, 7], "positives": [1434, 20]})
+    assert texts_of(plot_label_deviations(table.assign(rLD=[0.0, 0.25], rLD_bound=0.001)), tmp_path) == [
+        "label 0, 1,434 positives: rLD 0, least 0.001",
+        "label 7, 20 positives: rLD 0.25, least 0.001",
+    ]
+
+
+def test_label_frequencies(tmp_path):
+    table = pd.DataFrame({"dataset": "a", "missing_rate": 50, "model": "CaFE", "fold": [0, 1], "label": "x"})
+    table = table.assign(estimated=[0.25, 0.75], kept=[0.4, 0.6])
+    summary = pd.DataFrame({"missing_rate": [50], "model": "CaFE", "bias": 0.0, "mean_absolute_error": 0.25})
+    assert texts_of(plot_label_frequencies(table, summary), tmp_path) == ["label x of a: estimated 0.50, kept 0.50"]
+
+
+def test_stability(tmp_path):
+    table = pd.DataFrame({"dataset": ["a"], "missing_rate": 50, "metric": "mcc", "splitter": "IS", "kendall_tau": 0.5})
+    table = table.assign(tau_same_folds=0.75, share_split=0.25, tau_low=0.25, tau_high=0.875)
+    assert texts_of(plot_rank_stability(table), tmp_path) == [
+        "IS, a, same folds: tau 0.750",
+        "IS, a, new folds: tau 0.500 (0.250 to 0.875)",
+        "IS, a: the split's share is 25%",
+    ]
+
+
+def test_effect_of_folds(tmp_path):
+    table = pd.DataFrame({"dataset": "a", "aggregation": "per-fold", "average": ["micro", "macro"], "metric": "f1"})
+    table = table.assign(method="random", sd=0.002, bias=-0.001, sd_low=0.001, sd_high=0.004)
+    table = table.assign(bias_se=0, bias_difference_se=0)
+    assert texts_of(plot_fold_effect(table, 3), tmp_path) == [
+        "random, micro-averaged: sd 2.0 (1.0 to 4.0) thousandths",
+        "random, macro-averaged: sd 2.0 (1.0 to 4.0) thousandths",
+        "random, micro-averaged: bias -1.0 (-1.0 to -1.0) thousandths",
+        "random, macro-averaged: bias -1.0 (-1.0 to -1.0) thousandths",
+    ]
+
+
+def test_procedures(tmp_path):
+    points = pd.DataFrame({"dataset": "a", "x_name": "data_size", "x": 20, "source": ["ours", "published"]})
+    points = points.assign(figure="fig4", procedure="nested_cv", metric="accuracy", value=0.75, low=0.5, high=0.875)
+    assert texts_of(plot_cross_testing(points), tmp_path) == [
+        "nested CV at 20, published: 0.750",
+        "nested CV at 20: 0.750 (0.500 to 0.875)",
+    ]
+
+
+def test_procedures_on_weak_labels(tmp_path):
+    unit = {"dataset": "a", "missing_rate": 50, "scoring": "mcc", "procedure": "cv_testing"}
+    rows = [
+        {"metric": "score", "value": 0.5, "low": 0.25, "high": 0.75},
+        {"metric": "significant_fraction", "value": 0.5, "low": 0.1, "high": 0.9},
+        *({"metric": "chosen", "candidate": name, "value": share} for name, share in (("CaFE", 0.25), ("RF+ET", 0.75))),
+    ]
+    points = pd.DataFrame([unit | row for row in rows])
+    runs = pd.DataFrame([unit | {"score": 0.4, "observed_score": 0.6}])
+    assert texts_of(plot_cross_testing_models(points, runs), tmp_path) == [
+        "CV + testing, labels as they are: 0.500 (0.250 to 0.750)",
+        "CV + testing, labels as they are, one repetition: 0.400",
+        "CV + testing, labels left after hiding, one repetition: 0.600",
+        "CV + testing: 50% significant (10% to 90%)",
+        "CV + testing: CaFE in 25% of choices",
+        "CV + testing: RF+ET in 75% of choices",
+    ]
+
+
+def test_shares_of_test_data(tmp_path):
+    table = pd.DataFrame({"procedure": ["nested_cv", "cv_testing"], "test_fraction": [np.nan, 0.3], "is_top": True})
+    table = table.assign(dataset="a", n_samples=60, power=0.5, low=0.25, high=0.75)
+    table = table.assign(level=np.nan, level_low=np.nan, level_high=np.nan)
+    assert texts_of(plot_test_shares(table), tmp_path) == [
+        "nested CV: 50% (25% to 75%)",
+        "CV and testing, 30% tested: 50% (25% to 75%)",
+    ]
+
+
+def test_bands_of_labels(tmp_path):
+    table = pd.DataFrame({"band": ["0", "1-5"], "least": [0, 1], "mean": [0.25, 0.5], "sd": [np.nan, 0.125]})
+    table = table.assign(dataset="a", missing_rate=0, model="CaFE", metric="recall", k=5, n_labels=3.0)
+    assert texts_of(plot_scores_by_frequency(table), tmp_path) == [
+        "CaFE, 0 positives: 0.250",
+        "CaFE, 1-5 positives: 0.500 ± 0.125",
+    ]
+
+
+def test_parts_of_a_model(tmp_path):
+    table = pd.DataFrame({"dataset": ["a"], "missing_rate": 50, "metric": "mcc", "part": "imputation", "gain": 0.02})
+    assert texts_of(plot_ablation(table.assign(low=-0.01, high=0.05)), tmp_path) == [
+        "imputation, a: +0.0200 (-0.0100 to +0.0500)"
+    ]
+
+
+def test_ways_in_which_labels_are_missing(tmp_path):
+    table = pd.DataFrame({"dataset": ["a"], "mechanism": "group", "wrong_positives": 20, "model": "CaFE"})
+    table = table.assign(metric="mcc", complete=0.5, corrected=0.25, low=0.125, high=0.375)
+    table = table.assign(hidden_share=50, estimated_rate=30, rate_low=np.nan, rate_high=np.nan)
+    assert texts_of(plot_mechanisms(table), tmp_path) == [
+        "group, 20 % wrong, CaFE: estimated 0.250 (0.125 to 0.375)",
+        "group, 20 % wrong, CaFE: 0.500 by all labels",
+        "group, 20 % wrong, missing rate: estimated 30.0",
+        "group, 20 % wrong, missing rate: 50.0 by all labels",
+    ]
+
+
+def test_labels(tmp_path):
+    table = pd.DataFrame({"label": ["x"], "n_positives": 3, "roc_auc": 0.75, "average_precision": np.nan, "mcc": 0.5})
+    table = table.assign(**{f"{score}_low": np.nan for score in ("roc_auc", "average_precision", "mcc")})
+    table = table.assign(**{f"{score}_high": np.nan for score in ("roc_auc", "average_precision", "mcc")})
+    assert texts_of(plot_label_scores(table), tmp_path) == ["x: AUROC 0.750", "x: Matthews correlation 0.500"]
+
+
+def test_curves_of_wins(tmp_path):
+    wins = pd.DataFrame({"dataset": "a", "n_draws": [1, 1000], "classifier": "LDA", "win_percentage": [0.25, 1.0]})
+    null = {"null_lower": 0.2, "null_upper": 0.6, "permuted_lower": np.nan, "permuted_upper": np.nan}
+    texts = ["LDA wins 25.0 % at N = 1", "LDA wins 100.0 % at N = 1,000"]
+    assert texts_of(plot_win_percentages(wins.assign(**null)), tmp_path) == texts
+    bands = wins.assign(n_sampled=50, lower=[0.125, 0.5], upper=1.0)
+    texts = ["LDA wins 25.0 % (12.5 to 100.0) at N = 1", "LDA wins 100.0 % (50.0 to 100.0) at N = 1,000"]
+    assert texts_of(plot_sampling_bands(bands), tmp_path) == texts
+    assert texts_of(plot_illustration(bands), tmp_path) == texts
+
+
+def test_errors_of_wins_and_weights_of_ranks(tmp_path):
+    errors = pd.DataFrame({"source": "data", "n_sampled": 50, "n_draws": [1, 10, 100], "rmse": [0.01, 0.02, 0.04]})
+    laws = pd.DataFrame({"source": ["all"], "factor": 0.2, "exponent": 0.5})
+    assert texts_of(plot_sampling_error(errors, laws), tmp_path)[:1] == ["data, M = 50, N = 1: 1 %"]
+    weights = pd.DataFrame({"n_sampled": 50, "n_draws": 10, "rank": [1, 2], "weight": [0.2, 0.16]})
+    assert texts_of(plot_rank_weights(weights), tmp_path) == [
+        "rank 1 is the best of 10: 0.2",
+        "rank 2 is the best of 10: 0.16",
+    ]
+
+
+def test_codes(tmp_path):
+    table = pd.DataFrame({"coding": ["onevsall", "onevsall", "OneVsRestClassifier"], "error": [0.25, 0.125, 0.5]})
+    table = table.assign(binary_loss=["hinge", "hinge", None], decoding=["lossbased", "lossweighted", None])
+    assert texts_of(plot_code_comparison(table.assign(dataset="a", log_loss=[0.125, 1, np.nan])), tmp_path) == [
+        "OneVsRestClassifier: 50 %",
+        "onevsall, hinge, lossweighted: 12.5 %",
+        "onevsall, hinge, lossbased: 25 %",
+        "onevsall, hinge, lossweighted: 1",
+        "onevsall, hinge, lossbased: 0.125",
+    ]
+
+
+def test_classes(tmp_path):
+    predictions = pd.DataFrame({"class": list("aab"), "predicted": list("abb")})
+    assert texts_of(plot_confusion(predictions), tmp_path) == [
+        "1 of a predicted as a, 50%",
+        "1 of a predicted as b, 50%",
+        "0 of b predicted as a, 0%",
+        "1 of b predicted as b, 100%",
+    ]
+    grid = pd.DataFrame({"x": [0, 1, 0, 1], "y": [0, 0, 2, 2], "feature_1": "u", "feature_2": "v"})
+    a = np.array([0.9, 0.8, 0.3, 0.2])
+    maps = pd.concat([grid.assign(**{"class": "a"}, posterior=a), grid.assign(**{"class": "b"}, posterior=1 - a)])
+    samples = pd.DataFrame({"x": [0.9, 0.1], "y": [0.2, 1.7], "class": ["b", "a"]})
+    assert texts_of(plot_posterior_regions(maps, samples), tmp_path) == [
+        "a sample of a: here b has 70%",
+        "a sample of b: here a has 80%",
+    ]
+    posteriors = pd.DataFrame({"class": list("aab"), "candidate": "a", "posterior": [0.01, 0.02, 0.97]})
+    assert texts_of(plot_posterior_histogram(posteriors, candidate="a", title="P(a)"), tmp_path) == [
+        "of this class, 0.00 to 0.05: 2",
+        "of another, 0.95 to 1.00: 1",
+    ]

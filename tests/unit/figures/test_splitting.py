@@ -14,7 +14,8 @@ def deviations():
         for splitter in ("random", "IS", "annealed")
         for size in (5, 50, 500)
     ]
-    return pd.DataFrame(rows, columns=["dataset", "splitter", "positives", "LD", "DCP", "rLD", "rLD_bound"])
+    table = pd.DataFrame(rows, columns=["dataset", "splitter", "positives", "LD", "DCP", "rLD", "rLD_bound"])
+    return table.assign(label=range(len(rows)))
 
 
 def test_a_panel_per_measure_and_a_series_per_pattern(deviations):

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -18,6 +20,7 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F
 
 _LONGEST_NAME = 41  # letters
 DPI = 200  # of files that hold pixels
+MOST_POINTS = 1000  # of a figure that have a text: more make a report heavy
 
 STYLE = {
     "font.family": "DejaVu Sans",
@@ -58,11 +61,24 @@ def tell(line: Line2D, texts: Sequence[str]) -> None:
     line.texts_of_points = list(texts)
 
 
+def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
+    """Like :func:`tell`, of bars, fields and what else is no line, at places in units of the axes."""
+    places = Line2D(x, y, visible=False)  # takes no room, either
+    axes.add_artist(places)
+    tell(places, texts)
+
+
+def interval(low: float, high: float, digits: str = ".3f") -> str:
+    """Limits as they follow a number in a text; nothing where there are none."""
+    return "" if np.isnan(low) else f" ({low:{digits}} to {high:{digits}})"
+
+
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
     """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing.
 
     A PNG holds what its points are, in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, places being shares
-    of width and height, from the left and from the top.
+    of width and height, from the left and from the top. Of more than ``MOST_POINTS``, those that lie closest together
+    are left to the first of them.
     """
     _lay_out(figure)
     for path in map(Path, paths):
@@ -77,13 +93,26 @@ def _points(figure: Figure) -> list[tuple[float, float, str]]:
     """Where the points are that have a text, and the text."""
     found = []
     for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
-        inside = figure.transFigure.inverted().transform(line.get_transform().transform(line.get_xydata()))
+        pixels = line.get_transform().transform(line.get_xydata())
+        seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox  # on the frame is not cut off
+        is_seen = ((pixels >= seen.min) & (pixels <= seen.max)).all(axis=1)  # NaN is not
+        places = figure.transFigure.inverted().transform(pixels).tolist()
         found += [
             (round(x, 4), round(1 - y, 4), text)
-            for (x, y), text in zip(inside.tolist(), line.texts_of_points, strict=True)
-            if 0 <= x <= 1 and 0 <= y <= 1  # NaN is not
+            for (x, y), text, is_in in zip(places, line.texts_of_points, is_seen, strict=True)
+            if is_in
         ]
-    return found
+    return _thinned(found, figure.get_size_inches())
+
+
+def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list[tuple[float, float, str]]:
+    """One point of each cell of a grid, which is as fine as it may be; points that stand alone stay."""
+    places = np.array([point[:2] for point in points]).reshape(-1, 2) * inches
+    kept, cell = np.arange(len(points)), 0.01
+    while len(kept) > MOST_POINTS:
+        kept = np.sort(np.unique(places // cell, axis=0, return_index=True)[1])
+        cell *= 1.2
+    return [points[position] for position in kept]
 
 
 def _lay_out(figure: Figure) -> None:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw
+from fairfold.figures import PALETTE, STYLE, interval, nothing_to_draw, tell
 from fairfold.figures.legend import MARKERS, Legend
 
 ALL = "all"  # what the table calls the mean over datasets
@@ -60,7 +60,9 @@ def _draw(axes: Axes, panel: pd.DataFrame, lanes: list[str], parts: list[str]) -
         numbers = panel[panel["dataset"] == lane].set_index("part").reindex(parts)
         positions, look = np.arange(len(parts)) + shift, _look(lane, lanes)
         axes.hlines(positions, numbers["low"], numbers["high"], color=look["color"], linewidth=0.9)
-        axes.plot(numbers["gain"], positions, **look)
+        (line,) = axes.plot(numbers["gain"], positions, **look)
+        rows = numbers[["gain", "low", "high"]].itertuples(name=None)
+        tell(line, [f"{part}, {_name(lane)}: {gain:+.4f}{interval(*ends, '+.4f')}" for part, gain, *ends in rows])
     axes.axvline(0, color="black", linewidth=0.6, zorder=0.8)
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))

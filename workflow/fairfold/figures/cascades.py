@@ -124,7 +124,9 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
             for rate, colour, marker in zip(rates, _cycle(PALETTE, rates), _cycle(MARKERS, rates), strict=True):
                 part = dots[(dots["model"] == model) & (dots["missing_rate"] == rate)]
                 style = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.5, "color": colour}
-                panel.plot(part["kept"], part["estimated"], marker, **style, label=f"{rate} % hidden")
+                (line,) = panel.plot(part["kept"], part["estimated"], marker, **style, label=f"{rate} % hidden")
+                rows = part[["label", "dataset", "estimated", "kept"]].itertuples(index=False, name=None)
+                tell(line, ["label {} of {}: estimated {:.2f}, kept {:.2f}".format(*row) for row in rows])
                 row = summary[(summary["model"] == model) & (summary["missing_rate"] == rate)]
                 _write_errors(panel, part["kept"].mean(), row)
         for row in axes:

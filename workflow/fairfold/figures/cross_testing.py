@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairfold.errors import DataError
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import PALETTE, STYLE, interval, tell
 
 MARKS = {  # procedure -> name, colour, marker
     "nested_cv": ("nested CV", PALETTE[0], "o"),
@@ -76,7 +76,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
         shift = side * _ASIDE * width
         curves = panel[panel["procedure"] == procedure].sort_values("x")
         theirs, ours = (curves[curves["source"] == source] for source in ("published", "ours"))
-        axes.plot(
+        (rings,) = axes.plot(
             theirs["x"] + shift,
             theirs["value"],
             color=colour,
@@ -90,7 +90,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
             label=f"{name}, published",
         )
         axes.vlines(ours["x"] + shift, ours["low"], ours["high"], color=colour, linewidth=1)
-        axes.plot(
+        (dots,) = axes.plot(
             ours["x"] + shift,
             ours["value"],
             color=colour,
@@ -100,6 +100,8 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
             markeredgewidth=0,
             label=name,
         )
+        tell(rings, [f"{name} at {row.x:g}, published: {row.value:.3f}" for row in theirs.itertuples()])
+        tell(dots, [f"{name} at {row.x:g}: {row.value:.3f}{interval(row.low, row.high)}" for row in ours.itertuples()])
     axes.axhline(nothing, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set_xticks(positions)
     axes.set_xlim(positions[0] - _MARGIN * width, positions[-1] + _MARGIN * width)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import STYLE, nothing_to_draw
+from fairfold.figures import STYLE, interval, nothing_to_draw, tell, tell_at
 from fairfold.figures.legend import Legend
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
@@ -80,15 +80,20 @@ def _name_procedures(axes: Axes, part: pd.DataFrame) -> None:
 
 
 def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
-    for metric, (_, shift, colour, face) in LABELS.items():
+    for metric, (name, shift, colour, face) in LABELS.items():
         means = part[part["metric"] == metric].reindex(PROCEDURES)
         positions = np.arange(len(means)) + shift
         axes.hlines(positions, means["low"], means["high"], color=colour, linewidth=1.2)
-        axes.plot(means["value"], positions, "o", color=colour, markerfacecolor=face, markersize=5, zorder=3)
+        look = {"color": colour, "markerfacecolor": face, "markersize": 5, "zorder": 3}
+        (line,) = axes.plot(means["value"], positions, "o", **look)
+        rows = zip(PROCEDURES.values(), means["value"], map(interval, means["low"], means["high"]), strict=True)
+        tell(line, [f"{procedure}, {name}: {value:.3f}{limits}" for procedure, value, limits in rows])
         for position, procedure in zip(positions, PROCEDURES, strict=True):
             dots = runs.loc[runs["procedure"] == procedure, metric]
             aside = position + np.sign(shift) * 0.16  # intervals and dots do not cover each other
-            axes.plot(dots, np.full(len(dots), aside), "o", color=colour, markersize=2, markeredgewidth=0, alpha=0.6)
+            look = {"color": colour, "markersize": 2, "markeredgewidth": 0, "alpha": 0.6}
+            (line,) = axes.plot(dots, np.full(len(dots), aside), "o", **look)
+            tell(line, [f"{PROCEDURES[procedure]}, {name}, one repetition: {value:.3f}" for value in dots])
     shown = runs[list(LABELS)].melt()["value"].dropna()
     if len(shown):
         room = 0.15 * (shown.max() - shown.min()) or 0.01
@@ -100,7 +105,9 @@ def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
     shares = part[part["metric"] == "significant_fraction"].reindex(PROCEDURES)
     positions = np.arange(len(shares))
     axes.hlines(positions, shares["low"], shares["high"], color="black", linewidth=1.2)
-    axes.plot(shares["value"], positions, "o", color="black", markersize=5, clip_on=False)
+    (line,) = axes.plot(shares["value"], positions, "o", color="black", markersize=5, clip_on=False)
+    rows = zip(PROCEDURES.values(), shares[["value", "low", "high"]].itertuples(index=False), strict=True)
+    tell(line, [f"{name}: {row.value:.0%} significant{interval(row.low, row.high, '.0%')}" for name, row in rows])
     axes.axvline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
@@ -113,6 +120,10 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
     for candidate, look in looks.items():
         widths = chosen.loc[chosen["candidate"] == candidate, "value"].reindex(PROCEDURES).fillna(0).to_numpy()
         axes.barh(range(len(widths)), widths, left=left, height=0.55, **look)
+        bars = zip(left + widths / 2, range(len(widths)), PROCEDURES.values(), widths, strict=True)
+        for middle, place, procedure, width in bars:
+            if width:
+                tell_at(axes, [middle], [place], [f"{procedure}: {candidate} in {width:.0%} of choices"])
         left += widths
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])

@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairfold.figures import PALETTE, STYLE, name_of
+from fairfold.figures import PALETTE, STYLE, name_of, tell, tell_at
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 _BINS = np.linspace(0, 1, 21)
@@ -41,6 +41,8 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
         for (row, column), count in np.ndenumerate(counts.to_numpy()):
             colour = "white" if share[row, column] > 0.5 else "black"
             axis.text(column, row, f"{count:,}", ha="center", va="center", color=colour)
+            said = f"{count:,} of {names[row]} predicted as {names[column]}, {share[row, column]:.0%}"
+            tell_at(axis, [column], [row], [said])
         shown = list(map(name_of, names))
         axis.set_xticks(range(len(names)), shown, rotation=45, ha="right", rotation_mode="anchor")
         axis.set_yticks(range(len(names)), shown)
@@ -72,7 +74,12 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
             axis.pcolormesh(grids[k].columns, grids[k].index, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
             part = samples[samples["class"] == name]
             style = {"color": colour, "marker": marker, "linestyle": "", "markersize": 4, "markeredgecolor": "black"}
-            axis.plot(part["x"], part["y"], **style, markeredgewidth=0.4)
+            (line,) = axis.plot(part["x"], part["y"], **style, markeredgewidth=0.4)
+            nearest = [
+                abs(np.subtract.outer(part[at].to_numpy(), grids[k].axes[at == "x"])).argmin(axis=1) for at in "yx"
+            ]
+            found = zip(best[*nearest], posterior.max(axis=0)[*nearest], strict=True)
+            tell(line, [f"a sample of {name}: here {names[likeliest]} has {chance:.0%}" for likeliest, chance in found])
             handles.append(Line2D([], [], **style, markeredgewidth=0.4, label=name_of(name)))
         axis.contour(
             grids[0].columns,
@@ -105,7 +112,11 @@ def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title:
             (is_of_class, "of this class", PALETTE[0]),
             (~is_of_class, "of another", PALETTE[3]),
         ):
-            axis.hist(part.loc[mask, "posterior"], _BINS, color=colour, alpha=0.55, label=f"{name} ({mask.sum()})")
+            look = {"color": colour, "alpha": 0.55, "label": f"{name} ({mask.sum()})"}
+            heights, *_ = axis.hist(part.loc[mask, "posterior"], _BINS, **look)
+            bars = [bar for bar in zip(_BINS[:-1], _BINS[1:], heights, strict=True) if bar[-1]]
+            said = [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}" for low, high, height in bars]
+            tell_at(axis, [(low + high) / 2 for low, high, _ in bars], heights[heights > 0], said)
         axis.set(xlabel=title, ylabel="samples", xlim=(0, 1))
         figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return figure
@@ -144,13 +155,18 @@ def _look(position: int) -> dict[str, str]:
 def _draw_comparison(axis: Axes, table: pd.DataFrame, quantity: str, codings: list[str], losses: list[str]) -> None:
     factor = 100 if quantity == "error" else 1
     peers = table[table["binary_loss"].isna()]
-    axis.plot(factor * peers[quantity], peers["coding"].map(codings.index), "|", color="black", markersize=9)
+    places = peers["coding"].map(codings.index)
+    (line,) = axis.plot(factor * peers[quantity], places, "|", color="black", markersize=9)
+    unit = " %" if quantity == "error" else ""
+    tell(line, [f"{name}: {value:.3g}{unit}" for name, value in zip(peers["coding"], line.get_xdata(), strict=True)])
     for position, loss in enumerate(losses):
         for decoding, face in (("lossweighted", None), ("lossbased", "none")):
             part = table[(table["binary_loss"] == loss) & (table["decoding"] == decoding)]
             height = part["coding"].map(codings.index) + 0.5 * ((position + 0.5) / len(losses) - 0.5)
             style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **_look(position)}
-            axis.plot(factor * part[quantity], height, **style, **({"markerfacecolor": face} if face else {}))
+            (line,) = axis.plot(factor * part[quantity], height, **style, **({"markerfacecolor": face} if face else {}))
+            values = zip(part["coding"], line.get_xdata(), strict=True)
+            tell(line, [f"{coding}, {loss}, {decoding}: {value:.3g}{unit}" for coding, value in values])
     axis.set_yticks(range(len(codings)), codings)
     axis.set_ylim(len(codings) - 0.5, -0.5)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import PALETTE, STYLE, interval, tell
 
 METRIC_LABELS = {"average_precision": "average precision", "roc_auc": "AUROC", "f1": "F1"}
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
@@ -66,14 +66,18 @@ def _draw_panel(
         rows = 1000 * numbers[[quantity, "sd_low", "sd_high", "bias_se", "bias_difference_se"]]
         positions, values = np.arange(len(methods)) + shift, rows[quantity].to_numpy()
         if quantity == "sd":
-            axes.hlines(positions, rows["sd_low"], rows["sd_high"], color=colour, linewidth=1)
+            low, high = rows["sd_low"], rows["sd_high"]
+            axes.hlines(positions, low, high, color=colour, linewidth=1)
         else:
             thin, thick = quantile * rows["bias_se"], quantile * rows["bias_difference_se"]
-            axes.hlines(positions, values - thin, values + thin, color=colour, linewidth=0.6)
+            low, high = values - thin, values + thin
+            axes.hlines(positions, low, high, color=colour, linewidth=0.6)
             axes.hlines(positions, values - thick, values + thick, color=colour, linewidth=2)
-        axes.plot(
-            values, positions, marker, color=colour, markersize=3.2, markeredgewidth=0, label=f"{average}-averaged"
-        )
+        name = f"{average}-averaged"
+        (line,) = axes.plot(values, positions, marker, color=colour, markersize=3.2, markeredgewidth=0, label=name)
+        limits = map(interval, low, high, [".1f"] * len(methods))
+        said = zip(methods, values, limits, strict=True)
+        tell(line, [f"{method}, {name}: {quantity} {value:.1f}{limit} thousandths" for method, value, limit in said])
         axes.axvline(rows.loc[baseline, quantity], color=colour, linewidth=0.6, linestyle="--", alpha=0.7, zorder=0.9)
     if quantity == "sd":
         axes.set_xlim(left=0)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairfold.figures import PALETTE, STYLE, name_of, nothing_to_draw
+from fairfold.figures import PALETTE, STYLE, interval, name_of, nothing_to_draw, tell
 
 MOST_LABELS = 60
 _SCORES = {"roc_auc": "AUROC", "average_precision": "average precision", "mcc": "Matthews correlation"}
@@ -37,7 +37,9 @@ def plot_label_scores(scores: pd.DataFrame) -> Figure:
         places = np.arange(len(shown))
         for panel, (score, name), colour in zip(axes, _SCORES.items(), PALETTE, strict=False):
             panel.hlines(places, shown[f"{score}_low"], shown[f"{score}_high"], color=colour, linewidth=1)
-            panel.plot(shown[score], places, "o", color=colour, markersize=3.2)
+            (line,) = panel.plot(shown[score], places, "o", color=colour, markersize=3.2)
+            rows = shown[["label", score, f"{score}_low", f"{score}_high"]].itertuples(index=False, name=None)
+            tell(line, [f"{label}: {name} {value:.3f}{interval(*ends)}" for label, value, *ends in rows])
             panel.set_xlabel(name)
             panel.grid(visible=False, axis="y")
             if score == "average_precision" and "share" in shown:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairfold.figures import STYLE, nothing_to_draw
+from fairfold.figures import STYLE, nothing_to_draw, tell
 from fairfold.figures.legend import Legend
 
 _NAMES = {"average_precision": "average precision", "f1": "F1"}
@@ -81,12 +81,18 @@ def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], models: list[str], 
         look = _look(model, names)
         axes.vlines(place, mean - sd, mean + sd, color=look["color"], linewidth=0.7)
         is_there = mean.notna().to_numpy()
-        axes.plot(place[is_there], mean[is_there], **look)
+        (line,) = axes.plot(place[is_there], mean[is_there], **look)
+        rows = numbers.loc[is_there, ["mean", "sd"]].itertuples(name=None)
+        tell(line, [f"{model}, {band} positives: {value:.3f}{_spread(sd)}" for band, value, sd in rows])
     n_labels = panel.groupby("band")["n_labels"].first().reindex(bands)
     counts = ["–" if np.isnan(n) else f"{n:.0f}" if n >= 1 else f"{n:.1f}" for n in n_labels]
     axes.set_xticks(np.arange(len(bands)), [f"{band}\n({n})" for band, n in zip(bands, counts, strict=True)])
     axes.set_xlim(-0.5, len(bands) - 0.5)
     axes.grid(visible=False, axis="x")
+
+
+def _spread(sd: float) -> str:
+    return "" if np.isnan(sd) else f" ± {sd:.3f}"
 
 
 def _name(of_metric: pd.DataFrame) -> str:

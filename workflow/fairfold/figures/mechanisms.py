@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import STYLE, nothing_to_draw
+from fairfold.figures import STYLE, interval, nothing_to_draw, tell
 from fairfold.figures.legend import Legend
 
 RATE = "missing rate (%)"
@@ -88,8 +88,15 @@ def _draw(
     low, middle, high, truth = (table[column] for column in columns)
     look = _look(names, model)
     axes.hlines(positions, low, high, color=look["color"], linewidth=0.9)
-    axes.plot(middle, positions, **look)
-    axes.plot(truth, positions, **{**look, "marker": "|", "markersize": 7, "markeredgewidth": 1.4})
+    (estimates,) = axes.plot(middle, positions, **look)
+    (lines,) = axes.plot(truth, positions, **{**look, "marker": "|", "markersize": 7, "markeredgewidth": 1.4})
+    what, digits = (model, ".3f") if model else ("missing rate", ".1f")
+    rows = [(f"{way}, {what}", *numbers) for way, *numbers in table[list(columns)].itertuples(name=None)]
+    said = [
+        f"{name}: estimated {value:{digits}}{interval(least, most, digits)}" for name, least, value, most, _ in rows
+    ]
+    tell(estimates, said)
+    tell(lines, [f"{name}: {value:{digits}} by all labels" for name, *_, value in rows])
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
 

@@ -59,7 +59,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
     for model, curve in panel.sort_values("n_draws").groupby("model", sort=False):
         (line,) = axes.plot(curve["n_draws"], 100 * curve["win_percentage"], **looks[model])
         wins = zip(curve["win_percentage"], curve["n_draws"], strict=True)
-        tell(line, [f"{model} wins {win:.1%} of {n:,} draws" for win, n in wins])
+        tell(line, [f"{model} wins {win:.1%} of {n:,.0f} draws" for win, n in wins])
         for side in ("permuted_lower", "permuted_upper"):
             if curve[side].notna().any():
                 axes.plot(curve["n_draws"], 100 * curve[side], color=looks[model]["color"], **_PERMUTED, zorder=1.5)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import PALETTE, STYLE
+from fairfold.figures import PALETTE, STYLE, interval, tell
 from fairfold.figures.legend import Legend
 
 MARKERS = "os^vPX"
@@ -80,9 +80,15 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, lanes: list[str], sp
         numbers = panel[panel["dataset"] == lane].set_index("splitter").reindex(splitters)
         positions, look = np.arange(len(splitters)) + shift, _look(lane, lanes)
         tau.hlines(positions, numbers["tau_low"], numbers["tau_high"], color=look["color"], linewidth=0.9)
-        tau.plot(numbers["tau_same_folds"], positions, **look | _HOLLOW)
-        tau.plot(numbers["kendall_tau"], positions, **look)
-        share.plot(100 * numbers["share_split"], positions, **look)
+        (hollow,) = tau.plot(numbers["tau_same_folds"], positions, **look | _HOLLOW)
+        (filled,) = tau.plot(numbers["kendall_tau"], positions, **look)
+        (shares,) = share.plot(100 * numbers["share_split"], positions, **look)
+        rows = [(f"{row.Index}, {lane}", row) for row in numbers.itertuples()]
+        tell(hollow, [f"{name}, same folds: tau {row.tau_same_folds:.3f}" for name, row in rows])
+        limits = [interval(row.tau_low, row.tau_high) for _, row in rows]
+        news = zip(rows, limits, strict=True)
+        tell(filled, [f"{name}, new folds: tau {row.kendall_tau:.3f}{limit}" for (name, row), limit in news])
+        tell(shares, [f"{name}: the split's share is {row.share_split:.0%}" for name, row in rows])
     share.axvline(0, color="black", linewidth=0.6, zorder=0.8)
     for axes in (tau, share):
         axes.grid(visible=False, axis="y")

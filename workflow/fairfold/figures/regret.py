@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw, tell
+from fairfold.figures import PALETTE, STYLE, interval, nothing_to_draw, tell
 from fairfold.figures.legend import MARKERS, Legend
 
 _ROW = 0.17  # inches
@@ -65,14 +65,10 @@ def _draw(axes: Axes, regret: pd.DataFrame, strategies: list[str], rates: list[i
         axes.hlines(positions, part["low"], part["high"], color=colour, linewidth=1)
         (line,) = axes.plot(part["regret"], positions, marker, color=colour, markersize=3.5, clip_on=False)
         means = part[["regret", "low", "high"]].itertuples(name=None)
-        tell(line, [f"{way}, {rate} % hidden: {mean:.3f}{_interval(low, high)}" for way, mean, low, high in means])
+        tell(line, [f"{way}, {rate} % hidden: {mean:.3f}{interval(low, high)}" for way, mean, low, high in means])
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4))
     axes.grid(visible=False, axis="y")
-
-
-def _interval(low: float, high: float) -> str:
-    return "" if np.isnan(low) else f" ({low:.3f} to {high:.3f})"
 
 
 def _looks(rates: list[int]) -> list[tuple[str, str]]:

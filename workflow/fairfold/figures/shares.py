@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairfold.figures import STYLE
+from fairfold.figures import STYLE, interval, tell, tell_at
 from fairfold.figures.cross_testing import MARKS
 
 NUMBERS = {"power": ("low", "high"), "level": ("level_low", "level_high")}
@@ -53,22 +53,26 @@ def plot_test_shares(table: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
 
 def _draw_panel(axes: Axes, panel: pd.DataFrame, number: str, alpha: float) -> None:
     low, high = NUMBERS[number]
-    for side, (procedure, (_, colour, marker)) in zip((0, -1, 1), MARKS.items(), strict=True):
+    shares = 100 * np.unique(panel["test_fraction"].dropna())
+    for side, (procedure, (name, colour, marker)) in zip((0, -1, 1), MARKS.items(), strict=True):
         curve = panel[(panel["procedure"] == procedure) & panel[number].notna()]
         if procedure == "nested_cv":
             for _, whole in curve.iterrows():
                 axes.axhspan(whole[low], whole[high], color=colour, alpha=0.15, linewidth=0)
                 axes.axhline(whole[number], color=colour, linewidth=1)
+                said = f"{name}: {whole[number]:.0%}{interval(whole[low], whole[high], '.0%')}"
+                tell_at(axes, shares, [whole[number]] * len(shares), [said] * len(shares))
             continue
         x = 100 * curve["test_fraction"] + side * _ASIDE
         axes.vlines(x, curve[low], curve[high], color=colour, linewidth=1)
-        axes.plot(x, curve[number], color=colour, linewidth=1)
+        (line,) = axes.plot(x, curve[number], color=colour, linewidth=1)
+        rows = curve[["test_fraction", number, low, high]].itertuples(index=False, name=None)
+        tell(line, [f"{name}, {at:.0%} tested: {share:.0%}{interval(*ends, '.0%')}" for at, share, *ends in rows])
         for is_top, fill in ((True, colour), (False, "white")):
             marks = curve["is_top"].to_numpy(dtype=bool) == is_top if number == "power" else np.full(len(x), is_top)
             look = {"linestyle": "none", "marker": marker, "markersize": 4, "markeredgewidth": 0.9}
             axes.plot(x[marks], curve[number][marks], color=colour, markerfacecolor=fill, **look)
     axes.axhline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
-    shares = 100 * np.unique(panel["test_fraction"].dropna())
     axes.set_xticks(shares)
     axes.set_xlim(shares[0] - _MARGIN, shares[-1] + _MARGIN)
     axes.grid(visible=False, axis="x")

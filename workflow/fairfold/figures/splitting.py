@@ -34,9 +34,11 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
         styles = _styles(deviations["pattern"].unique())
         for panel, measure in zip(axes, measures, strict=True):
             for pattern, part in deviations.groupby("pattern", sort=False):
-                panel.plot(
+                (line,) = panel.plot(
                     part["positives"], part[measure], linestyle="", markersize=3, label=pattern, **styles[pattern]
                 )
+                values = zip(part["positives"], part[measure], strict=True)
+                tell(line, [f"{pattern}, {n:,} positives: {measure} {value:.3g}" for n, value in values])
             panel.set(xscale="log", xlabel="positives of the label", ylabel=measure)
             panel.set_ylim(bottom=0 if measure != "DCP" else None)
         _legend_above(figure, axes[0], ncols=3)
@@ -48,7 +50,8 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
 
     Parameters
     ----------
-    deviations : columns ``dataset, splitter, positives, rLD, rLD_bound``; the bound is drawn as a line of grey dots.
+    deviations : columns ``dataset, splitter, label, positives, rLD, rLD_bound``; the bound is drawn as a line of grey
+        dots.
     """
     datasets, splitters = deviations["dataset"].unique(), deviations["splitter"].unique()
     with mpl.rc_context(STYLE):
@@ -59,8 +62,11 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
                 panel = axes[row, column]
                 chosen = (deviations["dataset"] == dataset) & (deviations["splitter"] == splitter)
                 part = deviations[chosen]
-                panel.plot(part["positives"], part["rLD"], ".", markersize=2, color=PALETTE[0], rasterized=True)
-                panel.plot(part["positives"], part["rLD_bound"], ".", markersize=1, color="#555555", rasterized=True)
+                dots = {"rasterized": True, "linestyle": "", "marker": "."}
+                (line,) = panel.plot(part["positives"], part["rLD"], markersize=2, color=PALETTE[0], **dots)
+                panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
+                rows = part[["label", "positives", "rLD", "rLD_bound"]].itertuples(index=False, name=None)
+                tell(line, ["label {}, {:,} positives: rLD {:.2g}, least {:.2g}".format(*row) for row in rows])
                 panel.set_xscale("log")
                 panel.xaxis.set_minor_formatter(NullFormatter())
                 panel.set_yscale("symlog", linthresh=1e-3)

@@ -16,7 +16,7 @@ from matplotlib.patches import Ellipse, Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from fairfold.errors import DataError
-from fairfold.figures import PALETTE, STYLE, name_of
+from fairfold.figures import PALETTE, STYLE, interval, name_of, tell
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -111,7 +111,9 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
             curve, colour = curves[curves["classifier"] == name].sort_values("n_draws"), _look(name, names)[0]
             for column, style in (("win_percentage", "--"), ("lower", "-"), ("upper", "-")):
                 width = 1.2 if column == "win_percentage" else 0.7
-                axis.plot(curve["n_draws"], 100 * curve[column], style, color=colour, linewidth=width)
+                (line,) = axis.plot(curve["n_draws"], 100 * curve[column], style, color=colour, linewidth=width)
+                if column == "win_percentage":
+                    _tell_wins(line, name, curve)
         axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
         axis.set_ylim(bottom=0)
         kinds = (("exact", "--", 1.2), ("2.5 and 97.5 % of estimates", "-", 0.7))
@@ -174,7 +176,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
             band = 100 * null[["null_lower", "null_upper"]].T.to_numpy()
             axis.fill_between(null["n_draws"], *band, color="#999999", alpha=0.35, lw=0, zorder=0.8)
             for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
-                _line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names)
+                _tell_wins(_line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names), name, curve)
                 for side in ("permuted_lower", "permuted_upper") if has_permuted else ():
                     colour = _look(name, names)[0]
                     axis.plot(curve["n_draws"], 100 * curve[side], ":", color=colour, linewidth=0.7, zorder=1.5)
@@ -271,7 +273,9 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
                 _MARKERS[sizes.index(n_sampled) % len(_MARKERS)],
             )
             ratio, error = part["n_draws"] / n_sampled, 100 * part["rmse"]
-            axis.plot(ratio, error, marker, color=colour, markersize=2.5, markeredgewidth=0, alpha=0.6)
+            (line,) = axis.plot(ratio, error, marker, color=colour, markersize=2.5, markeredgewidth=0, alpha=0.6)
+            dots = zip(part["n_draws"], error, strict=True)
+            tell(line, [f"{source}, M = {n_sampled:,}, N = {n:,.0f}: {value:.2g} %" for n, value in dots])
         _draw_boxes(axis, errors["n_draws"] / errors["n_sampled"], 100 * errors["rmse"])
         ends = (errors["n_draws"] / errors["n_sampled"]).agg(["min", "max"]).clip(upper=1).to_numpy()
         axis.plot(ends, 100 * factor * ends**exponent, color="black", linewidth=1)
@@ -309,7 +313,7 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
             for n_draws, curve in part.groupby("n_draws"):
                 number = draws.index(n_draws)
                 style = ("-", "--", "-.", ":")[number % 4]
-                axis.plot(
+                (line,) = axis.plot(
                     curve["rank"],
                     curve["weight"],
                     linestyle=style,
@@ -317,6 +321,8 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
                     linewidth=1.2,
                     label=f"N = {n_draws:,.0f}",
                 )
+                ranks = zip(curve["rank"], curve["weight"], strict=True)
+                tell(line, [f"rank {rank:,.0f} is the best of {n_draws:,.0f}: {weight:.2g}" for rank, weight in ranks])
             axis.set(title=f"M = {n_sampled:,}", xlabel="rank of the feature set", ylabel="probability to be the best")
             axis.set(xscale="log", yscale="log")
             largest = part["weight"].max()
@@ -348,9 +354,16 @@ def _other(position: int) -> str:
     return _OTHERS[position % len(_OTHERS)]
 
 
-def _line(axis: Axes, x: pd.Series, y: pd.Series, name: str, names: list[str]) -> None:
+def _line(axis: Axes, x: pd.Series, y: pd.Series, name: str, names: list[str]) -> Line2D:
     colour, style = _look(name, names)
-    axis.plot(x, y, color=colour, linestyle=style, linewidth=1.2, label=name)
+    return axis.plot(x, y, color=colour, linestyle=style, linewidth=1.2, label=name)[0]
+
+
+def _tell_wins(line: Line2D, name: str, curve: pd.DataFrame) -> None:
+    """Say the win percentage of each point, with its limits where the table has them."""
+    limits = 100 * curve.reindex(columns=["lower", "upper"]).to_numpy()
+    wins = zip(*line.get_data(), limits, strict=True)
+    tell(line, [f"{name} wins {win:.1f} %{interval(*ends, '.1f')} at N = {n:,.0f}" for n, win, ends in wins])
 
 
 def _handles(names: Iterable[str]) -> list[Line2D]:
@@ -379,7 +392,7 @@ def _draw_bands(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
     for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
         sides = 100 * curve[["lower", "upper"]].T.to_numpy()
         axis.fill_between(curve["n_draws"], *sides, color=_look(name, names)[0], alpha=0.25, lw=0)
-        _line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names)
+        _tell_wins(_line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names), name, curve)
     axis.set_ylim(bottom=0)
 
 
