@@ -56,41 +56,71 @@ for (const link of document.querySelectorAll("a.zoom")) {
   });
 }
 
-// What a point of a figure is, for who points at it: the nearest one, a finger's breadth away at most.
+// What a point of a figure is: the nearest one, a finger's breadth away at most, for who points at it; and one after the
+// other by a slider, which keyboards and screen readers reach. Escape closes the note.
 const REACH = 24;
 for (const picture of document.querySelectorAll(".picture[data-points]")) {
   const points = JSON.parse(picture.dataset.points);
-  const image = picture.querySelector("img");
-  const frame = image.parentElement;
+  const frame = picture.querySelector(".frame");
+  const image = frame.querySelector("img");
   const note = document.createElement("span");
   const ring = document.createElement("span");
+  const slider = document.createElement("input");
   note.className = "told";
+  note.role = "status"; // is read out when its text changes
   ring.className = "ring";
-  note.hidden = ring.hidden = true;
+  slider.className = "step";
+  slider.type = "range";
+  slider.min = slider.step = 1;
+  slider.max = points.length;
+  slider.value = 1;
+  slider.ariaLabel = `${points.length} points of the figure: ${image.alt}`;
   frame.append(ring, note);
-  const point = (event) => {
+  frame.after(slider);
+
+  const hide = () => {
+    ring.hidden = true;
+    note.textContent = "";
+  };
+  const show = ([x, y, text]) => {
     const box = image.getBoundingClientRect();
     const outer = frame.getBoundingClientRect();
-    let nearest = null;
-    let least = REACH;
-    for (const [x, y, text] of points) {
-      const distance = Math.hypot(box.left + x * box.width - event.clientX, box.top + y * box.height - event.clientY);
-      if (distance < least) [nearest, least] = [[x * box.width, y * box.height, text], distance];
-    }
-    note.hidden = ring.hidden = nearest === null;
-    if (nearest === null) return;
-    const left = box.left - outer.left + frame.scrollLeft + nearest[0];
-    const top = box.top - outer.top + nearest[1];
-    note.textContent = nearest[2];
+    const left = box.left - outer.left + frame.scrollLeft + x * box.width;
+    const top = box.top - outer.top + y * box.height;
+    ring.hidden = false;
+    note.textContent = text;
     ring.style.left = `${left}px`;
     ring.style.top = note.style.top = `${top}px`;
     const room = frame.scrollLeft + frame.clientWidth - note.offsetWidth - 4;
     note.style.left = `${Math.max(frame.scrollLeft + 4, Math.min(left + 10, room))}px`;
     note.classList.toggle("below", top < note.offsetHeight + 12);
   };
+  const point = (event) => {
+    const box = image.getBoundingClientRect();
+    let nearest = null;
+    let least = REACH;
+    for (const each of points) {
+      const [x, y] = each;
+      const distance = Math.hypot(box.left + x * box.width - event.clientX, box.top + y * box.height - event.clientY);
+      if (distance < least) [nearest, least] = [each, distance];
+    }
+    if (nearest) show(nearest);
+    else hide();
+  };
+  const step = () => {
+    const each = points[slider.value - 1];
+    show(each);
+    ring.scrollIntoView({ block: "nearest", inline: "nearest" });
+    show(each); // where there is room for it now
+  };
   image.addEventListener("pointermove", point);
   image.addEventListener("pointerdown", point);
-  image.addEventListener("pointerleave", () => { note.hidden = ring.hidden = true; });
+  image.addEventListener("pointerleave", hide);
+  slider.addEventListener("focus", step);
+  slider.addEventListener("input", step);
+  slider.addEventListener("blur", hide);
+  addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  hide();
 }
 
 // Sections: folded but for the answer; whatever a link leads to, and what is printed, is unfolded.
@@ -98,7 +128,8 @@ const folds = [...document.querySelectorAll("details.fold")];
 const unfoldAll = document.getElementById("unfold");
 const unfoldTarget = () => {
   const target = document.getElementById(location.hash.slice(1));
-  const fold = target && (target.closest("details.fold") ?? target.closest("section")?.querySelector("details.fold"));
+  const section = target?.matches("h2") ? target.closest("section") : null; // all of it, not what stands open in it
+  const fold = target?.closest("details.fold") ?? section?.querySelector("details.fold");
   if (!fold || fold.open) return;
   fold.open = true;
   target.scrollIntoView();

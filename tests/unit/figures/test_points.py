@@ -87,6 +87,18 @@ def test_the_picture_has_the_point_where_it_is_said_to_be(tmp_path):
         assert (pixels[round(y * height), round(x * width)] == [255, 0, 0]).all()
 
 
+def test_places_are_those_of_axes_that_are_made_square(tmp_path):
+    figure = Figure(figsize=(6, 2))
+    axes = figure.subplots()
+    axes.imshow([[0, 1], [1, 1]], cmap="gray")
+    tell_at(axes, [0], [0], ["the black one"])
+    save_figure(figure, [tmp_path / "figure.png"])
+    with Image.open(tmp_path / "figure.png") as image:
+        is_black = (np.asarray(image.convert("L"))[100:150] == 0).sum(axis=0) == 50  # rows in its middle
+    ((x, _, _),) = points_in(tmp_path / "figure.png")
+    assert x * is_black.size == pytest.approx(np.flatnonzero(is_black).mean(), abs=3)
+
+
 def test_nothing_is_written_where_nothing_is_said(tmp_path):
     figure = Figure()
     (line,) = figure.subplots().plot([1, 2])

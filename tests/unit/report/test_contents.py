@@ -70,6 +70,8 @@ def test_declared_contents_are_whole():
         ("{title: a, figur: x}", "did you mean 'figure'"),
         ("{title: a}", "figure"),
         ("{figure: x}", "title"),
+        ("{title: a, figure: x.png, draw: 'x:plot_x', reads: [t.csv], caption: c}", "alt"),
+        ("{title: a, key_figure: x.png, alt: what one sees}", "caption"),
     ],
 )
 def test_mistakes_are_told(tmp_path, item, told):

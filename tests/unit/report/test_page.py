@@ -75,6 +75,8 @@ def test_figures_are_whole_and_described(page, results):
     assert base64.b64decode(source) == (results / "figures/percentile_ranks.png").read_bytes()
     assert len(page.attributes("img", "alt")) == 2  # in the overview, and in its place
     assert all(len(alternative) > 20 for alternative in page.attributes("img", "alt"))
+    captions = [attributes["id"] for tag, attributes in page.elements if tag == "figcaption"]
+    assert page.attributes("img", "aria-describedby") == captions
     assert page.attributes("img", "width")[0] == "192"
     assert page.attributes("img", "height")[0] == "48"
     assert page.attributes("a", "href").count("figures/percentile_ranks.pdf") == 2
@@ -115,6 +117,9 @@ def test_files_that_no_entry_names_come_last(results, files, config):
     text = Page(render_report(results, [*files, "tables/new_table.csv"], config)).text
     assert "Other results 1 table Table 3 tables/new_table.csv" in text
     assert "Other results" not in Page(render_report(results, files, config)).text
+    (results / "figures/new.png").write_bytes((results / "figures/percentile_ranks.png").read_bytes())
+    page = Page(render_report(results, [*files, "figures/new.png"], config))
+    assert page.attributes("img", "alt")[-1] == "figures/new.png"
 
 
 def test_the_answer_comes_from_ranks(page):

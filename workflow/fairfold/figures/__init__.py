@@ -93,6 +93,7 @@ def _points(figure: Figure) -> list[tuple[float, float, str]]:
     """Where the points are that have a text, and the text."""
     found = []
     for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
+        line.axes.apply_aspect()  # as drawing does, which comes later
         pixels = line.get_transform().transform(line.get_xydata())
         seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox  # on the frame is not cut off
         is_seen = ((pixels >= seen.min) & (pixels <= seen.max)).all(axis=1)  # NaN is not

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,13 +10,13 @@ from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
-from PIL import Image
 
 from fairfold import __version__
 from fairfold.report.answers import group_sentences, rank_sentences
 from fairfold.report.contents import Item, Section, is_on, load_contents, owner, select
 from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
 from fairfold.report.failures import failures_of
+from fairfold.report.images import embedded_image
 from fairfold.report.published import published_sentences
 from fairfold.report.tables import read_results, table_html, table_of, table_of_file
 from fairfold.report.templates import render, text_html
@@ -26,7 +25,6 @@ from fairfold.report.versions import gather_versions
 _LEGEND = "legend.csv"
 _MOST_DATASETS_IN_ANSWER = 4
 _LEADING = 2  # which model is best, and which cannot be told from it
-_SCALE = 96 / 200  # pixels per inch of a page and of a figure
 
 # What an entry may have, and most have not
 _EMPTY = {
@@ -100,7 +98,9 @@ def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
     folders = ("figures/", "tables/")
     files = [file for file in all_files if file.startswith(folders) and PurePosixPath(file).suffix in shown]
     items = [
-        {shown[PurePosixPath(file).suffix]: file, "title": file} for file in sorted(files) if not owner(file, contents)
+        {shown[PurePosixPath(file).suffix]: file, "title": file, "alt": file}
+        for file in sorted(files)
+        if not owner(file, contents)
     ]
     return {"id": "other-results", "title": "Other results", "items": items}
 
@@ -119,13 +119,13 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
             more += content["tables"]
             continue
         frame = {"kind": kind, "id": f"{section['id']}-{position + 1}", "title": entry["title"]}
+        frame["is_open"] = entry.get("open", False)
         caption = text_html(entry.get("caption", ""), study.config, entry.get("labels_of"))
         items.append({**_EMPTY, **frame, "caption": caption, **content})
     intro = text_html(section.get("intro", ""), study.config, section.get("labels_of"))
     return {
         "id": section["id"],
-        "is_folded": section.get("folded", True),
-        "inside": _inside(items, more),
+        "inside": _inside([item for item in items if not item["is_open"]], more),
         "title": section["title"],
         "intro": intro,
         "items": items,
@@ -136,8 +136,9 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
 
 
 def _inside(items: list[dict[str, Any]], more: list[dict[str, Any]]) -> str:
-    """What a folded section has: its figures, tables and what else, counted."""
-    kinds = [item["kind"] if item["kind"] in ("figure", "table") else "other" for item in items]
+    """What is folded of a section: figures, tables and what else, counted; nothing where nothing is."""
+    shown = {"figure": "figure", "key_figure": "figure", "table": "table"}
+    kinds = [shown.get(item["kind"], "other") for item in items]
     counts = {"figure": kinds.count("figure"), "table": kinds.count("table") + len(more)}
     named = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
     named += [item["title"] for item, kind in zip(items, kinds, strict=True) if kind == "other"]
@@ -170,20 +171,13 @@ def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
 
 
 def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
-    data = (study.results / file).read_bytes()
-    with Image.open(study.results / file) as image:  # its header only
-        (width, height), points = image.size, image.info.get("Points")
     vector = str(PurePosixPath(file).with_suffix(".pdf"))
-    alternative = entry.get("alt", entry["title"])
     return {
+        **embedded_image((study.results / file).read_bytes()),
         "file": file,
         "pdf": vector if vector in study.files else None,
-        "uri": f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}",
-        "width": round(width * _SCALE),
-        "height": round(height * _SCALE),
         "name": name,
-        "alt": f"{alternative}: {name}" if name else alternative,
-        "points": points,
+        "alt": f"{entry['alt']}: {name}" if name else entry["alt"],
     }
 
 
