@@ -56,6 +56,14 @@ def test_every_job_has_a_log_of_its_own_and_is_measured(study, root):
         assert ("benchmark" in job) is (rule not in UNMEASURED), rule
 
 
+def test_the_quick_study_is_sixty_jobs_at_most(study, root):
+    """Each costs a good part of a second besides what it does, so that small ones go together as one."""
+    config = yaml.safe_load((root / "config" / "config.yaml").read_text())
+    code, output = study(config).run("--dry-run", "--quiet", "rules")
+    assert code == 0, output
+    assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 60
+
+
 @pytest.mark.parametrize(("cores", "expected"), [(2, {"1"}), (9, {"2"}), (400, {"8"})])
 def test_units_share_the_cores(study, root, cores, expected):
     """Of four units each has a core, or as many as are there for each, and no more than it has models."""
