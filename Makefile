@@ -23,9 +23,7 @@ SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscop
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
-	@echo "The quick study: three to four minutes on two cores, of which a quarter is compiling, the first time only."
-	@$(SNAKEMAKE)
-	@echo "The report is $(CURDIR)/results/report.html"
+	@$(BIN)/python -m fairfold study --cores $(or $(CORES),all)
 
 paper: $(ENVIRONMENT)
 	@$(SNAKEMAKE) --configfile config/paper.yaml

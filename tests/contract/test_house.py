@@ -22,7 +22,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "final": {"datasets", "evaluation", "models", "recommendation"},
     "figures": set(),
     "report": {"evaluation"},
-    "commands": {"datasets", "final", "report"},
+    "commands": {"datasets", "expected_time", "final", "report", "study"},
 }
 SHARED = {
     *(

@@ -1,13 +1,18 @@
-"""How long training is said to take: in proportion to what is to be done, and near what was measured."""
+"""What a study is said to do, and how long to take: in proportion to what is to be done, near what was measured."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold.config import load_yaml
 from fairfold.datasets import load_catalog
-from fairfold.expected_time import Size, size_of, told
+from fairfold.datasets.sizes import Size, size_of
+from fairfold.expected_time import announced
 from fairfold.models.registry import MODEL_NAMES
-from fairfold.study import check_study
+from fairfold.study import check_config, check_study
 
 
 @pytest.fixture
@@ -15,15 +20,29 @@ def config():
     return {"seed": 1, "data": {}, "weak_labels": {"datasets": ["flags"]}}
 
 
+@pytest.fixture(autouse=True)
+def compiled(tmp_path, monkeypatch):
+    """Folder of compiled code, which holds some."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    path = tmp_path / "compiled" / "forests_0123" / "growth.grow_tree-1.py311.nbi"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    return path
+
+
+def lines(config, cores=1, results=Path("away")):
+    return announced(config, check_study(config), results, cores).splitlines()
+
+
 @pytest.fixture
 def minutes(config):
     """Those that are told, as a function of what is changed in a study of three datasets."""
 
-    def of(cores=1, forest=(), **changes):
+    def of(cores=1, forest=(), results=Path("away"), **changes):
         config["weak_labels"] |= {"datasets": ["scene", "yeast", "enron"], "missing_rates": [0, 50]}
         config["weak_labels"] |= {"models": ["CaFE-FLA", "Stack+"], **changes}
         config["weak_labels"]["forest"] = {"n_trees": 150, "max_levels": 10, **dict(forest)}
-        return int(told(config, check_study(config), cores).split()[4])
+        return int(re.match(r"It takes some (\d+) minutes on", lines(config, cores, results)[1])[1])
 
     return of
 
@@ -38,15 +57,88 @@ def test_it_grows_with_what_is_to_be_done(minutes):
     assert minutes(many_labels={"most_labels": {"CaFE-FLA": 14}}) < all_of_it
 
 
+def test_a_model_is_trained_on_one_core(minutes):
+    """However many there are."""
+    assert minutes(cores=100) == minutes(cores=1000) > 1
+
+
+def test_what_is_there_does_not_count(minutes, tmp_path):
+    all_of_it = minutes()
+    for dataset in ("scene", "yeast"):
+        folder = tmp_path / "weak_labels" / dataset / "rate-50"
+        folder.mkdir(parents=True)
+        (folder / "CaFE-FLA.csv").touch()
+    assert 0 < minutes(results=tmp_path) < all_of_it - 2
+
+
 def test_less_than_a_minute_and_one_core(config):
     config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [0], "models": ["RF+ET"]}
-    sentence = "All training takes less than a minute on one core, going by what these models took on other data."
-    assert told(config, check_study(config), 1) == sentence
+    assert lines(config) == [
+        "Studied: flags (194 samples, 19 features, 6 labels). "
+        "1 model on 5 folds, 0 % of positives hidden: 5 trainings.",
+        "It takes less than a minute on one core, going by what models and parts took elsewhere.",
+    ]
 
 
-def test_nothing_is_said_of_data_of_unknown_size(config):
-    config["weak_labels"] |= {"datasets": ["flags", "simulated-multilabel"]}
-    assert told(config, check_study(config), 1) == ""
+def test_many_datasets_are_named_and_models_that_do_not_take_as_many_labels_not_counted(config):
+    config["weak_labels"] |= {"datasets": ["flags", "yeast", "scene", "enron"], "missing_rates": [0, 50]}
+    config["weak_labels"] |= {"models": ["RF+ET", "kNN"], "many_labels": {"most_labels": {"kNN": 14}}}
+    assert lines(config)[0] == (
+        "Studied: 4 datasets, flags, yeast, scene, enron. 2 models on 5 folds, 0 and 50 % of positives hidden: "
+        "70 trainings."
+    )
+
+
+def test_where_time_is_not_known_nothing_is_said_of_it(config):
+    assert len(announced(config, check_study(config), Path("away"), None).splitlines()) == 1
+
+
+def test_compiling_is_said_to_be_a_part_of_it_where_there_is_no_compiled_code(config, compiled):
+    config["weak_labels"] |= {"datasets": ["yeast"]}
+    assert "compil" not in lines(config)[1]
+    compiled.unlink()
+    assert "; about a minute of it is compiling, the first time only." in lines(config)[1]
+
+
+def test_what_is_not_known_is_named(config, tmp_path):
+    (tmp_path / "mine.csv").write_bytes(b"")
+    config["data"]["own"] = {"mine": {"path": str(tmp_path / "mine.csv"), "labels": {"prefix": "is_"}}}
+    config["weak_labels"] |= {"datasets": ["flags", "mine"], "missing_rates": [0], "models": ["RF+ET"]}
+    config |= {"ecoc": {"comparison": {"datasets": ["iris"]}}}
+    what, how_long = lines(config)
+    assert "6 labels) and mine (size not known yet). 1 model" in what
+    assert how_long.endswith(" Not counted: ecoc and mine, whose size is told when it is read.")
+
+
+def test_all_of_the_quick_study_is_counted(root, config, compiled, tmp_path):
+    """Two to four minutes on two cores."""
+    quick = load_yaml(root / "config" / "config.yaml")
+    what, how_long = lines(quick, 2)
+    assert "simulated-multilabel (600 samples, 20 features, 6 labels)" in what
+    told = re.match(
+        r"It takes some (\d) minutes on 2 cores, going by what models and parts took elsewhere\.$", how_long
+    )
+    assert 2 <= int(told[1]) <= 4
+    with_all = lines(quick, 1)[1]
+    quick["ecoc"] = {}
+    assert lines(quick, 1)[1] != with_all
+    quick["win_percentage"]["models"]["n_sets"] = 10_000
+    assert lines(quick, 2)[1].endswith("Not counted: win_percentage.")
+
+
+def test_parts_are_those_of_the_configuration(root):
+    """Each that may take long, and the table of each that the quick study makes is one of its results."""
+    quick = load_yaml(root / "config" / "config.yaml")
+    check_config(quick)
+    parts = pd.read_csv(root / "resources/part_seconds.csv")
+    with_datasets = {name for name in quick["weak_labels"] if "datasets" in dict_of(quick["weak_labels"][name])}
+    expected = {"weak_labels", "splitting", "cross_testing", "win_percentage", "ecoc"}
+    expected |= {f"weak_labels.{name}" for name in with_datasets - {"many_labels"}}
+    assert {*parts["part"]} == expected
+
+
+def dict_of(value):
+    return value if isinstance(value, dict) else {}
 
 
 @pytest.mark.parametrize("model", ["gcForest", "CaFE-FLA", "Stack+", "kernel-ridge", "RandomForest"])
@@ -64,27 +156,3 @@ def test_most_models_were_measured(root):
     known = pd.read_csv(root / "resources/fit_seconds.csv")
     assert {*known["model"]} <= {*MODEL_NAMES} and len(known) > 30
     assert list(known.columns) == ["model", "log_seconds", *Size._fields]
-
-
-def own(config, path, labels):
-    config["data"]["own"] = {"mine": {"path": str(path), "labels": labels}}
-    config["weak_labels"]["datasets"] = ["mine"]
-    return check_study(config)["mine"]
-
-
-@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t")])
-def test_the_size_of_a_table_of_ones_own(config, tmp_path, suffix, separator):
-    path = tmp_path / f"mine.{suffix}"
-    table = pd.DataFrame(np.random.default_rng(0).random((3000, 12)).round(5), columns=[*"abcdefghij", "is_x", "is_y"])
-    table.round({"is_x": 0, "is_y": 0}).to_csv(path, index=False, sep=separator)
-    size = size_of(own(config, path, {"prefix": "is_"}))
-    assert size.n_samples == pytest.approx(3000, rel=0.02)
-    assert size[1:] == (10, 2)
-    assert size_of(own(config, path, {"columns": ["is_x"]}))[1:] == (11, 1)
-
-
-def test_other_files_are_not_looked_into(config, tmp_path):
-    (tmp_path / "mine.parquet").write_bytes(b"anything")
-    assert size_of(own(config, tmp_path / "mine.parquet", {"prefix": "is_"})) is None
-    (tmp_path / "empty.csv").write_bytes(b"")
-    assert size_of(own(config, tmp_path / "empty.csv", {"prefix": "is_"})) is None

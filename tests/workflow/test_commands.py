@@ -1,5 +1,6 @@
 """From a table to sentences by one command, and on from where it stopped."""
 
+import shlex
 import sys
 
 import numpy as np
@@ -25,20 +26,44 @@ def test_a_table_becomes_sentences(table, python, monkeypatch, capfd):
     asked = ["study", str(table), "--labels", "is_", "--id", "leaf", "--models", "logistic", "kNN", "--cores", "2"]
     assert main([*asked, "--missing-rates", "0"]) == 0
     said, told = capfd.readouterr()
-    assert "All training takes less than a minute on 2 cores" in told
+    first, what, how_long, then, *_ = told.splitlines()
+    assert first.startswith(f"A study of {table}") and "my-leaves (80 samples, 3 features, 3 labels)" in what
+    assert "It takes less than a minute on 2 cores" in how_long and "Using workflow" in then
+    assert told.count("Studied: ") == told.count("It takes ") == 1
     folder = table.with_name("my-leaves-study")
     assert "To rank labels by their probability" in said and "the best of 2 models is" in said
-    assert said.rstrip().endswith(f"The report is {folder / 'results/report.html'}")
+    assert f"The report is {folder / 'results/report.html'}" in said
     assert (folder / "results/report.html").is_file()
     assert set(pd.read_csv(folder / "results/tables/weak_label_scores.csv")["model"]) == {"logistic", "kNN"}
 
     assert main([*asked, "--missing-rates", "0"]) == 0
-    assert "Nothing to be done" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert "Nothing to be done" in told and told.count("Studied: ") == 1
     assert main(["recommend", str(folder), "--dataset", "my-leaves"]) == 0
     assert capfd.readouterr().out.rstrip() in said
 
     assert main([*asked, "--missing-rates", "50"]) == 1  # another study
     assert "name another folder by --directory" in capfd.readouterr().err
+
+    go_on, predict = said.splitlines()[-1], f"  python -m fairfold predict {shlex.quote(str(home_of(folder)))} new.csv"
+    assert main(command_of(go_on)) == 0
+    said = capfd.readouterr().out.splitlines()
+    assert said[-1] == f"{predict} -o predictions.csv"
+    pd.read_csv(table)[:7].to_csv(table.with_name("new.csv"), index=False)
+    monkeypatch.chdir(table.parent)
+    assert main(command_of(said[-1])) == 0
+    assert len(pd.read_csv("predictions.csv")) == 7
+
+
+def command_of(line):
+    """What follows the module's name in a line that says what to type."""
+    python, _, module, *words = shlex.split(line)
+    assert (python, module) == ("python", "fairfold")
+    return words
+
+
+def home_of(folder):
+    return folder / "results/final/my-leaves"
 
 
 def test_what_snakemake_is_told_by_a_wrong_table_is_told_by_the_command(table, python, monkeypatch, capfd):

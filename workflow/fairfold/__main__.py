@@ -14,7 +14,8 @@ from fairfold.files import disk_faults
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status of the command; a user's mistake is one sentence and 1."""
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else [*arguments]
+    options = _parser().parse_args(words, argparse.Namespace(words=words))
     try:
         with disk_faults():
             options.run(options)

@@ -1,92 +1,157 @@
-"""How long training will take, by what each model took on other data: told before a study begins."""
+"""What a study does and how long it takes, by what its models and parts took elsewhere: told before it begins."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairfold.config import load_yaml
 from fairfold.datasets.catalog import Catalog, Entry
+from fairfold.datasets.sizes import Size, size_of
+from fairfold.errors import shortened
 from fairfold.home import PROJECT
 from fairfold.models.registry import settings_of
+from fairfold.study import check_config
 
 _N_TREES, _N_LEVELS = 150, 5  # of the fits that were measured, which stop before their tenth level
 _BESIDES = 1.3  # predictions and scores, of what is fitted
-_BEGINNING = 1 << 16  # bytes of a table that are looked at
 _PER_UNIT = 5.0  # estimates of missing labels and of complete scores, for a dataset and rate
+_AT_THE_ENDS = 20.0  # planning, folds and descriptions before all training; tables, figures and the report behind it
+_COMPILE_AT_ONCE = 2  # of jobs that need the same code one compiles it, and the others wait
+_MOST_SIZES = 3  # of datasets that are listed with their sizes
+
+Config = Mapping[str, Any]
+
+ANNOUNCED = "FAIRFOLD_ANNOUNCED"
+"""Variable of the environment that is set where all this has been said."""
 
 
-class Size(NamedTuple):
-    """Numbers of samples, features and labels."""
+class _Part(NamedTuple):
+    """What a part of the study takes where it is asked for as in the quick study.
 
-    n_samples: float
-    n_features: float
-    n_labels: float
+    seconds, compiling : of one core, the latter the first time only.
+    table : one that is there when the part is done.
+    """
+
+    seconds: float
+    compiling: float
+    table: str
 
 
-def told(config: Mapping[str, Any], catalog: Catalog, cores: int) -> str:
-    """A sentence about the time that the part ``weak_labels`` takes; empty where sizes of data are not known yet.
+def announced(config: Config, catalog: Catalog, results: Path, cores: int | None) -> str:
+    """Sentences of what is studied and how long that takes, each a line.
 
     Parameters
     ----------
     config, catalog : checked.
-    cores : that work side by side.
+    results : folder of the study's results; models and parts that have theirs there do not count.
+    cores : that work side by side; None where they are not known, so that nothing is said of time.
     """
-    seconds = [_training_seconds(config, catalog[dataset]) for dataset in config["weak_labels"]["datasets"]]
-    if None in seconds:
-        return ""
-    minutes = sum(seconds) / cores / 60
-    long = f"{minutes:.0f} minute{'s' * (minutes >= 1.5)}" if minutes < 100 else f"{minutes / 60:.0f} hours"
-    long = f"some {long}" if minutes >= 1 else "less than a minute"
+    sizes = {name: size_of(catalog[name]) for name in config["weak_labels"]["datasets"]}
+    lines = [_what(config, catalog, sizes)]
+    if cores is not None:
+        lines.append(_how_long(config, catalog, sizes, results, cores))
+    return "\n".join(lines)
+
+
+def _what(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None]) -> str:
+    study, n_folds = config["weak_labels"], {name: _n_folds(config, catalog[name]) for name in sizes}
+    if len(sizes) <= _MOST_SIZES:
+        data = _listed([f"{name} ({_told(size)})" for name, size in sizes.items()])
+    else:
+        data = f"{len(sizes)} datasets, {shortened(list(sizes))}"
+    rates = [str(rate) for rate in study["missing_rates"]]
+    n_trainings = len(rates) * sum(n_folds[name] * len(_models(config, size)) for name, size in sizes.items())
+    folds = _listed([_number(n, "fold") for n in dict.fromkeys(n_folds.values())], "or")
+    models = _number(len(study["models"]), "model")
+    return f"Studied: {data}. {models} on {folds}, {_listed(rates)} % of positives hidden: {n_trainings:,} trainings."
+
+
+def _how_long(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None], results: Path, cores: int) -> str:
+    tables = results / "tables"
+    parts = {name: part for name, part in _parts(config).items() if part is None or not (tables / part.table).is_file()}
+    trainings = [
+        seconds
+        for name, size in sizes.items()
+        if size is not None
+        for seconds in _training_seconds(config, _n_folds(config, catalog[name]), name, size, results)
+    ]
+    known = [part for part in parts.values() if part is not None]
+    compiling = 0 if _is_compiled() else sum(part.compiling for part in known) / min(cores, _COMPILE_AT_ONCE)
+    work = sum(trainings) + sum(part.seconds for part in known)
+    # a model is trained on one core, fold after fold
+    seconds = _AT_THE_ENDS + compiling + max(work / cores, *trainings, 0)
     where = f"{cores} cores" if cores > 1 else "one core"
-    return f"All training takes {long} on {where}, going by what these models took on other data."
+    sentence = f"It takes {_long(seconds)} on {where}, going by what models and parts took elsewhere"
+    if compiling:
+        sentence += f"; {_long(compiling)} of it is compiling, the first time only"
+    uncounted = [name for name, part in parts.items() if part is None]
+    uncounted += [f"{name}, whose size is told when it is read" for name, size in sizes.items() if size is None]
+    return f"{sentence}.{f' Not counted: {_listed(uncounted)}.' if uncounted else ''}"
 
 
-def _training_seconds(config: Mapping[str, Any], entry: Entry) -> float | None:
-    """Processor seconds of all fits of the part ``weak_labels`` to a dataset; None where its size is not known."""
-    study, folds = config["weak_labels"], config["folds"]
-    size = size_of(entry)
+def _told(size: Size | None) -> str:
     if size is None:
-        return None
-    n_folds = 1 if entry.hold_out or entry.tests_split else folds["n_splits"] * folds["repeats"]
-    most_labels = study["many_labels"]["most_labels"]
-    of_a_fold = sum(
-        _fit_seconds(model, size) * _scale(settings_of(model, study["forest"], study["variant"]))
-        for model in study["models"]
-        if size.n_labels <= most_labels.get(model, np.inf)
-    )
-    return len(study["missing_rates"]) * (_BESIDES * n_folds * of_a_fold + _PER_UNIT)
+        return "size not known yet"
+    n_samples = f"about {float(f'{size.n_samples:.2g}'):,.0f} samples"
+    if isinstance(size.n_samples, int):
+        n_samples = _number(size.n_samples, "sample")
+    return f"{n_samples}, {_number(size.n_features, 'feature')}, {_number(size.n_labels, 'label')}"
 
 
-def size_of(entry: Entry) -> Size | None:
-    """Size of a dataset by its catalog, or by the beginning of a user's own text file; None where neither tells."""
-    expected = [entry.expected.get(name) for name in Size._fields]
-    if None not in expected:
-        return Size(*map(float, expected))
-    if entry.path is None or entry.path.suffix not in (".csv", ".tsv"):
-        return None
-    try:
-        with entry.path.open("rb") as stream:
-            first, *others = stream.read(_BEGINNING).splitlines(keepends=True) or [b""]
-    except OSError:  # of which the job that reads all of it has a sentence
-        return None
-    if not others:
-        return None
-    names = next(csv.reader([first.decode("utf-8", "replace")], delimiter="\t" if entry.path.suffix == ".tsv" else ","))
-    prefix, columns = entry.labels.get("prefix"), entry.labels.get("columns", ())
-    n_labels = sum(name.startswith(prefix) for name in names) if prefix else len(columns)
-    n_samples = (entry.path.stat().st_size - len(first)) * len(others) / sum(map(len, others))
-    return Size(n_samples, max(len(names) - n_labels, 1.0), max(n_labels, 1.0))
+def _number(n: float, of: str) -> str:
+    return f"{n:,.0f} {of}{'s' * (n != 1)}"
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _long(seconds: float) -> str:
+    minutes = seconds / 60
+    if minutes < 1.5:
+        return "about a minute" if minutes >= 0.75 else "less than a minute"
+    if minutes < 100:
+        return f"some {minutes:.0f} minutes"
+    return f"some {minutes / 60:.0f} hours" if minutes < 48 * 60 else f"some {minutes / 60 / 24:.0f} days"
+
+
+# --- training ---------------------------------------------------------------------------------------------------------
+
+
+def _n_folds(config: Config, entry: Entry) -> int:
+    return 1 if entry.hold_out or entry.tests_split else config["folds"]["n_splits"] * config["folds"]["repeats"]
+
+
+def _models(config: Config, size: Size | None) -> list[str]:
+    """Those that are trained on as many labels."""
+    study = config["weak_labels"]
+    most = study["many_labels"]["most_labels"]
+    return [model for model in study["models"] if size is None or size.n_labels <= most.get(model, np.inf)]
+
+
+def _training_seconds(config: Config, n_folds: int, dataset: str, size: Size, results: Path) -> Iterable[float]:
+    """Of one core, of each model at each missing rate whose scores are not there; all its folds."""
+    study, models = config["weak_labels"], _models(config, size)
+    for rate in study["missing_rates"]:
+        folder = results / "weak_labels" / dataset / f"rate-{rate}"
+        if left := [model for model in models if not (folder / f"{model}.csv").is_file()]:
+            yield _PER_UNIT
+        for model in left:
+            scale = _scale(settings_of(model, study["forest"], study["variant"]))
+            yield _BESIDES * n_folds * scale * _fit_seconds(model, size)
 
 
 def _fit_seconds(model: str, size: Size) -> float:
     """Of a model that was not measured, those of the others at the middle."""
     known = _exponents()
-    logs = np.array([1.0, *np.log(size)])
+    logs = np.array([1.0, *np.log(np.maximum(size, 1))])
     found = [known[model]] if model in known else list(known.values())
     return float(np.exp(np.median(np.array(found) @ logs)))
 
@@ -100,5 +165,49 @@ def _scale(settings: Mapping[str, Any]) -> float:
 @cache
 def _exponents() -> dict[str, list[float]]:
     """Model -> factor and exponents of samples, features and labels, of ``benchmarks/race.py``."""
-    with Path(PROJECT, "resources", "fit_seconds.csv").open(encoding="utf-8", newline="") as stream:
-        return {model: list(map(float, numbers)) for model, *numbers in list(csv.reader(stream))[1:]}
+    return {model: list(map(float, numbers)) for model, *numbers in _rows("fit_seconds.csv")}
+
+
+def _rows(table: str) -> list[list[str]]:
+    with Path(PROJECT, "resources", table).open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))[1:]
+
+
+# --- other parts of the study -----------------------------------------------------------------------------------------
+
+
+def _parts(config: Config) -> dict[str, _Part | None]:
+    """Parts that are asked for, by their keys, and what they take; None of one that is not as in the quick study."""
+    quick = _quick_study()
+    found: dict[str, _Part | None] = {}
+    for key, *numbers, table in _rows("part_seconds.csv"):
+        asked, known = _at(config, key), _Part(*map(float, numbers), table)
+        if key == "weak_labels":  # of which the trainings are counted one by one
+            found[key] = known
+        elif _asks_for_something(asked):
+            found[key] = known if asked == _at(quick, key) else None
+    return found
+
+
+@cache
+def _quick_study() -> Config:
+    config = load_yaml(PROJECT / "config" / "config.yaml", is_ours=True)
+    check_config(config)
+    return config
+
+
+def _at(config: Config, key: str) -> Config:
+    for name in key.split("."):
+        config = config[name]
+    return config
+
+
+def _asks_for_something(part: Config) -> bool:
+    named = (part.get(key) for key in ("datasets", "experiments", "examples"))
+    return any(named) or any(_asks_for_something(inner) for inner in part.values() if isinstance(inner, dict))
+
+
+def _is_compiled() -> bool:
+    """Whether there is compiled code of forests, on which most models and the longest wait for it depend."""
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])  # which fairfold sets
+    return next(folder.glob("*/growth.grow_tree-*.nbi"), None) is not None

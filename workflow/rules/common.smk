@@ -37,7 +37,7 @@ os.environ.update(
 from fairfold import study  # noqa: E402
 from fairfold.config import typed  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
-from fairfold.expected_time import told  # noqa: E402
+from fairfold.expected_time import ANNOUNCED, announced  # noqa: E402
 from fairfold.files import check_writable, remove_leftovers  # noqa: E402
 from fairfold.models.own_sources import checksum_of  # noqa: E402
 from fairfold.models.registry import modules_of_models, spec_of  # noqa: E402
@@ -261,10 +261,15 @@ def allow_one_run_only():
     globals()["_lock_of_this_run"] = stream  # kept open until this process ends
 
 
-def say_how_long():
-    """What all training takes on this machine; nodes of a cluster are not counted."""
-    if workflow.local_exec and (sentence := told(config, CATALOG, workflow.cores)):
-        print(sentence, file=sys.stderr, flush=True)
+def announce():
+    """What is studied, and how long that takes on this machine; nodes of a cluster are not counted.
+
+    Not where `python -m fairfold study` has said it, seconds before Snakemake is there.
+    """
+    if ANNOUNCED not in os.environ:
+        cores = workflow.cores if workflow.local_exec else None
+        text = announced(config, CATALOG, Path(placed("results")), cores)
+        print(text, file=sys.stderr, flush=True)
 
 
 def refuse_unwritable(folder):

@@ -22,6 +22,9 @@ SENTENCES = pd.DataFrame(
 )
 
 
+ENDED = SimpleNamespace(returncode=0)
+
+
 @pytest.fixture
 def finished(tmp_path):
     (tmp_path / "results/recommendation").mkdir(parents=True)
@@ -73,7 +76,12 @@ class TestDoctor:
 def commands(monkeypatch):
     """The commands that are run, each of which ends well."""
     found = []
-    monkeypatch.setattr(subprocess, "run", lambda command: found.append(command) or SimpleNamespace(returncode=0))
+
+    def run(command, env):
+        found.append(command)
+        return ENDED
+
+    monkeypatch.setattr(subprocess, "run", run)
     return found
 
 
@@ -105,7 +113,72 @@ class TestStudy:
         assert Path(command[at("--snakefile") + 1]).name == "Snakefile"
         assert command[at("--configfile") + 1] == str(folder / "study.yaml")
         assert (command[at("--directory") + 1], command[at("--cores") + 1]) == (str(folder), "2")
-        assert command[-2:] == ["--dry-run", "--quiet"]
+        assert "--dry-run" in command
+        assert command[3:5] == ["--quiet", "--snakefile"]  # before options that take all words up to the next one
+
+    def test_the_model_to_take_home_is_asked_for_beside_the_study(self, table, commands):
+        assert main(["study", str(table), "--labels", "label_", "-n", "--final", "--snakemake", "splitting"]) == 0
+        (command,) = commands
+        assert command[1:7] == ["-m", "snakemake", "all", "final", "splitting", "--snakefile"]
+
+    def test_what_is_studied_is_said_before_snakemake_begins_and_not_again(self, table, monkeypatch, capfd):
+        said = []
+        monkeypatch.setattr(subprocess, "run", lambda command, env: said.append((capfd.readouterr(), env)) or ENDED)
+        assert main(["study", str(table), "--labels", "label_", "-n", "--cores", "2", "--missing-rates", "0"]) == 0
+        first, what, how_long = said[0][0].err.splitlines()
+        assert first.startswith(
+            f"A study of {table}, whose results go to {table.parent / 'My-plants-2-study/results'}; "
+        )
+        assert what.startswith("Studied: My-plants-2 (4 samples, 2 features, 2 labels). 7 models on 5 folds, 0 %")
+        assert "minute on 2 cores" in how_long
+        assert said[0][1]["FAIRFOLD_ANNOUNCED"]
+        # what it would say may not be true
+        assert main(["study", str(table), "--labels", "label_", "-n", "--missing-rates", "0", "--snakemake", "-q"]) == 0
+        assert len(said[1][0].err.splitlines()) == 1 and "FAIRFOLD_ANNOUNCED" not in said[1][1]
+
+    def test_without_a_table_it_is_the_configuration_of_the_folder_or_the_quick_study(
+        self, tmp_path, commands, monkeypatch, capfd
+    ):
+        monkeypatch.chdir(tmp_path)
+        assert main(["study", "-n"]) == 0
+        assert "Studied: digits-segments (1,797 samples" in capfd.readouterr().err
+        (tmp_path / "config").mkdir()
+        (tmp_path / "config/config.yaml").write_text("seed: 1\ndata: {}\nweak_labels: {datasets: [flags]}\n")
+        assert main(["study", "-n"]) == 0
+        assert "Studied: flags (194 samples" in capfd.readouterr().err
+        (tmp_path / "config/config.yaml").write_text("")
+        assert main(["study", "-n"]) == 1
+        assert "it needs keys" in capfd.readouterr().err
+
+    def test_a_mistake_is_told_before_anything_is_written(self, table, commands, capsys):
+        """So that the command can be given again, corrected."""
+        assert main(["study", str(table), "--labels", "label_", "-n", "--models", "Stak+"]) == 1
+        assert "did you mean 'Stack+'" in capsys.readouterr().err
+        assert not commands and [*table.parent.iterdir()] == [table]
+
+    def test_it_ends_with_the_next_commands(self, table, commands, monkeypatch, capsys):
+        monkeypatch.chdir(table.parent)
+        results = table.with_name("My-plants-2-study") / "results"
+        (results / "recommendation").mkdir(parents=True)
+        (results / "tables").mkdir()
+        SENTENCES.to_csv(results / "recommendation/sentences.csv", index=False)
+        (results / "tables/recommendation.csv").touch()
+        asked = ["study", table.name, "--labels", "label_"]
+        assert main([*asked, "--snakemake", "--quiet"]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert (
+            said[-1] == "  python -m fairfold study 'My plants (2).csv.gz' --labels label_ --final --snakemake --quiet"
+        )
+        home = results / "final/My-plants-2"
+        home.mkdir(parents=True)
+        (home / "model.fairfold").touch()
+        assert main(asked) == 0
+        said = capsys.readouterr().out.splitlines()
+        relative = "My-plants-2-study/results/final/My-plants-2"
+        assert said[-1] == f"  python -m fairfold predict {relative} new.csv -o predictions.csv"
+        os.utime(home / "model.fairfold", (1, 1))  # made before the data were changed, say
+        assert main(asked) == 0
+        assert capsys.readouterr().out.splitlines()[-1].endswith("--labels label_ --final")
 
     def test_what_it_writes_is_a_configuration(self, table, commands, monkeypatch):
         assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant", "-n"]) == 0
@@ -172,6 +245,6 @@ class TestStudy:
         assert (link.resolve() / entry["path"]).resolve() == table
 
     def test_a_study_that_fails_is_said_to(self, table, monkeypatch, capsys):
-        monkeypatch.setattr(subprocess, "run", lambda command: SimpleNamespace(returncode=1))
+        monkeypatch.setattr(subprocess, "run", lambda command, env: SimpleNamespace(returncode=1))
         assert main(["study", str(table), "--labels", "label_"]) == 1
         assert "The study did not end" in capsys.readouterr().err

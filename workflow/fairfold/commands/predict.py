@@ -9,7 +9,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     """What the command takes."""
     parser = commands.add_parser(
         "predict",
-        help="labels of new samples, by a model that `snakemake final` made",
+        help="labels of new samples, by a model that `study --final` made",
         description="Write what a model says of the rows of a CSV, whose columns are matched by name.",
     )
     parser.add_argument("model", help="folder of the model, results/final/<dataset>")

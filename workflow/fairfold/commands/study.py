@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import copy
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from fairfold.commands import recommend
-from fairfold.config import load_yaml
+from fairfold.config import check_command_line, load_yaml
 from fairfold.errors import ConfigError, DataError
 from fairfold.files import atomic_open
 from fairfold.home import PROJECT
 
 SNAKEFILE = PROJECT / "Snakefile"
 _CONFIGURATION = "study.yaml"
+_DEFAULT = Path("config", "config.yaml")
+_GOES_ON = "interrupt it whenever you like, the same command goes on where it stopped."
 _OF_A_TABLE = ("labels", "id", "groups", "ignore", "models", "missing_rates", "seed")
 _SUFFIXES = re.compile(r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|gz|bz2|xz|zst|zip))+$", re.IGNORECASE)
 
@@ -53,9 +59,16 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "-d", "--directory", type=Path, help="folder of the study; without it, one named after the table, beside it"
     )
     parser.add_argument("-c", "--cores", default="all", help="how many cores are used (default: all)")
+    parser.add_argument(
+        "--final", action="store_true", help="make the model to take home, too: the recommended one, fitted to all rows"
+    )
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
-        "--snakemake", nargs=argparse.REMAINDER, default=[], metavar="OPTION", help="all that follows is Snakemake's"
+        "--snakemake",
+        nargs=argparse.REMAINDER,
+        default=[],
+        metavar="OPTION",
+        help="all that follows is Snakemake's, targets first",
     )
     parser.set_defaults(run=run)
 
@@ -71,21 +84,77 @@ def run(options: argparse.Namespace) -> None:
     """
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
-    if options.table is None:
-        folder, configuration = options.directory or Path.cwd(), []
-        if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
-            option = f"--{given[0].replace('_', '-')}"
-            raise ConfigError(f"{option} is of the study of a table; name its file first, as in `study my-plants.csv`.")
-    else:
-        folder = options.directory or _folder_of(Path(options.table))
-        configuration = ["--configfile", str(_write_configuration(options, folder))]
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(folder)]
-    command += ["--cores", options.cores, *configuration, *["--dry-run"] * options.dry_run, *options.snakemake]
-    if subprocess.run(command).returncode:
+    folder, configuration = _study_of(options)
+    # Snakemake's options may change all of it, so that the workflow says it when it has read them
+    environment = {**os.environ, **({} if options.snakemake else _announce(options, folder, configuration))}
+    # targets first, as some of Snakemake's options take all words up to the next option
+    command = [sys.executable, "-m", "snakemake", *["all", "final"] * options.final, *options.snakemake]
+    command += ["--snakefile", str(SNAKEFILE), "--directory", str(folder), "--cores", options.cores]
+    command += ["--dry-run"] * options.dry_run
+    if options.table is not None:
+        command += ["--configfile", str(_write(configuration, folder))]
+    if subprocess.run(command, env=environment).returncode:
         raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
     if not options.dry_run:
         recommend.run(argparse.Namespace(study=str(folder), dataset=None))
         print(f"\nThe report is {folder.resolve() / 'results' / 'report.html'}")
+        for line in _next_commands(options, folder):
+            print(line)
+
+
+def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
+    """Folder of the study, and its configuration."""
+    if options.table is None:
+        if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
+            option = f"--{given[0].replace('_', '-')}"
+            raise ConfigError(f"{option} is of the study of a table; name its file first, as in `study my-plants.csv`.")
+        folder = options.directory or Path()
+        _say(f"Results go to {folder / 'results'}; {_GOES_ON}")
+        check_command_line(["--directory", str(folder)])
+        own = folder / _DEFAULT
+        return folder, load_yaml(own if own.exists() else PROJECT / _DEFAULT)
+    table = Path(options.table)
+    if not table.is_file():
+        raise DataError(f"there is no file {table} in {Path.cwd()}; name the table that is to be studied.")
+    if not options.labels:
+        raise ConfigError(
+            "which columns are labels? Say how their names begin, as in `--labels label_`, or name them all."
+        )
+    folder = options.directory or _folder_of(table)
+    _say(f"A study of {table}, whose results go to {folder / 'results'}; {_GOES_ON}")
+    configuration, path = _configuration(options, folder), folder / _CONFIGURATION
+    if path.exists() and load_yaml(path) != configuration:
+        raise ConfigError(
+            f"{path} is of a study with other options; name another folder by --directory, or change the file and run "
+            f"`snakemake --configfile {path} --directory {folder}`, which keeps all that both share."
+        )
+    return folder, configuration
+
+
+def _announce(options: argparse.Namespace, folder: Path, configuration: dict[str, Any]) -> dict[str, str]:
+    """Say what is studied and how long that takes, seconds before Snakemake can; and the variable that tells it so."""
+    from fairfold.expected_time import ANNOUNCED, announced  # here, as these load what takes a second
+    from fairfold.study import check_study
+
+    checked = copy.deepcopy(configuration)
+    if options.table is not None:  # whose path is seen from a folder that may not be there yet
+        for stanza in checked["data"]["own"].values():
+            stanza["path"] = str(Path(options.table).resolve())
+    with contextlib.chdir(folder if folder.is_dir() else "."):
+        catalog = check_study(checked)
+        text = announced(checked, catalog, Path("results"), _n_cores(options.cores))
+    _say(text)
+    return {ANNOUNCED: "1"}
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # beside what Snakemake says, so that the answer can go to a file
+
+
+def _n_cores(asked: str) -> int:
+    if asked.isdecimal():
+        return max(int(asked), 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _folder_of(table: Path) -> Path:
@@ -97,25 +166,30 @@ def _name_of(table: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_+-]+", "-", _SUFFIXES.sub("", table.name)).strip("-_+") or "table"
 
 
-def _write_configuration(options: argparse.Namespace, folder: Path) -> Path:
-    """File of the configuration in the folder of the study, which holds this or none before."""
-    if not Path(options.table).is_file():
-        raise DataError(f"there is no file {options.table} in {Path.cwd()}; name the table that is to be studied.")
-    if not options.labels:
-        raise ConfigError(
-            "which columns are labels? Say how their names begin, as in `--labels label_`, or name them all."
-        )
-    configuration = _configuration(options, folder)
-    path = folder / _CONFIGURATION
-    if path.exists() and load_yaml(path) != configuration:
-        raise ConfigError(
-            f"{path} is of a study with other options; name another folder by --directory, or change the file and run "
-            f"`snakemake --configfile {path} --directory {folder}`, which keeps all that both share."
-        )
+def _write(configuration: dict[str, Any], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
+    path = folder / _CONFIGURATION
     with atomic_open(path, "w", encoding="utf-8") as stream:
         yaml.safe_dump(configuration, stream, sort_keys=False, allow_unicode=True)
     return path
+
+
+def _next_commands(options: argparse.Namespace, folder: Path) -> Iterator[str]:
+    """How the model goes home: what makes it, or where it is newer than the recommendation, what it predicts with."""
+    recommendation = folder / "results" / "tables" / "recommendation.csv"
+    models = folder.glob("results/final/*/model.fairfold")
+    homes = sorted(path.parent for path in models if path.stat().st_mtime >= recommendation.stat().st_mtime)
+    for home in homes:
+        yield f"\nThe model to take home is in {home}, with a page about it; what it says of new samples:"
+        yield _command("predict", str(home), "new.csv", "-o", "predictions.csv")
+    if not homes and options.table is not None:
+        yield "\nThe model to take home, the recommended one fitted to all rows, is made by"
+        at = options.words.index("--snakemake") if options.snakemake else len(options.words)
+        yield _command(*options.words[:at], "--final", *options.words[at:])
+
+
+def _command(*words: str) -> str:
+    return f"  {shlex.join(['python', '-m', 'fairfold', *words])}"
 
 
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:

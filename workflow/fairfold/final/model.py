@@ -210,8 +210,8 @@ def load_final(folder: str | Path) -> FinalModel:
         categories, missing_value = _categories(parts["categories"]), parts.get("missing_value")
     except OSError as error:
         raise ModelError(
-            f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `snakemake final` makes one under "
-            "results/final/."
+            f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `python -m fairfold study` with "
+            "--final, or `snakemake final`, makes one under results/final/."
         ) from None
     except (ValueError, TypeError, KeyError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); fit the model again.") from None
