@@ -5,5 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 _AROUND = Path(__file__).resolve().parents[2]
-PROJECT = _AROUND if (_AROUND / "workflow" / "Snakefile").is_file() else Path(__file__).resolve().parent / "project"
+IS_CHECKOUT = (_AROUND / "workflow" / "Snakefile").is_file()
+PROJECT = _AROUND if IS_CHECKOUT else Path(__file__).resolve().parent / "project"
 """Folder with ``Snakefile``, ``workflow``, ``config``, ``resources`` and ``envs``."""

@@ -2,15 +2,19 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
 import pandas as pd
 import pytest
 import yaml
 
 from fairfold import study as studies
 from fairfold.__main__ import main
+from fairfold.commands import doctor
+from fairfold.threads import one_thread_each
 
 SENTENCES = pd.DataFrame(
     [
@@ -54,22 +58,87 @@ class TestRecommend:
         assert "has no results/recommendation/sentences.csv" in capsys.readouterr().err
 
 
-class TestDoctor:
-    def test_says_what_is_where(self, capsys, tmp_path, monkeypatch):
-        monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path))
-        main(["doctor"])
-        said = capsys.readouterr().out
-        assert all(word in said for word in ("numpy", "cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
+@pytest.fixture
+def installed(monkeypatch):
+    """Setter of what is said to be installed, and of whether it is a checkout."""
 
-    def test_ends_with_one_sentence_for_each_thing_that_is_wrong(self, capsys, tmp_path, monkeypatch):
-        versions = pd.DataFrame([("numpy", "1.0"), ("tqdm", "not installed")], columns=["software", "version"])
-        monkeypatch.setattr("fairfold.report.versions.gather_versions", lambda: versions)
+    def set_versions(is_checkout, **versions):
+        table = pd.DataFrame(versions.items(), columns=["software", "version"])
+        monkeypatch.setattr("fairfold.report.versions.gather_versions", lambda: table)
+        monkeypatch.setattr(doctor, "IS_CHECKOUT", is_checkout)
+
+    return set_versions
+
+
+class TestDoctor:
+    def test_says_what_is_where(self, capsys, tmp_path, monkeypatch, installed):
+        installed(True)
+        monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path))
+        assert main(["doctor"]) == 0
+        said = capsys.readouterr().out
+        assert all(word in said for word in ("cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
+
+    def test_says_how_many_threads_there_are(self, capsys, monkeypatch, installed):
+        installed(True)
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        monkeypatch.setenv("MKL_NUM_THREADS", "7")
+        with one_thread_each():
+            main(["doctor"])
+        said = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert ["OMP_NUM_THREADS", "not", "set"] in said and ["MKL_NUM_THREADS", "7"] in said
+        assert ["numba", str(numba.get_num_threads())] in said
+        (n_threads,) = {line[-1] for line in said if line and line[0] in ("openblas", "mkl", "openmp")}
+        assert n_threads == "1"
+
+    def test_mirrors_and_cache_are_those_of_the_configuration_too(self, capsys, tmp_path, monkeypatch, installed):
+        installed(True)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.delenv("FAIRFOLD_MIRROR", raising=False)
+
+        def told(*options):
+            status = main(["doctor", *options])
+            lines = map(str.split, capsys.readouterr().out.splitlines())
+            return status, {line[0]: line[1] for line in lines if line and "mirror" in line[0].lower()}
+
+        assert told() == (0, {"data.mirrors": "none", "FAIRFOLD_MIRROR": "none"})
+        (tmp_path / "files").mkdir()
+        config = {"seed": 1, "weak_labels": {"datasets": ["yeast"]}, "data": {"mirrors": ["files"], "cache": "kept"}}
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        assert told() == (0, {"data.mirrors": "files", "FAIRFOLD_MIRROR": "none"})
+        assert (tmp_path / "kept").is_dir()  # whether it can be written to has been tried
+        (tmp_path / "other.yaml").write_text(yaml.safe_dump(config | {"data": {"mirrors": ["away"]}}))
+        assert told("--configfile", "other.yaml") == (1, {"data.mirrors": "away", "FAIRFOLD_MIRROR": "none"})
+
+    @pytest.mark.parametrize("text", ["seed: [", "", "sead: 1"])
+    def test_a_configuration_with_a_mistake_is_wrong(self, text, capsys, tmp_path, installed):
+        installed(True)
+        (tmp_path / "mine.yaml").write_text(text)
+        assert main(["doctor", "--configfile", str(tmp_path / "mine.yaml")]) == 1
+        assert capsys.readouterr().err.startswith("ConfigError: ")
+
+    def test_ends_with_one_sentence_for_each_thing_that_is_wrong(self, capsys, tmp_path, monkeypatch, installed):
+        installed(True, numpy="1.0", tqdm="not installed")
         monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path / "away"))
         assert main(["doctor"]) == 1
         said = capsys.readouterr()
         assert "1.0 (the lock has" in said.out
-        for sentence in ("tqdm is missing", "numpy has another version", f"{tmp_path / 'away'}, which is no folder"):
+        for sentence in ("needs tqdm", "versions of numpy are not", f"{tmp_path / 'away'}, which is no folder"):
             assert said.err.count(sentence) == 1
+
+    def test_what_is_missing_keeps_no_one_from_saying_so(self, capsys, monkeypatch, installed):
+        installed(False, threadpoolctl="not installed")
+        monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+        assert main(["doctor"]) == 1
+        said = capsys.readouterr()
+        assert "the library needs threadpoolctl" in said.err and "FAIRFOLD_MIRROR" in said.out
+
+    def test_what_studies_need_is_no_fault_of_an_installed_library_nor_are_other_versions(self, capsys, installed):
+        installed(False, numpy="1.0", snakemake="not installed", lightgbm="not installed")
+        assert main(["doctor"]) == 0
+        *_, extra, others, last = capsys.readouterr().out.splitlines()
+        assert "snakemake, lightgbm" in extra and "`pip install 'fairfold[study]'`" in extra
+        assert "versions of numpy are not" in others and "make study" not in others
+        assert last == "Nothing is wrong."
 
 
 @pytest.fixture

@@ -9,8 +9,11 @@ from fairfold.report import versions
 
 def test_every_direct_dependency_is_told(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["study"]]
-    assert set(versions.PACKAGES) == {each.partition(">=")[0] for each in wanted}
+    for told, wanted in (
+        (versions.LIBRARY, project["dependencies"]),
+        (versions.STUDIES, project["optional-dependencies"]["study"]),
+    ):
+        assert set(told) == {each.partition(">=")[0] for each in wanted}
 
 
 def test_versions_are_those_that_run():
@@ -21,5 +24,5 @@ def test_versions_are_those_that_run():
 
 
 def test_what_is_not_installed_is_said(monkeypatch):
-    monkeypatch.setattr(versions, "PACKAGES", ("no-such-package",))
+    monkeypatch.setattr(versions, "STUDIES", ("no-such-package",))
     assert versions.gather_versions().set_index("software").loc["no-such-package", "version"] == "not installed"

@@ -7,15 +7,19 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import psutil
 
+from fairfold.commands.study import CONFIGURATION
 from fairfold.errors import ConfigError, StudyError
 from fairfold.files import check_writable
-from fairfold.home import PROJECT
+from fairfold.home import IS_CHECKOUT, PROJECT
 
 _LOCK = PROJECT / "envs" / "requirements.lock"
+_CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # those that are read where none is named
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _TOOLS = {"git": "changes of your own", "apptainer": "containers", "conda": "its environments", "sbatch": "Slurm"}
 
@@ -27,33 +31,46 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="versions, threads, caches and mirrors of this machine, and what is wrong with them",
         description="Say what a study finds on this machine. Ends with 1 where something would stop or change it.",
     )
+    parser.add_argument(
+        "--configfile",
+        type=Path,
+        help=f"configuration that names mirrors and a cache (default: {' or '.join(_CONFIGURATIONS)}, if there is one)",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print what there is; what is wrong comes last.
+    """Print what there is, then what is worth a note; what is wrong comes last.
 
     Raises
     ------
     ConfigError
         When something is wrong.
     """
+    notes: list[str] = []
     wrong: list[str] = []
     for title, lines in (
-        ("Versions", _versions(wrong)),
+        ("Versions", _versions(notes, wrong)),
         ("Machine", _machine(wrong)),
-        ("Folders", _folders(wrong)),
+        ("Threads of a process that sets none", _threads()),
+        ("Folders", _folders(options.configfile, wrong)),
         ("Tools that some studies use", _tools()),
     ):
-        print(f"{title}\n" + "".join(f"  {name:<24} {value}\n" for name, value in lines))
+        try:
+            print(f"{title}\n" + "".join(f"  {name:<24} {value}\n" for name, value in lines))
+        except ModuleNotFoundError:  # what is missing has been seen by then
+            if not wrong:
+                raise
+    for note in notes:
+        print(f"Note: {note}")
     if wrong:
         raise ConfigError(" ".join(wrong))
     print("Nothing is wrong.")
 
 
-def _versions(wrong: list[str]) -> Iterator[tuple[str, str]]:
+def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
     """What is installed; what the lock has another version of changes last digits, and may change more."""
-    from fairfold.report.versions import gather_versions
+    from fairfold.report.versions import NOT_INSTALLED, STUDIES, gather_versions
 
     locked = (
         dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", _LOCK.read_text(), re.MULTILINE)) if _LOCK.is_file() else {}
@@ -61,17 +78,24 @@ def _versions(wrong: list[str]) -> Iterator[tuple[str, str]]:
     others, missing = [], []
     for software, version in gather_versions().itertuples(index=False):
         expected = locked.get(software, version)
-        if version == "not installed":
+        if version == NOT_INSTALLED:
             missing.append(software)
         elif version != expected:
             others.append(software)
         yield software, version if version == expected else f"{version} (the lock has {expected})"
-    if missing:
-        wrong.append(f"{', '.join(missing)} is missing; install what envs/requirements.lock names.")
-    if others:
+    if of_studies := [name for name in missing if name in STUDIES]:
+        notes.append(f"studies need {', '.join(of_studies)} besides the library: `pip install 'fairfold[study]'`.")
+    if of_library := [name for name in missing if name not in STUDIES]:
+        wrong.append(f"the library needs {', '.join(of_library)}: `pip install fairfold` brings what is missing.")
+    if others and IS_CHECKOUT:
         wrong.append(
-            f"{', '.join(others)} has another version than the lock: results may differ from those of others; "
+            f"versions of {', '.join(others)} are not the lock's: results may differ from those of others; "
             "`make study` installs the lock's."
+        )
+    elif others:
+        notes.append(
+            f"versions of {', '.join(others)} are not those that fairfold was tested with, which stand in {_LOCK}: "
+            "last digits of results may differ from those of others."
         )
 
 
@@ -83,9 +107,6 @@ def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
     )
     yield "memory", f"{memory.available / 2**30:.1f} of {memory.total / 2**30:.1f} GiB are free"
     yield "disk here", f"{space.free / 2**30:.1f} GiB are free"
-    for name in _THREADS:
-        if name in os.environ:
-            yield name, os.environ[name]
     if memory.total < 2 * 2**30:
         wrong.append("the machine has less than 2 GiB of memory, which the quick study needs.")
 
@@ -94,21 +115,61 @@ def _has_affinity() -> bool:
     return hasattr(psutil.Process, "cpu_affinity")
 
 
-def _folders(wrong: list[str]) -> Iterator[tuple[str, str]]:
+def _threads() -> Iterator[tuple[str, str]]:
+    """How many each numerical library would start here, and what the environment says about it."""
+    import numba
+    import threadpoolctl
+
+    for name in ("numpy", "scipy.linalg", "sklearn.utils"):
+        import_module(name)  # which brings the libraries that have threads
+    for pool in threadpoolctl.threadpool_info():
+        owner = Path(pool["filepath"]).parent.name  # numpy.libs in a wheel, lib elsewhere
+        of = f" of {owner.removesuffix('.libs')}" if owner.endswith(".libs") else ""
+        yield f"{pool['internal_api']}{of}", str(pool["num_threads"])
+    yield "numba", str(numba.get_num_threads())
+    for name in _THREADS:
+        yield name, os.environ.get(name, "not set")
+
+
+def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str, str]]:
     from fairfold.datasets.fetch import default_cache
     from fairfold.datasets.preparation import environment_mirrors
 
-    cache, compiled = default_cache(), Path(os.environ["NUMBA_CACHE_DIR"])
-    for name, folder in (("downloaded data", cache), ("compiled code", compiled)):
+    settings = _data_settings(configuration, wrong)
+    cache = Path(settings.get("cache") or default_cache()).expanduser()
+    for name, folder in (("downloaded data", cache), ("compiled code", Path(os.environ["NUMBA_CACHE_DIR"]))):
         yield name, f"{folder} ({_size(folder)})"
         try:
             check_writable(folder)
         except StudyError as error:
             wrong.append(str(error))
-    for mirror in environment_mirrors():
-        yield "FAIRFOLD_MIRROR", f"{mirror} ({_size(Path(mirror))})"
-        if not Path(mirror).is_dir():
-            wrong.append(f"FAIRFOLD_MIRROR names {mirror}, which is no folder; mend or unset it.")
+    for name, mirrors in (
+        ("data.mirrors", settings.get("mirrors", [])),
+        ("FAIRFOLD_MIRROR", environment_mirrors()),
+    ):
+        for mirror in mirrors:
+            folder = Path(mirror).expanduser()
+            yield name, f"{mirror} ({_size(folder)})"
+            if not folder.is_dir():
+                wrong.append(f"{name} names {mirror}, which is no folder; mend or unset it.")
+        if not mirrors:
+            yield name, "none"
+
+
+def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, Any]:
+    """Where data come from by the configuration, which is none where there is none."""
+    from fairfold.config import load_yaml
+    from fairfold.study import check_config
+
+    paths = [path for each in _CONFIGURATIONS if (path := Path(each)).is_file()] if configuration is None else []
+    if (path := next(iter(paths), configuration)) is None:
+        return {}
+    try:
+        check_config(config := load_yaml(path))
+    except StudyError as error:
+        wrong.append(str(error))
+        return {}
+    return config["data"]
 
 
 def _size(folder: Path) -> str:

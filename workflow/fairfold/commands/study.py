@@ -24,7 +24,7 @@ from fairfold.files import atomic_open
 from fairfold.home import PROJECT
 
 SNAKEFILE = PROJECT / "Snakefile"
-_CONFIGURATION = "study.yaml"
+CONFIGURATION = "study.yaml"
 _DEFAULT = Path("config", "config.yaml")
 _GOES_ON = "interrupt it whenever you like, the same command goes on where it stopped."
 _OF_A_TABLE = ("labels", "id", "groups", "ignore", "models", "missing_rates", "seed")
@@ -38,7 +38,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="which models to trust on your table; without one, the quick study",
         description="Run a study of one table in a folder of its own, and print what it says. Interrupt it whenever "
         "you like: the same command goes on where it stopped. All else that can be asked stands in a configuration, "
-        f"which this command begins as {_CONFIGURATION}, and which `snakemake --configfile` takes.",
+        f"which this command begins as {CONFIGURATION}, and which `snakemake --configfile` takes.",
     )
     parser.add_argument("table", nargs="?", help="CSV, TSV, Parquet, Excel or ARFF file; a row for each sample")
     parser.add_argument(
@@ -122,7 +122,7 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
         )
     folder = options.directory or _folder_of(table)
     _say(f"A study of {table}, whose results go to {folder / 'results'}; {_GOES_ON}")
-    configuration, path = _configuration(options, folder), folder / _CONFIGURATION
+    configuration, path = _configuration(options, folder), folder / CONFIGURATION
     if path.exists() and load_yaml(path) != configuration:
         raise ConfigError(
             f"{path} is of a study with other options; name another folder by --directory, or change the file and run "
@@ -168,7 +168,7 @@ def _name_of(table: Path) -> str:
 
 def _write(configuration: dict[str, Any], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / _CONFIGURATION
+    path = folder / CONFIGURATION
     with atomic_open(path, "w", encoding="utf-8") as stream:
         yaml.safe_dump(configuration, stream, sort_keys=False, allow_unicode=True)
     return path

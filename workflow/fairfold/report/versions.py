@@ -10,15 +10,11 @@ import pandas as pd
 
 from fairfold import __version__
 
-PACKAGES = (
-    "snakemake",
+LIBRARY = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "lightgbm",
     "pandas",
-    "matplotlib",
-    "pillow",
     "numba",
     "llvmlite",
     "psutil",
@@ -31,17 +27,26 @@ PACKAGES = (
     "tqdm",
     "rdata",
     "liac-arff",
-    "pyarrow",
-    "openpyxl",
-    "zstandard",
     "skops",
     "defusedxml",
     "jsonschema",
     "pyyaml",
+)
+STUDIES = (
+    "snakemake",
+    "lightgbm",
+    "matplotlib",
+    "pillow",
+    "pyarrow",
+    "openpyxl",
+    "zstandard",
     "jinja2",
     "docutils",
     "pygments",
 )
+"""What the library needs, and what studies need besides: the extra ``study``."""
+
+NOT_INSTALLED = "not installed"
 
 
 def gather_versions() -> pd.DataFrame:
@@ -52,7 +57,7 @@ def gather_versions() -> pd.DataFrame:
     DataFrame with the columns ``software, version``
     """
     rows = [("fairfold", __version__), ("Python", platform.python_version())]
-    rows += [(name, _version(name)) for name in PACKAGES]
+    rows += [(name, _version(name)) for name in (*LIBRARY, *STUDIES)]
     rows.append(("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     return pd.DataFrame(rows, columns=["software", "version"])
 
@@ -61,4 +66,4 @@ def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED
