@@ -28,6 +28,7 @@ SHARED = {
     *(
         "arrays",
         "compiled",
+        "compiled_cache",
         "config",
         "errors",
         "files",

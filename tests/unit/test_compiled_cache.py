@@ -4,14 +4,15 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from numba import types
 
 import fairfold
+from fairfold import compiled_cache
 from fairfold.compiled import inner_njit, njit
 
 CALLEES = {  # what a compiled function takes from another file
@@ -45,24 +46,34 @@ CALL = "from fairfold.caller import outer; print(outer(), len(outer.stats.cache_
 @pytest.fixture
 def start(tmp_path):
     """Starter of processes that call ``outer``, and the folder of a package that has little else."""
-    package = tmp_path / "fairfold"
-    package.mkdir()
-    for name in ("__init__.py", "compiled.py"):
+    package = tmp_path / "library" / "fairfold"
+    package.mkdir(parents=True)
+    for name in ("__init__.py", "compiled.py", "compiled_cache.py"):
         shutil.copy(Path(fairfold.__file__).with_name(name), package)
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment["PYTHONPATH"] = str(tmp_path)
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "caches")
+    started_in = tmp_path / "elsewhere"
+    started_in.mkdir()
 
-    def start_one(before="", **more):
-        command = [sys.executable, "-c", before + CALL]
-        return subprocess.Popen(command, env=environment | more, stdout=subprocess.PIPE, cwd=tmp_path)
+    def start_one(before="", library=package.parent, **more):
+        command = [sys.executable, "-W", "always", "-c", before + CALL]
+        paths = {"PYTHONPATH": str(library), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.Popen(
+            command, env=environment | paths | more, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=started_in
+        )
 
     return package, start_one
 
 
-def printed(process):
-    output, _ = process.communicate()
-    assert process.returncode == 0
+def printed(process, complaint=""):
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors.decode()
+    assert complaint in errors.decode() if complaint else not errors
     return output.decode().split()
+
+
+def folders_in(place):
+    return sorted(path.name for path in place.glob("fairfold-compiled/*"))
 
 
 @pytest.mark.parametrize("kind", CALLEES)
@@ -83,15 +94,77 @@ def test_nor_is_it_missed_where_numba_was_loaded_first(start):
     for value in (1, 22):
         (package / "callee.py").write_text(CALLEES["constant"].format(value))
         assert printed(start_one("import numba; ")) == [str(value), "0"]
-    assert not list((package / "__pycache__").glob("*.nbi"))  # beside the sources, where Numba would put it
 
 
-def test_an_empty_name_of_a_folder_is_none(start):
+@pytest.fixture
+def constant(start):
+    """The same starter, and its package, whose ``outer`` gives 1."""
     package, start_one = start
     (package / "caller.py").write_text(CALLER.format("VALUE", "VALUE"))
     (package / "callee.py").write_text(CALLEES["constant"].format(1))
+    return package, start_one
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other platforms have other folders for caches")
+def test_it_is_kept_for_a_user_unless_a_folder_is_named(constant, tmp_path):
+    _, start_one = constant
     assert printed(start_one(NUMBA_CACHE_DIR="")) == ["1", "0"]
-    assert [path.name for path in package.parent.iterdir()] == ["fairfold"]  # nothing where it was started
+    assert len(folders_in(tmp_path / "caches")) == 1
+    assert printed(start_one(NUMBA_CACHE_DIR="mine")) == ["1", "0"]  # another one
+    assert folders_in(tmp_path / "elsewhere/mine") == folders_in(tmp_path / "caches")
+    assert printed(start_one(NUMBA_CACHE_DIR="")) == ["1", "1"]
+
+
+def test_checkouts_with_the_same_code_share_it_and_others_do_not(constant, tmp_path):
+    package, start_one = constant
+    assert printed(start_one()) == ["1", "0"]
+    other = tmp_path / "other"
+    shutil.copytree(package, other / "fairfold")
+    (other / "fairfold" / "prose.py").write_text('"""What is not compiled counts for nothing."""\n')
+    assert printed(start_one(library=other)) == ["1", "1"]
+    (other / "fairfold/callee.py").write_text(CALLEES["constant"].format(22))
+    assert printed(start_one(library=other)) == ["22", "0"]
+    assert printed(start_one()) == ["1", "1"]  # the one was kept beside the other
+
+
+@pytest.mark.parametrize("version", ["numba.__version__ = '0'", "numpy.__version__ = '2.2.99'"])
+def test_environments_that_compile_otherwise_do_not_share_it(constant, version):
+    _, start_one = constant
+    assert printed(start_one()) == ["1", "0"]
+    assert printed(start_one(f"import numba, numpy; {version}; ")) == ["1", "0"]
+    assert printed(start_one()) == ["1", "1"]
+
+
+def test_a_library_that_may_only_be_read_is_compiled_once(start):
+    package, start_one = start
+    (package / "caller.py").write_text(SLOW)
+    package.chmod(0o555)
+    before = sorted(package.rglob("*"))
+    assert sorted(map(printed, [start_one() for _ in range(2)])) == [["5.0", "0"], ["5.0", "1"]]
+    assert sorted(package.rglob("*")) == before  # whom permissions do not bind has written nothing, too
+
+
+def test_without_a_folder_every_process_compiles_and_says_so(constant, tmp_path):
+    _, start_one = constant
+    (tmp_path / "caches").write_text("no folder")
+    assert printed(start_one(), "compiled code cannot be kept in") == ["1", "0"]
+
+
+def test_code_that_no_one_uses_is_removed_when_there_is_new_code(constant, tmp_path):
+    package, start_one = constant
+    assert printed(start_one()) == ["1", "0"]
+    caches = tmp_path / "caches/fairfold-compiled"
+    (used,) = caches.iterdir()
+    unused, recent, not_ours = (caches / name for name in ("0" * 16, "1" * 16, "notes"))
+    for folder, days in ((unused, 31), (recent, 29), (not_ours, 31), (used, 31)):
+        folder.mkdir(exist_ok=True)
+        (folder / "file").touch()
+        os.utime(folder, 2 * (time.time() - days * 24 * 3600,))
+    assert printed(start_one()) == ["1", "1"]  # and is known to be used by now
+    assert unused.exists()
+    (package / "callee.py").write_text(CALLEES["constant"].format(22))
+    assert printed(start_one()) == ["22", "0"]
+    assert not unused.exists() and all(folder.exists() for folder in (used, recent, not_ours))
 
 
 def test_of_processes_that_start_together_one_compiles(start):
@@ -138,7 +211,7 @@ def test_inner_functions_can_be_called():
 
 
 def test_what_is_needed_together_is_compiled_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # nothing is known from an earlier run
+    monkeypatch.setattr(compiled_cache, "FOLDER", tmp_path)  # nothing is known from an earlier run
 
     def halved():
         return njit(siblings=lambda signature: [(types.float64,)] if signature == (types.int64,) else [])(half)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from numba.core.caching import _CacheLocator
 
 TINY = {
     "seed": 1,
@@ -192,21 +191,12 @@ def study_class():
     return Study
 
 
-def _move_compiled(old: Path, new: Path) -> None:
-    """Put copied kernels where Numba looks for them: in folders that are named after those of the sources."""
-    for package in {path.parent.relative_to(old) for path in old.rglob("*.py")}:
-        names = [_CacheLocator.get_suitable_cache_subpath(str(place / package / "a.py")) for place in (old, new)]
-        for compiled in new.glob(f"__pycache__/compiled-*/{names[0]}"):
-            compiled.rename(compiled.with_name(names[1]))
-
-
 @pytest.fixture
 def copy_of_project(root, tmp_path):
-    """A copy of the project to be broken; compiled kernels come along, so that they need not be compiled again."""
+    """A copy of the project to be broken."""
     target = tmp_path / "project"
     for part in ("workflow", "resources", "config", "envs"):
         shutil.copytree(root / part, target / part)
-    _move_compiled(root / "workflow" / "fairfold", target / "workflow" / "fairfold")
     shutil.copy2(root / "Snakefile", target)
     (target / "profiles").symlink_to("workflow/profiles")
     return target

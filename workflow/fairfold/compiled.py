@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +13,8 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
+
+from fairfold.compiled_cache import KeptFunction, alone
 
 
 def njit(*, siblings: Callable[[tuple], Iterable[tuple]] = lambda _: (), **options: Any) -> Callable:
@@ -31,7 +30,8 @@ def njit(*, siblings: Callable[[tuple], Iterable[tuple]] = lambda _: (), **optio
     """
 
     def decorate(function: Callable) -> Dispatcher:
-        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+        dispatcher = numba.njit(nogil=True, **options)(function)
+        dispatcher._cache = KeptFunction(function)  # what `cache=True` does, but for the folder
         dispatcher.compile = partial(_compile, dispatcher, dispatcher.compile, siblings)
         return dispatcher
 
@@ -96,22 +96,11 @@ class _InnerLibrary(JITCodeLibrary):
 
 
 def _compile(dispatcher: Dispatcher, compile_or_load: Callable, siblings: Callable, signature: tuple) -> Any:
-    with _alone(f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"):
+    # Numba's own lock, of threads, comes first: one that holds a file must not wait for one that waits for it.
+    # A function that calls itself would wait for itself; but Numba cannot load such a function from disk anyway.
+    with global_compiler_lock, alone(f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"):
         compiled = compile_or_load(signature)
         if dispatcher.stats.cache_misses[signature]:
             for sibling in siblings(signature):
                 compile_or_load(sibling)
         return compiled
-
-
-@contextlib.contextmanager
-def _alone(name: str) -> Iterator[None]:
-    """Keep other processes from compiling this function for as long; where no file can be locked, they may."""
-    # Numba's own lock, of threads, comes first: one that holds a file must not wait for one that waits for it.
-    # A function that calls itself would wait for itself; but Numba cannot load such a function from disk anyway.
-    with global_compiler_lock, contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):
-            folder = Path(numba.config.CACHE_DIR)
-            folder.mkdir(parents=True, exist_ok=True)
-            fcntl.flock(stack.enter_context((folder / f"{name}.lock").open("w")), fcntl.LOCK_EX)
-        yield
