@@ -137,24 +137,59 @@ def test_every_direct_dependency_is_locked(root, locked):
     assert wanted and wanted <= locked.keys()
 
 
-PUBLIC = {  # package or module -> names that users import from there
+PUBLIC = {  # package or module -> names that users import from there; docs/reference/library.md promises them
     "datasets": "Dataset load_catalog prepare",
+    "datasets.catalog": "Entry",
+    "datasets.generate": "GeneOntologyBlocks PATTERNS gene_ontology_like metric_behaviour simulated_multilabel",
     "splitting": "IterativeStratification OptiSplit PartitionedSampling RandomSplit StratifiedSampling",
+    "splitting.methods": "METHOD_NAMES folds_by make_splitter repeated_splits",
+    "splitting.spec": "SplitterSpec",
+    "splitting.base": "FoldSplitter",
     "splitting.measures": "delta_class_proportion example_distribution label_distribution lower_bound "
     "relative_label_distribution",
+    "splitting.comparison": "label_deviations measure_splits quality_against_seconds summarise_splits",
+    "splitting.fold_effect": "fold_effect summarise",
+    "folds": "fold_of_parts",
     "weak_labels": "mask_positives",
     "models": "DEFAULT MODEL_NAMES ModelSpec load_model make_model register",
-    "forests": "make_model",
-    "evaluation": "METRICS",
+    "models.spec": "with_correction",
+    "models.legend": "legend_table",
+    "forests": "MODEL_NAMES make_model",
+    "forests.cascade": "CascadeForest",
+    "forests.out_of_bag": "OutOfBagCascade",
+    "forests.diagnostics": "imputation_table imputation_tables",
+    "final": "FinalModel load_final",
+    "evaluation.metrics": "Metric Predictions",
     "evaluation.scores": "multilabel_scores",
+    "evaluation.corrected": "corrected_draws corrected_scores",
     "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
     "recall_at_k scores_by_frequency_band",
-    "evaluation.ranking": "compare_methods percentile_ranks",
+    "evaluation.ranking": "compare_methods compare_ranks percentile_ranks rank_tables",
+    "evaluation.rank_stability": "rank_stability",
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
-    "win_percentage": "GAUSSIAN_CLASSIFIERS draws_needed evaluate_feature_sets null_interval "
-    "theoretical_win_percentage win_percentage",
-    "final": "FinalModel load_final",
+    "cross_testing.candidates": "make_candidates",
+    "cross_testing.procedures": "Outcome compare_procedures",
+    "cross_testing.experiment": "Setting run_repetitions",
+    "cross_testing.experiment_summary": "summarise",
+    "cross_testing.shares": "ShareSetting simulate_test_shares summarise_test_shares",
+    "win_percentage": "GAUSSIAN_CLASSIFIERS draws_needed evaluate_all_pairs evaluate_feature_sets "
+    "monte_carlo_win_percentage null_interval theoretical_win_percentage win_percentage",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
+    "ecoc.examples": "EXAMPLES posterior_map predict_example",
+    "figures": "PALETTE save_figure tell",
+    "figures.spec": "FigureSpec",
+    "figures.legend": "Legend",
+    "figures.splitting": "plot_label_deviations plot_metric_behaviour plot_quality_against_seconds",
+    "figures.ranks": "plot_percentile_ranks",
+    "figures.regret": "plot_regret",
+    "figures.fold_effect": "plot_fold_effect",
+    "figures.rank_stability": "plot_rank_stability",
+    "figures.cascades": "plot_imputation plot_label_frequencies plot_learning_curves",
+    "figures.cross_testing": "plot_cross_testing",
+    "figures.win_percentage": "plot_win_percentages",
+    "figures.ecoc": "plot_confusion plot_posterior_regions",
+    "errors": "ConfigError DataError ModelError SplitError StudyError",
+    "evaluation": "METRICS",
 }
 
 
@@ -166,6 +201,24 @@ def test_public_names_stay_where_they_are(module):
         assert name in dir(home)
     with pytest.raises(AttributeError, match=r"fairfold.*has no attribute 'nothing'"):
         home.nothing  # noqa: B018
+
+
+def test_what_the_reference_promises_is_public(root):
+    page = (root / "docs/reference/library.md").read_text()
+    promised = re.findall(r"^   fairfold\.(\S+)$|`fairfold\.([\w.]+)`", page, re.MULTILINE)
+    assert {*map("".join, promised)} == {f"{module}.{name}" for module in PUBLIC for name in PUBLIC[module].split()}
+
+
+def test_documents_use_what_is_promised(root):
+    """The gallery, and what is shown of the library."""
+    shown = [path.read_text() for path in (root / "docs/gallery").glob("*.py")]
+    for page in [root / "README.md", *(root / "docs").glob("*.md"), *(root / "docs/guide").glob("*.md")]:
+        shown += re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    imports = [node for text in shown if "import" in text for node in ast.walk(ast.parse(text))]
+    used = {(node.module, each.name) for node in imports if isinstance(node, ast.ImportFrom) for each in node.names}
+    ours = {(module.removeprefix("fairfold."), name) for module, name in used if module.startswith("fairfold.")}
+    assert len(ours) > 20
+    assert {f"{module}.{name}" for module, name in ours if name not in PUBLIC.get(module, "").split()} == set()
 
 
 def test_tests_called_slow_are_there(root):

@@ -11,9 +11,8 @@ import pytest
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extend.md").read_text()
 MODEL, SPLITTER, METRIC, FIGURE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-ENTRY, DATASET = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+(DATASET,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 METRIC = f"METRICS = {{\n{METRIC}"
-ENTRY = f"    items:\n{ENTRY}      - title: Percentile ranks\n"
 
 
 @pytest.fixture
@@ -22,15 +21,12 @@ def extended(copy_of_project):
     library = copy_of_project / "workflow" / "fairfold"
     (library / "models/catalogue/mine.py").write_text(MODEL)
     (library / "splitting/catalogue/in_turn.py").write_text(SPLITTER)
-    (library / "figures/recall.py").write_text(FIGURE)
+    (library / "figures/catalogue/recall.py").write_text(FIGURE)
     with (copy_of_project / "resources/datasets.yaml").open("a") as catalog:
         catalog.write(f"\n{DATASET}")
-    for path, old, new in (
-        (library / "evaluation/metrics.py", "METRICS = {\n", METRIC),
-        (copy_of_project / "workflow/report/contents.yaml", "    items:\n      - title: Percentile ranks\n", ENTRY),
-    ):
-        assert path.read_text().count(old) == 1
-        path.write_text(path.read_text().replace(old, new))
+    metrics = library / "evaluation/metrics.py"
+    assert metrics.read_text().count("METRICS = {\n") == 1
+    metrics.write_text(metrics.read_text().replace("METRICS = {\n", METRIC))
     return copy_of_project
 
 

@@ -199,7 +199,8 @@ def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) 
 
     Parameters
     ----------
-    parts, n_samples : see :func:`check_parts`.
+    parts : pairs of the samples to train on and those to test, as indices or masks, in any order.
+    n_samples : number of samples.
 
     Returns
     -------
@@ -209,8 +210,8 @@ def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) 
     Raises
     ------
     SplitError
-        As :func:`check_parts` and :func:`fold_that_tests`; or if a fold trains on anything but all samples that it
-        does not test, which test folds cannot say.
+        If parts are none, overlap or go beyond the samples, a sample is tested twice, or a fold trains on anything but
+        all samples that it does not test, which test folds cannot say.
     """
     checked = check_parts(parts, n_samples)
     fold_of = fold_that_tests(checked, n_samples)

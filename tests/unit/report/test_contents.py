@@ -1,10 +1,15 @@
 """What stands in the report."""
 
+import subprocess
+import sys
 from pkgutil import resolve_name
 
 import pytest
 
 from fairfold.errors import ConfigError
+from fairfold.figures import nothing_to_draw
+from fairfold.figures.spec import FigureSpec
+from fairfold.report import contents
 from fairfold.report.contents import FOLDER, caption_file, figures_of, is_on, load_contents, owner, select
 
 
@@ -85,6 +90,56 @@ def test_mistakes_are_told(tmp_path, item, told):
     path.write_text(f"sections: [{{id: a, title: A, items: [{item}]}}]")
     with pytest.raises(ConfigError, match=told):
         load_contents(path)
+
+
+@pytest.fixture
+def own_figure(monkeypatch):
+    """Declares one more figure, of this name and section."""
+
+    def declare(name, section):
+        texts = ("Mine", "an empty field", "Nothing.")
+        spec = FigureSpec(name, nothing_to_draw, ["tables/a.csv"], section, *texts, options={"reason": "none"})
+        monkeypatch.setattr(contents, "_own_figures", lambda: [(spec, "fairfold.figures.catalogue.mine")])
+
+    return declare
+
+
+def test_a_figure_in_a_file_of_its_own_is_the_last_of_its_section(own_figure):
+    before = {section["id"]: section["items"] for section in load_contents()}
+    own_figure("recall", "ecoc")
+    after = {section["id"]: section["items"] for section in load_contents()}
+    assert after.pop("ecoc") == [
+        *before.pop("ecoc"),
+        {
+            **{"title": "Mine", "figure": "figures/recall.png", "reads": ["tables/a.csv"]},
+            **{"alt": "an empty field", "caption": "Nothing."},
+            **{"draw": "catalogue.mine:nothing_to_draw", "options": {"reason": "none"}},
+        },
+    ]
+    assert after == before
+    figures = figures_of(load_contents(), {"ecoc": None}, ["tables/a.csv"])
+    assert [(each.draw, each.section) for each in figures if each.label == "Mine"] == [
+        ("fairfold.figures.catalogue.mine:nothing_to_draw", "ecoc")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "section", "told"),
+    [
+        ("percentile_ranks", "ecoc", "there is a figure 'percentile_ranks' already"),
+        ("recall", "ecok", "figure 'recall': unknown section 'ecok': did you mean 'ecoc'"),
+    ],
+)
+def test_mistakes_of_a_figure_in_a_file_of_its_own_are_told(own_figure, name, section, told):
+    own_figure(name, section)
+    with pytest.raises(ConfigError, match=f"catalogue.mine.*{told}"):
+        load_contents()
+
+
+def test_without_such_figures_planning_waits_for_no_matplotlib():
+    ask = "import sys, fairfold.report.contents as it; it.load_contents(); print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
 
 
 FIGURES = [

@@ -33,6 +33,10 @@ def make_candidates(estimator: ClassifierMixin, parameter_sets: Iterable[Mapping
     parameter_sets : what ``set_params`` takes, for example ``[{"C": 0.01}, {"C": 1}]`` or scikit-learn's
         ``ParameterGrid``. Earlier ones win ties: put those that you would rather have first.
 
+    Returns
+    -------
+    list of pairs of the parameter set and the unfitted classifier, as the procedures take them.
+
     Raises
     ------
     ModelError

@@ -87,7 +87,17 @@ class PermutationSetting(Protocol):
 
 
 class Setting(NamedTuple):
-    """What a repetition is run for; ``parameters`` as in :func:`published_candidates`."""
+    """What a repetition is run for.
+
+    Parameters
+    ----------
+    data_sizes : numbers of samples.
+    test_fractions : shares of the test part.
+    parameters : ``"c-only"`` or ``"preprocessing-and-c"``, what is searched for the paper's figures or by its text.
+    n_permutations : of each test.
+    alpha : level that an early stop decides at.
+    early_stop : whether a test ends as soon as it is decided; p-values are then rough.
+    """
 
     data_sizes: Sequence[int]
     test_fractions: Sequence[float]
@@ -122,7 +132,7 @@ def run_repetitions(
     Raises
     ------
     DataError
-        See :func:`draw_rows`.
+        When there are more or fewer classes than two, or too few rows.
     """
     candidates = published_candidates(setting.parameters)
     largest, rows = max(setting.data_sizes), []

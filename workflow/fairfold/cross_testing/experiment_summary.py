@@ -43,9 +43,10 @@ def summarise(
 
     Returns
     -------
-    DataFrame with the columns ``figure, dataset, x_name, x, source, procedure, metric, value, low, high,
-    n_repetitions, difference_in_se``, in order of first appearance
-        ``source`` is ``"ours"`` or ``"published"``; ``metric`` is ``"accuracy"`` or ``"significant_fraction"``.
+    DataFrame
+        Columns ``figure, dataset, x_name, x, source, procedure, metric, value, low, high, n_repetitions,
+        difference_in_se``, in order of first appearance. ``source`` is ``"ours"`` or ``"published"``; ``metric`` is
+        ``"accuracy"`` or ``"significant_fraction"``.
         ``difference_in_se``, for published points only, is ours minus the published value over the standard error of
         that difference, as if both were draws from one population: the standard deviation of our accuracies, or the
         proportion of both together, serves both sides. NaN where there is no such point of ours.

@@ -65,7 +65,7 @@ class Outcome:
     fold : ndarray of int64, shape (n_tested,); the test, numbered from 0, that made each prediction.
     permutation_scores : ndarray of float64, shape (n_permutations,), or None without permutations.
     p_value : the ``exact`` p-value, or None without permutations.
-    p_values : all forms, see :func:`~fairfold.cross_testing.permutation.p_values`; empty without permutations.
+    p_values : all forms, by their names: ``classical``, ``mid``, ``randomised``, ``exact``; empty without permutations.
     n_permutations : how many were run, fewer than asked for after an early stop.
     interpretable : what of ``"performance"``, ``"parameters"`` and ``"model"`` this procedure lets one interpret.
     model : the classifier that was tested, fitted; None where several were.
@@ -179,7 +179,7 @@ def nested_cross_validate(
     random_state : seed of folds, permutations and the randomised p-value, each independent of the others; None draws
         one.
     splitter : what makes folds of several labels: an object whose ``assign(Y)`` gives the fold of each row, such as
-        those of :mod:`fairfold.splitting`, or a callable (Y, seed) that does; or one with scikit-learn's ``split(X,
+        those of ``fairfold.splitting``, or a callable (Y, seed) that does; or one with scikit-learn's ``split(X,
         y)``, as ``KFold`` is, that tests each row once and trains on all others. It sees observed labels only, and
         no features. None takes folds at random. Classes always have equal shares in them.
     Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
@@ -191,7 +191,7 @@ def nested_cross_validate(
         ``fit`` takes groups. Of splitters, ``assign`` and ``split`` get them as the last argument, and so does a
         callable. None where samples are alike.
     exchange : what the permutation test exchanges, with groups: ``"groups"``, whole ones of the same size, or
-        ``"within"``, samples of one group; see :func:`~fairfold.groups.permuted_rows`.
+        ``"within"``, samples of one group.
     sample_weight : array-like, shape (n_samples,)
         How much each sample of several labels counts in what candidates learn, which must take weights, and in scores;
         above 0. A callable ``scoring`` gets those of the tested samples as a third argument. In permutation tests
@@ -234,11 +234,13 @@ def cross_validate_and_test(
 ) -> Outcome:
     """Choose by cross-validation in the training part, train on all of it, test on the test part.
 
-    One choice and one model, both of which can be interpreted; but the rows are either trained on or tested. What is
-    not named below is as in :func:`nested_cross_validate`.
+    One choice and one model, both of which can be interpreted; but the rows are either trained on or tested.
 
     Parameters
     ----------
+    candidates, X, y, n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state : as of
+        :func:`~fairfold.cross_testing.nested_cross_validate`.
+    splitter, Y_true, groups, exchange, sample_weight : as of :func:`~fairfold.cross_testing.nested_cross_validate`.
     test_fraction : the test part is the last ⌊n·fraction⌋ rows as they stand, as in the paper: shuffle rows that are
         in any order. The permutation test shuffles within each part. Of samples in groups it is the last
         ⌊n·fraction⌋ groups, by their first rows.
@@ -250,7 +252,8 @@ def cross_validate_and_test(
     Raises
     ------
     StudyError
-        As :func:`nested_cross_validate`; a ``SplitError`` too for a fraction that leaves one part empty.
+        As :func:`~fairfold.cross_testing.nested_cross_validate`; a ``SplitError`` too for a fraction that
+        leaves one part empty.
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
@@ -280,10 +283,14 @@ def cross_validate_and_cross_test(
 ) -> Outcome:
     """Choose by cross-validation in the training part; test each fold of the test part, trained on all other rows.
 
-    One choice, which can be interpreted, and models trained on more rows than in :func:`cross_validate_and_test`; but
-    there is one per fold.
+    One choice, which can be interpreted, and models trained on more rows than in
+    :func:`~fairfold.cross_testing.cross_validate_and_test`; but there is one per fold.
 
-    Parameters are those of :func:`cross_validate_and_test`, which makes the same choice with the same ``random_state``.
+    Parameters
+    ----------
+    candidates, X, y, n_splits, test_fraction, n_permutations, scoring, alpha, early_stop, n_jobs, random_state : as of
+        :func:`~fairfold.cross_testing.cross_validate_and_test`, which makes the same choice with the same seed.
+    splitter, Y_true, groups, exchange, sample_weight : as of :func:`~fairfold.cross_testing.cross_validate_and_test`.
 
     Returns
     -------
@@ -292,7 +299,7 @@ def cross_validate_and_cross_test(
     Raises
     ------
     StudyError
-        As :func:`cross_validate_and_test`.
+        As :func:`~fairfold.cross_testing.cross_validate_and_test`.
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
@@ -322,7 +329,11 @@ def compare_procedures(
 ) -> dict[str, Outcome]:
     """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
 
-    Parameters are those of :func:`cross_validate_and_test`.
+    Parameters
+    ----------
+    candidates, X, y, n_splits, test_fraction, n_permutations, scoring, alpha, early_stop, n_jobs, random_state : as of
+        :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    splitter, Y_true, groups, exchange, sample_weight : as of :func:`~fairfold.cross_testing.cross_validate_and_test`.
 
     Returns
     -------
@@ -333,7 +344,7 @@ def compare_procedures(
     Raises
     ------
     StudyError
-        As :func:`cross_validate_and_test`.
+        As :func:`~fairfold.cross_testing.cross_validate_and_test`.
     """
     settings = _Settings(
         *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),

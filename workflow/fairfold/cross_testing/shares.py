@@ -60,6 +60,8 @@ _SUMMARY = [
 class ShareSetting(NamedTuple):
     """What each simulation is run with.
 
+    Parameters
+    ----------
     test_fractions : shares of the test part.
     n_splits : folds of each cross-validation.
     n_permutations : of each test.
@@ -92,7 +94,7 @@ def simulate_test_shares(
 
     Parameters
     ----------
-    candidates : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    candidates : see :func:`~fairfold.cross_testing.nested_cross_validate`.
     X : (n_samples, n_features), dense or CSR, finite, without constant features.
     y : (n_samples,) two classes or more.
     simulations : their numbers; a simulation depends on nothing but its number, so that they can be run anywhere.
@@ -111,7 +113,7 @@ def simulate_test_shares(
     Raises
     ------
     DataError
-        For data that :func:`~fairfold.cross_testing.procedures.nested_cross_validate` would not take.
+        For data that :func:`~fairfold.cross_testing.nested_cross_validate` would not take.
     SplitError
         When a class has too few samples for nested cross-validation, or a share is none.
     ModelError
@@ -212,13 +214,14 @@ def summarise_test_shares(simulated: pd.DataFrame, *, alpha: float = 0.05, p_for
     ----------
     simulated : tables of :func:`simulate_test_shares` below each other, with the columns ``dataset, n_samples``.
     alpha : a result is significant where p ≤ alpha.
-    p_form : which of :func:`~fairfold.cross_testing.permutation.p_values`.
+    p_form : ``"classical"``, ``"mid"``, ``"randomised"`` or ``"exact"``, the p-value that counts.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, n_samples, test_fraction, procedure, power, low, high, level, level_low,
-    level_high, n_simulations, p_adjusted, is_top, reason``
-        ``power`` is the share of simulations that are significant, ``level`` that where labels were permuted, each with
+    DataFrame
+        Columns ``dataset, n_samples, test_fraction, procedure, power, low, high, level, level_low, level_high,
+        n_simulations, p_adjusted, is_top, reason``. ``power`` is the share of simulations that are significant,
+        ``level`` that where labels were permuted, each with
         Wilson's interval of 95 %, which is about orders of these samples and not about other samples. ``p_adjusted`` is
         of McNemar's exact test against the share that has the highest power of the same procedure, times the number of
         pairs of shares, as the best is known only after looking; ``is_top`` where it is above 0.05, and for the best.

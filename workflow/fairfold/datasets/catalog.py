@@ -153,12 +153,12 @@ class Entry:
         return [self.path, *(Path(path) for path in companions if path is not None)]
 
     def require(self, task: Task) -> None:
-        """Raise :class:`ConfigError` when the dataset is of another task."""
+        """Raise :class:`~fairfold.errors.ConfigError` when the dataset is of another task."""
         if self.task != task:
             raise ConfigError(f"dataset {self.id!r} is a {self.task} task; a {task} one is needed here.")
 
     def require_complete(self) -> None:
-        """Raise :class:`ConfigError` for a dataset of the catalog that lacks values; own ones are refused when read."""
+        """Raise ``ConfigError`` for a dataset of the catalog that lacks values; own ones are refused when read."""
         if self.path is None and self.missing_value is not None:
             raise ConfigError(f"dataset {self.id!r} has missing values, which the models compared here do not take.")
 
@@ -285,7 +285,7 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
     Returns
     -------
     Catalog
-        Mapping from dataset id to :class:`Entry`.
+        Mapping from dataset id to :class:`~fairfold.datasets.catalog.Entry`.
 
     Raises
     ------

@@ -38,7 +38,7 @@ _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights") 
 class Dataset:
     """Features and labels, ready for the study.
 
-    Attributes
+    Parameters
     ----------
     id : name in the catalog or the configuration.
     task : ``"multilabel"``, ``"multiclass"`` or ``"binary"``.
@@ -52,8 +52,8 @@ class Dataset:
     categories : what columns of text became features, the last ones; None without any.
     groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
     fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
-        that is never tested. Or the period that tests it, by ``left_out["dates"]``; ``BEFORE`` for the first samples,
-        see :mod:`fairfold.folds`. Or ``published_split``, where that is to be tested. None without any of these.
+        that is never tested. Or the period that tests it, by ``left_out["dates"]``; ``BEFORE``, -2, for the first
+        samples. Or ``published_split``, where that is to be tested. None without any of these.
     published_split : (n_samples,) int64, 0 for samples of the published test part, -1 for those of the training part:
         folds that test nothing else. None where no split is published, or known.
     weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
@@ -117,7 +117,12 @@ class Dataset:
         return self.label_density * len(self.label_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a compressed ``.npz`` that holds plain arrays only, whole or not at all."""
+        """Write to a compressed ``.npz`` that holds plain arrays only, whole or not at all.
+
+        Parameters
+        ----------
+        path : of the file.
+        """
         write_arrays(
             path,
             id=np.array(self.id),
@@ -137,6 +142,14 @@ class Dataset:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dataset:
         """Read what :meth:`save` wrote; nothing is unpickled.
+
+        Parameters
+        ----------
+        path : of the file.
+
+        Returns
+        -------
+        Dataset
 
         Raises
         ------

@@ -427,7 +427,7 @@ class GeneOntologyBlocks:
     """Samples annotated with terms of an ontology like the Gene Ontology, of any number, in independent blocks.
 
     A block of ``BLOCK_SIZE`` samples is drawn from the seed and its own number, so that each can be had alone, in any
-    order and by any process, and the memory is that of a block. :func:`gene_ontology_large` has them all together.
+    order and by any process, and the memory is that of a block. The dataset ``gene-ontology-large`` has them all.
 
     *Ontology.* Term 0 is the root. Every other term has a parent among the terms before it, each as likely, so that it
     is about ln(n_labels) below the root. Two in five draw a second parent among its parent's siblings, where there are
@@ -513,6 +513,10 @@ class GeneOntologyBlocks:
 
     def block(self, number: int) -> tuple[np.ndarray, csr_array]:
         """Features and labels of the samples from ``number * BLOCK_SIZE`` on.
+
+        Parameters
+        ----------
+        number : of the block, from 0.
 
         Returns
         -------

@@ -57,7 +57,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         Name of a template (:func:`~fairfold.ecoc.learners.make_learner`), any scikit-learn classifier with
         ``decision_function`` or ``predict_proba``, or one for each column of the coding matrix.
     coding : str or array-like, shape (n_classes, n_learners)
-        Design of the coding matrix, see :func:`~fairfold.ecoc.coding.make_coding`.
+        Design of the coding matrix, see :func:`~fairfold.ecoc.make_coding`.
     fit_posterior : bool
         Whether scores are probabilities, and there are posteriors. Learners that have probabilities give them as they
         are; the others' scores go through :class:`~fairfold.ecoc.learners.PlattScaling`.
@@ -120,6 +120,10 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array-like, shape (n_samples,), optional
             Not negative; a sample of weight 0 is left out.
 
+        Returns
+        -------
+        The classifier itself.
+
         Raises
         ------
         ModelError
@@ -134,7 +138,14 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Matrix, np.ndarray, np.ndarray, np.ndarray]:
         """Checked data: features, classes in order, class number and weight of each sample.
 
-        Samples of weight 0 have the number -1, and belong to no class. Errors are those of :meth:`fit`.
+        Parameters
+        ----------
+        X, y, sample_weight : as of :meth:`fit`, whose errors are raised.
+
+        Returns
+        -------
+        X, classes, codes, weights
+            Samples of weight 0 have the number -1, and belong to no class.
         """
         _check_classes_are_there(y)
         with _first_sentences():
@@ -161,6 +172,10 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         codes : (n_samples,) class numbers, -1 for a sample to be left out.
         classes : (n_classes,) what the numbers stand for. A class without samples is never predicted.
         weights : (n_samples,) weights.
+
+        Returns
+        -------
+        The classifier itself.
         """
         check_n_jobs(self.n_jobs)
         self.n_features_in_, self.classes_ = X.shape[1], classes
@@ -282,16 +297,43 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return posteriors
 
     def neg_loss(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_classes) negated average binary losses."""
+        """Negated average binary losses.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features).
+
+        Returns
+        -------
+        (n_samples, n_classes)
+        """
         return self.decode(self.binary_scores(X))
 
     def decision_function(self, X: Matrix) -> np.ndarray:
-        """Negated losses; of two classes the second's less the first's, (n_samples,), as scikit-learn has it."""
+        """Negated losses; of two classes the second's less the first's, as scikit-learn has it.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features).
+
+        Returns
+        -------
+        (n_samples, n_classes), or (n_samples,) of two classes
+        """
         losses = self.neg_loss(X)
         return losses[:, 1] - losses[:, 0] if len(self.classes_) == 2 else losses
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples,) class of the smallest loss. With posteriors too, so it need not be the most probable one."""
+        """Class of the smallest loss. With posteriors too, so it need not be the most probable one.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features).
+
+        Returns
+        -------
+        (n_samples,)
+        """
         chosen = choose(self.neg_loss(X))
         return as_given(self.classes_[chosen], self.label_dtype_)
 

@@ -99,7 +99,7 @@ def predict_example(
     predictions : DataFrame with the columns ``row, fold, class, predicted``
     posteriors : DataFrame with the columns ``row, class, candidate, posterior``
         A row for each sample and class; none for an example without posteriors.
-    values : DataFrame as of :func:`values_by_class`
+    values : DataFrame of means, standard deviations and ranges of losses and posteriors, by true and predicted class
     model : PartitionedECOC, fitted.
     """
     # Drawn once: with a design of its own in each fold the learners' scores would have no common columns.
@@ -176,7 +176,7 @@ def posterior_map(
     X : ndarray, shape (n_samples, 2)
     names : of the two features.
     n_points : grid points on each side.
-    **options : of :meth:`ECOCClassifier.posteriors`.
+    **options : of :meth:`~fairfold.ecoc.ECOCClassifier.posteriors`.
 
     Returns
     -------

@@ -106,6 +106,10 @@ class PartitionedECOC(BaseEstimator):
         ----------
         X, y, sample_weight : as for :meth:`ECOCClassifier.fit`.
 
+        Returns
+        -------
+        The model itself.
+
         Raises
         ------
         SplitError
@@ -166,6 +170,11 @@ class PartitionedECOC(BaseEstimator):
             True asks for posteriors, False does without (they take most of the time), None gives them if the models
             were trained for them.
         verbose : above 0 for a line about each fold when it is predicted.
+
+        Returns
+        -------
+        FoldPredictions
+            ``labels``, ``neg_loss``, ``pb_score`` and ``posterior`` of all samples.
 
         Raises
         ------
@@ -251,9 +260,16 @@ class PartitionedECOC(BaseEstimator):
         return of(tested)
 
     def kfold_margin(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> np.ndarray:
-        """(n_samples,) negated loss of the true class less the largest of the others.
+        """Negated loss of the true class less the largest of the others.
 
-        NaN for samples that are in no test part, have weight 0, or whose class the fold's model never saw.
+        Parameters
+        ----------
+        binary_loss, decoding : as of :meth:`kfold_predict`.
+
+        Returns
+        -------
+        (n_samples,)
+            NaN for samples that are in no test part, have weight 0, or whose class the fold's model never saw.
         """
         losses = self.kfold_predict(binary_loss, decoding, return_posterior=False).neg_loss
         is_class = self._codes[:, None] == np.arange(len(self.classes_))
@@ -263,7 +279,16 @@ class PartitionedECOC(BaseEstimator):
         return np.where(known, own - others, np.nan)
 
     def kfold_edge(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> float:
-        """Weighted mean of the margins that are numbers."""
+        """Weighted mean of the margins that are numbers.
+
+        Parameters
+        ----------
+        binary_loss, decoding : as of :meth:`kfold_predict`.
+
+        Returns
+        -------
+        float
+        """
         margins = self.kfold_margin(binary_loss=binary_loss, decoding=decoding)
         known = ~np.isnan(margins)
         return float(np.average(margins[known], weights=self._weights[known]))

@@ -75,7 +75,7 @@ def precision_at_k(
     ----------
     Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, dense or CSR, or the labels that come first by them, at least k of each
-        sample; see :func:`top_labels`. Who wants several scores spares time by the latter.
+        sample, as ``fairfold.evaluation.top_labels`` finds them. Who wants several scores spares time by the latter.
     k : last place, at least 1. Places without a label, where a sample has no more, count as wrong.
     sample_weight : (n_samples,) above 0, how much a sample counts; None for 1.
 
@@ -87,7 +87,7 @@ def precision_at_k(
     ------
     DataError
         When shapes differ, there is no sample, labels are not 0/1, weights not above 0, k is none, or probabilities are
-        as :func:`top_labels` does not take them.
+        missing or infinite.
     """
     of = _hits(Y_true, P, k, sample_weight)
     return of.mean(np.cumsum(of.hit, axis=1) / np.arange(1, k + 1))
@@ -98,7 +98,9 @@ def recall_at_k(
 ) -> np.ndarray:
     """Share of a sample's positives that are among the first labels, mean over samples; 0 for one without a positive.
 
-    Parameters, errors : as :func:`precision_at_k`.
+    Parameters
+    ----------
+    Y_true, P, k, sample_weight : as of :func:`precision_at_k`, whose errors are raised.
 
     Returns
     -------
@@ -116,7 +118,9 @@ def ndcg_at_k(
     A positive at place i gains 1 / log2(i + 1); the sum is divided by what it is where all positives, or k of them,
     come first.
 
-    Parameters, errors : as :func:`precision_at_k`.
+    Parameters
+    ----------
+    Y_true, P, k, sample_weight : as of :func:`precision_at_k`, whose errors are raised.
 
     Returns
     -------
@@ -206,7 +210,9 @@ def propensity_scored_precision_at_k(
 def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarray:
     """Share of the labels with a positive that are found: that are among the first labels of one of their samples.
 
-    Parameters, errors : as :func:`precision_at_k`; samples have no weights.
+    Parameters
+    ----------
+    Y_true, P, k : as of :func:`precision_at_k`, whose errors are raised; samples have no weights.
 
     Returns
     -------
@@ -306,7 +312,7 @@ def scores_by_frequency_band(
     ----------
     Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, dense or CSR.
-    n_train_positives : (n_labels,) positives that training saw of each label; see :func:`count_positives`.
+    n_train_positives : (n_labels,) positives that training saw of each label.
     bands : the most training positives of each band but the last, ascending from 1 or more. A band is from one above
         the one before; labels without any are one of their own.
     k : of the scores at k.

@@ -111,7 +111,7 @@ def corrected_draws(
     groups : (n_samples,) of samples that are drawn together, or None.
     n_draws : how many.
     random_state : seed; the same one draws the same, so that differences between models are paired.
-    counts : (n_draws, n_samples) how often each sample is drawn, if given; see :func:`draw_samples`.
+    counts : (n_draws, n_samples) how often each sample is drawn, if given, so that models meet the same ones.
 
     Returns
     -------

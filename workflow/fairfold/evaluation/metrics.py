@@ -54,7 +54,7 @@ class Predictions(NamedTuple):
 class Metric(NamedTuple):
     """One number for predictions of several labels.
 
-    Attributes
+    Parameters
     ----------
     direction : 1 where more is better, -1 for a loss.
     label : what axes and panels of figures call it.

@@ -217,11 +217,11 @@ def rank_tables(scores: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.Da
     Parameters
     ----------
     scores : columns as :func:`percentile_ranks` takes them, and ``is_final``.
-    alpha : see :func:`compare_ranks`.
+    alpha : significance level.
 
     Returns
     -------
-    dict with the tables of :class:`ComparisonTables`, and ``ranks``
+    dict with ``ranks``, and ``comparisons, pairs, cliques`` as of :func:`compare_ranks`
     """
     ranks = percentile_ranks(scores[scores["is_final"]])
     return {"ranks": ranks, **compare_ranks(ranks, alpha=alpha)._asdict()}

@@ -29,7 +29,7 @@ def multilabel_scores(
     are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs, ``ranking_loss`` the share of
     wrongly ordered (positive, negative) label pairs within a sample, averaged over samples; for both less is better.
     ``hamming_loss`` and ``mcc`` score ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
-    Those at k, such as ``recall_at_5``, are of :mod:`fairfold.evaluation.at_k`, which takes sparse matrices, too.
+    Those at k, such as ``recall_at_5``, are of ``fairfold.evaluation.at_k``, which takes sparse matrices, too.
 
     Parameters
     ----------

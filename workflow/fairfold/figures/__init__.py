@@ -55,7 +55,13 @@ def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
 
 
 def tell(line: Line2D, texts: Sequence[str]) -> None:
-    """Say what each point of a line is; the report shows it to a reader who points at it, see :func:`save_figure`."""
+    """Say what each point of a line is; the report shows it to a reader who points at it.
+
+    Parameters
+    ----------
+    line : what ``plot`` gave.
+    texts : a text for each of its points.
+    """
     if len(texts) != len(line.get_xdata()):
         raise ValueError(f"{len(texts)} texts for {len(line.get_xdata())} points.")
     line.texts_of_points = list(texts)
@@ -76,6 +82,13 @@ def interval(low: float, high: float, digits: str = ".3f") -> str:
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
     """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing.
 
+    Parameters
+    ----------
+    figure : is laid out, once for all paths.
+    paths : of the files.
+
+    Notes
+    -----
     A PNG holds what its points are, in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, places being shares
     of width and height, from the left and from the top. Of more than ``MOST_POINTS``, those that lie closest together
     are left to the first of them.

@@ -24,7 +24,7 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     Parameters
     ----------
     curves : columns ``dataset, missing_rate, model, level, metric, mean``, as
-        :func:`fairfold.evaluation.score_tables.learning_curves` gives them; missing rates in percent.
+        ``fairfold.evaluation.score_tables`` gives them; missing rates in percent.
     legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
@@ -60,7 +60,7 @@ def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None
     Parameters
     ----------
     imputation : columns ``dataset, missing_rate, model, level, precision, recall``, as
-        :func:`fairfold.forests.diagnostics.summarise_imputation` gives them; missing rates in percent.
+        :func:`~fairfold.forests.diagnostics.imputation_tables` gives them; missing rates in percent.
     legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
@@ -90,9 +90,9 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
     Parameters
     ----------
     frequencies : columns ``dataset, missing_rate, model, fold, label, estimated, kept``, as
-        :func:`fairfold.forests.diagnostics.label_frequencies` gives them; missing rates in percent.
+        :func:`~fairfold.forests.diagnostics.imputation_tables` gives them; missing rates in percent.
     summary : columns ``missing_rate, model, bias, mean_absolute_error``, as
-        :func:`fairfold.forests.diagnostics.summarise_label_frequencies` gives them.
+        :func:`~fairfold.forests.diagnostics.imputation_tables` gives them, as ``errors``.
 
     Returns
     -------

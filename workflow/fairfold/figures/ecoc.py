@@ -58,6 +58,10 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
     ----------
     maps : columns ``feature_1, feature_2, x, y, class, posterior``; an even grid, a row for each point and class.
     samples : columns ``x, y, class``.
+
+    Returns
+    -------
+    Figure
     """
     names = list(maps["class"].unique())
     grids = [part.pivot(index="y", columns="x", values="posterior") for _, part in maps.groupby("class", sort=False)]

@@ -22,7 +22,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
     Parameters
     ----------
     regret : columns ``strategy, missing_rate, metric, regret, low, high``, as of
-        :func:`fairfold.recommendation.regret.regret_tables`.
+        ``fairfold.recommendation.regret``.
     legend : as :class:`~fairfold.figures.legend.Legend` takes it; metrics that do not lead are left out.
 
     Returns

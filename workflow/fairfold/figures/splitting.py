@@ -26,6 +26,10 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     Parameters
     ----------
     deviations : columns ``pattern, positives, LD, DCP, rLD``.
+
+    Returns
+    -------
+    Figure
     """
     measures = ("LD", "DCP", "rLD")
     with mpl.rc_context(STYLE):
@@ -52,6 +56,10 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     ----------
     deviations : columns ``dataset, splitter, label, positives, rLD, rLD_bound``; the bound is drawn as a line of grey
         dots.
+
+    Returns
+    -------
+    Figure
     """
     datasets, splitters = deviations["dataset"].unique(), deviations["splitter"].unique()
     with mpl.rc_context(STYLE):
@@ -84,6 +92,10 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     Parameters
     ----------
     summary : columns ``dataset, splitter, mean_over_bound, seconds``.
+
+    Returns
+    -------
+    Figure
     """
     datasets = summary["dataset"].unique()
     with mpl.rc_context(STYLE):

@@ -158,7 +158,8 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
 
     Parameters
     ----------
-    wins : columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, permuted_lower,
+    wins : table
+        Columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, permuted_lower,
         permuted_upper``; the last two may be NaN.
 
     Returns

@@ -68,7 +68,12 @@ class FinalModel:
         return tuple(self.categories.values) if self.categories else ()
 
     def save(self, folder: str | Path) -> None:
-        """Write ``model.fairfold``, ``columns.json`` and, if there is one, ``probe.npz`` into a folder."""
+        """Write ``model.fairfold``, ``columns.json`` and, if there is one, ``probe.npz``.
+
+        Parameters
+        ----------
+        folder : is made where it is not there.
+        """
         self.model.save(Path(folder) / MODEL)
         if self.probe is not None:
             X, P = self.probe
@@ -121,7 +126,17 @@ class FinalModel:
         return {kind: pd.DataFrame(values, index=index, columns=list(self.labels)) for kind, values in found.items()}
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
-        """Raise for features that have no column."""
+        """Raise for features that have no column.
+
+        Parameters
+        ----------
+        columns : names that a table has.
+        source : what a message calls the table.
+
+        Raises
+        ------
+        DataError
+        """
         wanted, known = [*self.numeric, *self.text], set(columns)
         missing = [name for name in wanted if name not in known]
         if missing:
@@ -193,6 +208,14 @@ def _made_up(X: Matrix, seed: int) -> Matrix:
 
 def load_final(folder: str | Path) -> FinalModel:
     """A model to take home, as the study's target ``final`` made it.
+
+    Parameters
+    ----------
+    folder : of the model, ``results/final/<dataset>``.
+
+    Returns
+    -------
+    FinalModel
 
     Raises
     ------

@@ -163,6 +163,10 @@ class CascadeForest(BaseCascade):
         Parameters
         ----------
         labels : (n_samples, n_labels) of 0/1, of the samples that the cascade was just fitted to.
+
+        Returns
+        -------
+        The cascade itself.
         """
         proba = (mean_of_forests([forest.oob_proba_ for forest in level.predictors]) for level in self.levels_)
         self.oob_scores_ = [multilabel_scores(labels, self._reconciled(each), self.threshold) for each in proba]

@@ -29,7 +29,7 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     Returns
     -------
     DataFrame with a row per level, from level 0, where nothing is imputed yet, and label: ``level, label,
-    label_frequency, cap, frozen, n_observed``, those of :func:`~fairfold.weak_labels.imputation_quality`, and ``note``.
+    label_frequency, cap, frozen, n_observed, n_imputed, hits, misses, precision, recall, note``.
     A cascade that imputes nothing has no label frequencies, caps and frozen labels, and misses all that was hidden.
 
     Raises
@@ -84,11 +84,13 @@ def imputation_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     Parameters
     ----------
-    table : see :func:`summarise_imputation`, of ``dataset, missing_rate, model``.
+    table : tables of :func:`imputation_table` below each other, with ``dataset, missing_rate, model, fold``.
 
     Returns
     -------
-    dict with ``imputation, frequencies, errors``, of the three functions here; errors are over datasets
+    dict
+        ``imputation``, precision and recall at each level, means over folds; ``frequencies``, estimated and kept shares
+        of positives of each label and fold; ``errors``, how far the former are off, over folds, labels and datasets.
     """
     units = ["dataset", "missing_rate", "model"]
     frequencies = label_frequencies(table, units)

@@ -85,7 +85,8 @@ def make_model(
 
     Parameters
     ----------
-    name : one of ``MODEL_NAMES``. Those with a "+" work on out-of-bag features, see :mod:`fairfold.forests.out_of_bag`.
+    name : one of ``MODEL_NAMES``. Those with a "+" work on out-of-bag features, those of training
+        samples that come from trees which did not see them.
     variant : ``"text"``, what the paper's text says, or ``"authors-code"``, what its authors' code ran. None is
         ``"text"``. Those with a "+" have no variants.
     n_trees, max_levels, min_samples_leaf, threshold, percentile, n_jobs, random_state : see
@@ -93,6 +94,10 @@ def make_model(
         ``max_levels`` nothing to ``"RF+ET"``, which has one level.
     shape, label_frequencies : of models with a "+", see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
     **options : further parameters of the model's class, in place of the variant's.
+
+    Returns
+    -------
+    CascadeForest, or OutOfBagCascade for a "+"
 
     Raises
     ------

@@ -169,7 +169,16 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 forest.forget_samples()
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probabilities that a label is observed, mean of the levels up to ``best_level_``."""
+        """Probabilities that a label is observed, mean of the levels up to ``best_level_``.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features).
+
+        Returns
+        -------
+        (n_samples, n_labels)
+        """
         check_is_fitted(self, "levels_")
         levels = itertools.islice(super()._staged_proba(self._check_features(X, reset=False)), self.best_level_ + 1)
         mean = RunningMean()

@@ -45,6 +45,10 @@ def spec_of(name: str) -> ModelSpec:
 def register(spec: ModelSpec) -> None:
     """Make a model known by its name until this process ends.
 
+    Parameters
+    ----------
+    spec : its name, and where the callable is that makes it.
+
     Raises
     ------
     ModelError
@@ -96,7 +100,7 @@ def make_model(
         label is predicted or imputed without all that are above it.
     n_jobs, random_state : as of scikit-learn's estimators; any ``n_jobs`` gives the same result.
     **settings : as the model's own callable takes them; of the deep forests see
-        :func:`fairfold.forests.models.make_model`.
+        :func:`fairfold.forests.make_model`.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import Any
 class ModelSpec:
     """A model by its name, and all that configuration, rules, tables and figures need to know of it.
 
-    Attributes
+    Parameters
     ----------
     name : what configurations, tables and figures call it.
     make : where the callable is that makes it, as ``"package.module:name"``; it is looked up when a model is made. It
@@ -49,7 +49,17 @@ class ModelSpec:
 
 
 def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
-    """The model, and the same corrected for missing labels under its name with a plus sign."""
+    """The model, and the same corrected for missing labels under its name with a plus sign.
+
+    Parameters
+    ----------
+    spec : of a model without a correction.
+
+    Returns
+    -------
+    spec, corrected : ModelSpec
+        To be put into ``SPECS``.
+    """
     corrected = ModelSpec(
         f"{spec.name}+",
         make="fairfold.models.correction:make_corrected",

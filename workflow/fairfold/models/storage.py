@@ -99,6 +99,14 @@ def save_model(model: ClassifierMixin, path: str | Path) -> None:
 def load_model(path: str | Path) -> ClassifierMixin:
     """A model as its ``save`` wrote it.
 
+    Parameters
+    ----------
+    path : the file.
+
+    Returns
+    -------
+    Fitted classifier, of the class that it had.
+
     Raises
     ------
     ModelError

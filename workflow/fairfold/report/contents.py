@@ -1,14 +1,17 @@
-"""What stands in the report: the declaration in ``workflow/report/contents.yaml``."""
+"""What stands in the report: what ``workflow/report/contents.yaml`` declares, and figures in a file of their own."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairfold.config import check, load_yaml
+from fairfold.errors import ConfigError, unknown_name
 from fairfold.home import PROJECT
+from fairfold.plugins import declared
 
 FOLDER = PROJECT / "workflow" / "report"
 Section = dict[str, Any]
@@ -18,16 +21,35 @@ _FILE_KINDS = ("figure", "table", "published")
 
 
 def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
-    """Sections in the order of the report.
+    """Sections in the order of the report; figures in a file of their own are the last entries of theirs.
 
     Raises
     ------
     ConfigError
-        When the file does not follow ``workflow/schemas/contents.schema.yaml``.
+        When the file does not follow ``workflow/schemas/contents.schema.yaml``, or such a figure names a section that
+        is not there, or has the name of another.
     """
     document = load_yaml(path, is_ours=True)
     check(document, "contents.schema.yaml", path.name)
+    sections = {section["id"]: section for section in document["sections"]}
+    for spec, module in _own_figures():
+        file = f"figures/{spec.name}.png"
+        if owner(file, document["sections"]):
+            raise ConfigError(f"{module}: there is a figure {spec.name!r} already; give yours another name.")
+        if spec.section not in sections:
+            raise ConfigError(f"{module}, figure {spec.name!r}: {unknown_name('section', spec.section, sections)}")
+        draw = f"{module.removeprefix('fairfold.figures.')}:{spec.draw.__name__}"
+        item: Item = {"title": spec.title, "figure": file, "draw": draw, "reads": list(spec.reads)}
+        item |= {"alt": spec.alt, "caption": spec.caption}
+        further = {"when": spec.when, "options": dict(spec.options)}
+        sections[spec.section]["items"].append(item | {key: value for key, value in further.items() if value})
     return document["sections"]
+
+
+def _own_figures() -> Collection[tuple[Any, str]]:
+    """Figures in a file of their own, and their modules; without any, nothing waits for matplotlib."""
+    folder = Path(__file__).parents[1] / "figures" / "catalogue"
+    return declared("fairfold.figures.catalogue").values() if any(pkgutil.iter_modules([str(folder)])) else ()
 
 
 def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:

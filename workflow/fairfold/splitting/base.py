@@ -38,10 +38,10 @@ class FoldSplitter(ABC):
         each call.
     refine : {None, "anneal"}
         ``"anneal"`` improves the folds by simulated annealing over moves of single rows
-        (:func:`fairfold.splitting.annealing.anneal`) and brings their sizes within ``size_tolerance``.
+        and brings their sizes within ``size_tolerance``.
     sweeps : int or None
         Effort of the annealing, in passes over all positives. ``None`` for a second's worth or so, see
-        :func:`fairfold.splitting.annealing.default_sweeps`; ten times more make the folds a little better.
+        ``fairfold.splitting.annealing.default_sweeps``; ten times more make the folds a little better.
     size_tolerance : float
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
         rounded either way at least. With ``groups``, at least half of the largest group.

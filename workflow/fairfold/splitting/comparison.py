@@ -78,6 +78,11 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
 def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
     """How evenly each label is spread by one split.
 
+    Parameters
+    ----------
+    fold_of : (n_samples,) test fold of each sample.
+    Y : (n_samples, n_labels) of 0/1.
+
     Returns
     -------
     DataFrame with the columns ``label, positives, LD, DCP, rLD, rLD_bound``, without labels that have no positive.

@@ -206,8 +206,8 @@ def fold_effect(
     n_halvings : how often the samples are halved, at least 2; each gives two pools. More halvings shorten all
         intervals, more repeats those of variances only.
     n_repeats : how often each method splits each pool, at least 2.
-    penalty : of :class:`LeaveOutRidge`.
-    threshold : see :func:`label_scores`.
+    penalty : of the ridge regression.
+    threshold : above which a label is predicted.
     shuffle : show the labels to the methods in a new random order each time, or always in the order of the rows of Y.
     groups : (n_samples,) of samples that belong together, or None. Halves, folds and the trainings behind the truth are
         then of whole groups.

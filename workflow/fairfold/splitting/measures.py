@@ -37,6 +37,10 @@ def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = 
     per_label : bool
         Return the value once per label; ED is the same for all.
 
+    Returns
+    -------
+    float, or ndarray of shape (n_labels,) with ``per_label``
+
     Raises
     ------
     SplitError
@@ -52,7 +56,13 @@ def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = 
 def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """LD, Equation 1: deviation of each fold's positives per negative from the whole data's.
 
-    Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
+    Parameters
+    ----------
+    fold_of, Y, per_label : as of :func:`example_distribution`, whose errors are raised.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_labels,) with ``per_label``
 
     Notes
     -----
@@ -64,7 +74,13 @@ def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = Fa
 def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """DCP, Equation 4: the largest share of a label's positives in one fold, less the even share ``1 / n_splits``.
 
-    Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
+    Parameters
+    ----------
+    fold_of, Y, per_label : as of :func:`example_distribution`, whose errors are raised.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_labels,) with ``per_label``
     """
     return _mean_over_labels(_delta_class_proportion, fold_of, Y, per_label)
 
@@ -72,7 +88,13 @@ def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool 
 def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """rLD, Equation 3: relative deviation of each fold's rate of positives from the whole data's.
 
-    Parameters, errors : as :func:`example_distribution`. ``per_label`` returns shape (n_labels,).
+    Parameters
+    ----------
+    fold_of, Y, per_label : as of :func:`example_distribution`, whose errors are raised.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_labels,) with ``per_label``
     """
     return _mean_over_labels(_relative_label_distribution, fold_of, Y, per_label)
 
@@ -98,6 +120,10 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
         and a fold of positives only counts as perfect.
     per_label : bool
         Return one bound per label.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_labels,) with ``per_label``
 
     Raises
     ------

@@ -34,6 +34,10 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     n_splits : number of folds.
     random_state : seed.
 
+    Returns
+    -------
+    FoldSplitter
+
     Raises
     ------
     SplitError
@@ -46,7 +50,17 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
 
 
 def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
-    """A method as a function of labels, seed and, if there are any, groups; it gives the test fold of each sample."""
+    """A method as a function of labels, seed and, if there are any, groups; it gives the test fold of each sample.
+
+    Parameters
+    ----------
+    name : as of :func:`make_splitter`.
+    n_splits : number of folds.
+
+    Returns
+    -------
+    Function, as :func:`~fairfold.splitting.fold_effect.fold_effect` takes it.
+    """
     return lambda Y, seed, *groups: make_splitter(name, n_splits, random_state=seed).assign(Y, *groups)
 
 

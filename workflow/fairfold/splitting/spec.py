@@ -11,7 +11,7 @@ from typing import Any
 class SplitterSpec:
     """A method that makes folds, by its name.
 
-    Attributes
+    Parameters
     ----------
     name : what configurations, tables and figures call it.
     make : where the class is, as ``"package.module:name"``; it is looked up when a splitter is made. It takes

@@ -49,6 +49,11 @@ def evaluate_all_pairs(
     n_jobs : threads, as in joblib; results do not depend on it.
     n_best : how many of the best pairs to keep.
 
+    Returns
+    -------
+    PairEvaluation
+        ``histogram`` counts pairs by their performance, and gives win percentages; ``best_pairs`` are listed.
+
     Raises
     ------
     DataError

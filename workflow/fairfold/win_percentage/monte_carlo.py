@@ -43,9 +43,9 @@ def monte_carlo_win_percentage(
     y : (n_samples,) classes, two or more.
     n_draws : numbers N of feature sets of a search, at least 1.
     n_sets : M, how many sets are evaluated.
-    size, weights : of the sets; see :func:`~fairfold.win_percentage.feature_sets.draw_feature_sets`.
+    size, weights : of the sets; see ``fairfold.win_percentage.feature_sets``.
     classifiers, n_splits, n_repeats, scoring, n_jobs : see
-        :func:`~fairfold.win_percentage.wrapper.evaluate_feature_sets`.
+        :func:`~fairfold.win_percentage.evaluate_feature_sets`.
     alpha : level of the interval of equal classifiers, adjusted for all of them.
     random_state : seed of the sets and of the folds.
 

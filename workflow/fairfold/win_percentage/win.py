@@ -158,7 +158,7 @@ def win_percentage(performance: ArrayLike, winners: ArrayLike, n_draws: ArrayLik
     Raises
     ------
     ModelError
-        When N is below 1 or not finite, or :meth:`PerformanceHistogram.from_sets` refuses the feature sets.
+        When N is below 1 or not finite, an array is empty, of the wrong shape or not finite, or a set has no winner.
     """
     return PerformanceHistogram.from_sets(performance, winners).win_percentage(n_draws)
 

@@ -85,6 +85,11 @@ def evaluate_feature_sets(
     scoring : a scikit-learn scorer or its name, whose mean over all folds is the performance (ties within 1e-12);
         None for the mean recall.
 
+    Returns
+    -------
+    FeatureSetResults
+        ``performance`` of the best classifier on each set, and ``winners``, those that reach it.
+
     Raises
     ------
     DataError
