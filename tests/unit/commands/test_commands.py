@@ -1,5 +1,6 @@
 """Commands say what they do in a sentence, write what a user would, and leave what is there."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path

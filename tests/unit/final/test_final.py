@@ -179,11 +179,76 @@ def test_what_stands_for_a_missing_value_goes_home_with_the_model(tmp_path):
     found = pd.read_csv(tmp_path / "found.csv")[["posterior_label_x", "posterior_label_y"]]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(final.predict(frame)["posterior"], expected)
+    write_arff(frame.astype({"a": float, "b": float}), tmp_path / "plants.arff")
+    predict_file(final, tmp_path / "plants.arff", tmp_path / "found.csv")
+    found = pd.read_csv(tmp_path / "found.csv")[["posterior_label_x", "posterior_label_y"]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+ARFF = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c numeric\n{}\n@data\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "rows", "sentence"),
+    [
+        ("@attribute e numeric", "1,2,3,4", r"lacks 1 of the 4 columns that gcForest\+ was fitted on \(d\)"),
+        ("@attribute d string", "1,2,3,x", "attribute 'd' is of type 'string', but must be numeric"),
+        ("@attribute d numeric", "1,2,x,4", r"data row 1 \(line 7\), column 'c': found 'x', which is not a number"),
+        ("@attribute d numeric", "1,2,inf,4", "column 'c': found 'inf', but numbers must be finite"),
+        ("@attribute d numeric", "1,2", "line 7: the row does not fit the attributes"),
+        ("@attribute d numeric", "", "has no data row"),
+    ],
+)
+def test_arff_that_does_not_fit_is_refused_in_one_sentence(final, tmp_path, attribute, rows, sentence):
+    (tmp_path / "new").write_text(ARFF.format(attribute, rows))
+    with pytest.raises(DataError, match=sentence) as caught:
+        predict_file(final, tmp_path / "new", tmp_path / "found.csv")
+    assert "\n" not in str(caught.value) and not (tmp_path / "found.csv").exists()
+
+
+def test_a_file_that_is_not_there_is_one_sentence(final, tmp_path):
+    with pytest.raises(DataError, match=r"new\.csv cannot be read as a table: No such file or directory"):
+        predict_file(final, tmp_path / "new.csv", tmp_path / "found.csv")
 
 
 def test_a_target_that_cannot_be_is_refused_before_the_work(final, table, tmp_path):
     with pytest.raises(DataError, match="is a folder; name the file to write"):
         predict_file(final, tmp_path / "away.csv", tmp_path)
+
+
+def write_arff(table, path, sparse=False):
+    """Numbers, and text as nominal attributes or strings, with ``?`` for what is missing."""
+    kinds = ["numeric" if kind.kind in "if" else "string" for kind in table.dtypes]
+    lines = ["@relation new", *(f"@attribute {name} {kind}" for name, kind in zip(table, kinds, strict=True)), "@data"]
+    for cells in table.astype(object).where(table.notna(), "?").itertuples(index=False):
+        texts = [repr(cell) if isinstance(cell, str) and cell != "?" else str(cell) for cell in cells]
+        lines.append(
+            "{" + ", ".join(f"{at} {text}" for at, text in enumerate(texts)) + "}" if sparse else ",".join(texts)
+        )
+    path.write_text("\n".join(lines))
+
+
+WRITERS = {
+    "semicolons and decimal commas": lambda t, p: t.to_csv(p, index=False, sep=";", decimal=","),
+    "tabs, packed": lambda t, p: t.to_csv(p, index=False, sep="\t", compression="gzip"),
+    "UTF-16": lambda t, p: t.to_csv(p, index=False, encoding="utf-16"),
+    "Parquet": lambda t, p: t.to_parquet(p, index=False),
+    "Feather": lambda t, p: t.to_feather(p),
+    "Excel": lambda t, p: t.to_excel(p.with_suffix(".xlsx"), index=False) or p.with_suffix(".xlsx").rename(p),
+    "ARFF": write_arff,
+    "sparse ARFF": lambda t, p: write_arff(t, p, sparse=True),
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_new_samples_come_in_whatever_a_study_reads(final, table, tmp_path, kind):
+    """Of any name; with gaps, but where ARFF has sparse rows, which have none."""
+    if kind != "sparse ARFF":
+        table = table.assign(b=table["b"].where(np.arange(23) % 3 > 0))
+    WRITERS[kind](table, tmp_path / "new")
+    predict_file(final, written(table, tmp_path / "new.csv"), tmp_path / "expected.csv")
+    assert predict_file(final, tmp_path / "new", tmp_path / "found.csv", rows_at_once=10) == 23
+    assert (tmp_path / "found.csv").read_bytes() == (tmp_path / "expected.csv").read_bytes()
 
 
 BAD = {

@@ -10,10 +10,13 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "predict",
         help="labels of new samples, by a model that `study --final` made",
-        description="Write what a model says of the rows of a CSV, whose columns are matched by name.",
+        description="Write what a model says of the rows of a table, whose columns are matched by name. The "
+        "file may be whatever a study reads, and need not be of the kind that the model learned from.",
     )
     parser.add_argument("model", help="folder of the model, results/final/<dataset>")
-    parser.add_argument("table", help="CSV of new samples, with a column for each feature")
+    parser.add_argument(
+        "table", help="CSV, TSV, Parquet, Excel or ARFF file of new samples, with a column for each feature"
+    )
     parser.add_argument("-o", "--output", required=True, help="CSV to write")
     parser.add_argument("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
     parser.add_argument(

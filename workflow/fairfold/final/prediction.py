@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from fairfold.datasets.formats import Table, read_csv_parts
+from fairfold.datasets.formats import Table, read_arff, read_csv_parts
+from fairfold.datasets.recognition import is_arff
 from fairfold.errors import DataError
 from fairfold.evaluation.thresholds import Objective
 from fairfold.files import atomic_open, check_target
@@ -28,19 +31,20 @@ def predict_file(
     by: Literal["pooled", "label"] = "pooled",
     rows_at_once: int = ROWS,
 ) -> int:
-    """Write what a model says of the rows of a CSV file; whole, or not at all.
+    """Write what a model says of the rows of a table; whole, or not at all.
 
     Parameters
     ----------
     final : the model.
-    source : a CSV with a column for each feature, by name, in any order and among others. Its identifier, if the model
-        has one and it is there, is copied; else rows are numbered from 1.
+    source : a file that a study reads, too: text with whatever between its cells, packed or not, Parquet, Feather,
+        Excel or ARFF, with a column for each feature, by name, in any order and among others. Its identifier, if the
+        model has one and it is there, is copied; else rows are numbered from 1.
     target : the CSV to write. A row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>``, then
         ``decision_<label>``, see :meth:`~fairfold.final.model.FinalModel.predict`.
     top : write so many labels of each sample in place of all, a row each, with the columns ``rank, label, probability,
         posterior, decision``, the likeliest first.
     objective, by : what decisions are for.
-    rows_at_once : of the file; any number gives the same.
+    rows_at_once : that are predicted, and of text in memory; any number gives the same.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def predict_file(
     Raises
     ------
     DataError
-        When the file is no CSV, lacks a feature, or holds a cell that is infinite or no number (it may be
+        When the file is no table, lacks a feature, or holds a cell that is infinite or no number (it may be
         missing), or when there can be no file of the target's name; nothing is written then.
     """
     if top is not None and top < 1:
@@ -71,6 +75,8 @@ def predict_file(
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
     """Parts of the file: numbers in the model's order, and text, the identifier where it is there."""
+    if source.is_file() and is_arff(source):
+        return _tables_of_arff(final, source, rows_at_once)
 
     def choose(header: list[str]) -> tuple[list[str], list[str], list[str]]:
         final.check_columns(header, str(source))
@@ -78,6 +84,25 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
         return list(final.numeric), identifier, list(final.text)
 
     return read_csv_parts(source, choose, rows=rows_at_once, missing=final.missing_value, gaps=True)
+
+
+def _tables_of_arff(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
+    """Parts of an ARFF file, which is read whole."""
+    header = read_arff(source, ignored=["*"]).header
+    final.check_columns(header, str(source))
+    identifier = [final.identifier] if final.identifier in header else []
+    wanted = {*final.numeric, *identifier, *final.text}
+    ignored = [name for name in header if name not in wanted]
+    read = read_arff(source, gaps=True, text_columns=identifier, categorical=final.text, ignored=ignored)
+    order = [read.columns.index(name) for name in final.numeric]
+    for start in range(0, read.values.shape[0], rows_at_once):
+        part = slice(start, start + rows_at_once)
+        values = (read.values[part].toarray() if sparse.issparse(read.values) else read.values[part])[:, order]
+        with contextlib.suppress(TypeError, ValueError):  # there is none, or it is no number
+            values = np.where(float(final.missing_value) == values, np.nan, values)
+        text = {name: cells[part] for name, cells in read.text.items()}
+        text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text}
+        yield Table(columns=final.numeric, values=values, source=source.name, text=text)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
