@@ -76,7 +76,7 @@ def test_less_than_a_minute_and_one_core(config):
     assert lines(config) == [
         "Studied: flags (194 samples, 19 features, 6 labels). "
         "1 model on 5 folds, 0 % of positives hidden: 5 trainings.",
-        "It takes less than a minute on one core, going by what models and parts took elsewhere.",
+        "It takes less than a minute on one free core, going by what models and parts took elsewhere.",
     ]
 
 
@@ -116,7 +116,7 @@ def test_all_of_the_quick_study_is_counted(root, config, compiled, tmp_path):
     what, how_long = lines(quick, 2)
     assert "simulated-multilabel (600 samples, 20 features, 6 labels)" in what
     told = re.match(
-        r"It takes some (\d) minutes on 2 cores, going by what models and parts took elsewhere\.$", how_long
+        r"It takes some (\d) minutes on 2 free cores, going by what models and parts took elsewhere\.$", how_long
     )
     assert 2 <= int(told[1]) <= 4
     with_all = lines(quick, 1)[1]

@@ -87,7 +87,7 @@ def _how_long(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None]
     work = sum(trainings) + sum(part.seconds for part in known)
     # a model is trained on one core, fold after fold
     seconds = _AT_THE_ENDS + compiling + max(work / cores, *trainings, 0)
-    where = f"{cores} cores" if cores > 1 else "one core"
+    where = f"{cores} free cores" if cores > 1 else "one free core"
     sentence = f"It takes {_long(seconds)} on {where}, going by what models and parts took elsewhere"
     if compiling:
         sentence += f"; {_long(compiling)} of it is compiling, the first time only"

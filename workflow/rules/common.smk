@@ -349,17 +349,17 @@ def piece(of, unit, **others):
 def training_stages(unit, levels, models):
     """First levels and models on top of them, and the other models; at every second missing rate these come first.
 
-    Jobs that begin together would all wait for one of them to compile what they need next.
+    Jobs that begin together would all wait for one of them to compile what they need next. The other models share a
+    stage with one of the two, so that they fill the cores of a job that has several, which all wait for a stage's last.
     """
-    on_top = [model for model in models if study.first_level(config, model) is not None]
-    forests = [
-        [piece(rules.grow_first_level, unit, first_level=name) for name in levels],
-        [piece(rules.train_model, unit, model=model) for model in on_top],
-    ]
-    others = [
-        piece(rules.train_model, unit, model=model)
-        for model in models
-        if model not in on_top
-    ]
+    with_level = {
+        model for model in models if study.first_level(config, model) is not None
+    }
+    trained = {model: piece(rules.train_model, unit, model=model) for model in models}
+    on_top = [each for model, each in trained.items() if model in with_level]
+    others = [each for model, each in trained.items() if model not in with_level]
+    first = [piece(rules.grow_first_level, unit, first_level=name) for name in levels]
     number = [*map(str, WEAK_LABELS["missing_rates"])].index(unit.rate)
-    return [others, *forests] if number % 2 else [*forests, others]
+    return (
+        [[*others, *first], on_top] if number % 2 else [first, [*on_top, *others]]
+    )

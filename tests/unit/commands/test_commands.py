@@ -200,7 +200,7 @@ class TestStudy:
             f"A study of {table}, whose results go to {table.parent / 'My-plants-2-study/results'}; "
         )
         assert what.startswith("Studied: My-plants-2 (4 samples, 2 features, 2 labels). 7 models on 5 folds, 0 %")
-        assert "minute on 2 cores" in how_long
+        assert "minute on 2 free cores" in how_long
         assert said[0][1]["FAIRFOLD_ANNOUNCED"]
         # what it would say may not be true
         assert main(["study", str(table), "--labels", "label_", "-n", "--missing-rates", "0", "--snakemake", "-q"]) == 0
