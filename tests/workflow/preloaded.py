@@ -145,8 +145,8 @@ def run(python: str, arguments: list[str]) -> int:
         if arguments[0] == "-m":
             sys.argv = arguments[1:]
             sys.path[0] = str(Path.cwd())
-            if arguments[1] == "snakemake":
-                sys.executable = python  # of the jobs
+            if arguments[1] in ("fairfold", "snakemake"):
+                sys.executable = python  # of what they start
             runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         else:
             sys.argv = arguments

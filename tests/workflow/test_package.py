@@ -53,6 +53,16 @@ def build_wheel(source, folder):
     return path
 
 
+def build_sdist(source, folder):
+    make = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", make, str(folder)], cwd=source, check=True, capture_output=True, text=True)
+    (path,) = folder.glob("fairfold-*.tar.gz")
+    return path
+
+
+BUILDERS = {"wheel": build_wheel, "sdist": build_sdist}
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory, root):
     """A copy of the project, as setuptools builds beside its sources."""
@@ -85,13 +95,33 @@ def test_the_library_needs_nothing_of_studies(installed, tmp_path, python):
     assert done.stdout.startswith(str(folder))
 
 
-def test_an_installed_fairfold_plans_a_study(installed, tmp_path):
+STUDY = ("study", "plants.csv", "--labels", "label_")
+
+
+def write_tables(folder):
+    """A table to study, and new samples."""
+    (folder / "plants.csv").write_text(PLANTS)
+    (folder / "new.csv").write_text("height\n3\n4\n5\n")
+
+
+def test_an_installed_fairfold_runs_its_commands(installed, tmp_path, python):
     environment, folder = installed
-    (tmp_path / "plants.csv").write_text(PLANTS)
-    command = [sys.executable, "-m", "fairfold", "study", "plants.csv", "--labels", "label_", "--dry-run"]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "score_models" in done.stdout and str(folder / "fairfold/project/Snakefile") in done.stdout + done.stderr
+    write_tables(tmp_path)
+
+    def run(*arguments):
+        command = [python, "-m", "fairfold", *arguments]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    assert run("doctor").endswith("Nothing is wrong.\n")
+    quick = ("--models", "logistic", "--missing-rates", "0", "--cores", "2", "--directory", "out")
+    planned = run(*STUDY, *quick, "--dry-run")
+    assert "Studied: plants (" in planned and str(folder / "fairfold/project/Snakefile") in planned
+    said = run(*STUDY, *quick, "--snakemake", "final")
+    assert "To rank labels" in said and "The report is" not in said  # which was not asked for
+    assert "3 samples, by logistic" in run("predict", "out/results/final/plants", "new.csv", "-o", "new-labels.csv")
+    assert len((tmp_path / "new-labels.csv").read_text().splitlines()) == 4
 
 
 def test_a_wheel_holds_the_files_of_the_repository_and_no_others(wheel, root):
@@ -150,10 +180,7 @@ def test_the_workflow_is_a_module_from_a_git_address(installed, source, tmp_path
 
 
 def test_a_source_distribution_builds_the_same_wheel(source, wheel, tmp_path):
-    make = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", make, str(tmp_path)], cwd=source, check=True, capture_output=True, text=True)
-    (packed,) = tmp_path.glob("fairfold-*.tar.gz")
-    with tarfile.open(packed) as archive:
+    with tarfile.open(build_sdist(source, tmp_path)) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
     (unpacked,) = (tmp_path / "unpacked").iterdir()
     again = build_wheel(unpacked, tmp_path)
@@ -164,10 +191,13 @@ def test_a_source_distribution_builds_the_same_wheel(source, wheel, tmp_path):
 
 
 @pytest.mark.skipif(not PYTHONS, reason="FAIRFOLD_PYTHONS names no interpreters")
+@pytest.mark.parametrize("kind", BUILDERS)
 @pytest.mark.parametrize("interpreter", PYTHONS or ["none"])
-def test_it_is_installed_and_runs(interpreter, wheel, tmp_path):
+def test_it_is_installed_and_runs(interpreter, kind, source, tmp_path):
     """In an environment that has nothing, with what the package index has now: the library, then a study."""
+    built = BUILDERS[kind](source, tmp_path)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    write_tables(tmp_path)
 
     def run(*command):
         done = subprocess.run(list(map(str, command)), env=clean, cwd=tmp_path, capture_output=True, text=True)
@@ -176,10 +206,13 @@ def test_it_is_installed_and_runs(interpreter, wheel, tmp_path):
 
     run(interpreter, "-m", "venv", "site")
     python = tmp_path / "site/bin/python"
-    run(python, "-m", "pip", "install", "--quiet", wheel)
+    run(python, "-m", "pip", "install", "--quiet", built)
     assert str(tmp_path / "site") in run(python, "-c", LIBRARY)
-    run(python, "-m", "pip", "install", "--quiet", f"fairfold[study] @ {wheel.as_uri()}")
-    (tmp_path / "plants.csv").write_text(PLANTS)
-    study = (python, "-m", "fairfold", "study", "plants.csv", "--labels", "label_", "--models", "RF+ET", "logistic")
-    run(*study, "--cores", "2", "-d", "out")
+    said = run(python, "-m", "fairfold", "doctor")
+    assert "`pip install 'fairfold[study]'`" in said and said.endswith("Nothing is wrong.\n")
+    run(python, "-m", "pip", "install", "--quiet", f"fairfold[study] @ {built.as_uri()}")
+    assert "fairfold[study]" not in run(python, "-m", "fairfold", "doctor")
+    study = (*STUDY, "--models", "RF+ET", "logistic", "--cores", "2", "-d", "out")
+    assert "The report is" in run(python, "-m", "fairfold", *study, "--final")
     assert "RF+ET" in run(python, "-m", "fairfold", "recommend", "out")
+    assert "3 samples" in run(python, "-m", "fairfold", "predict", "out/results/final/plants", "new.csv", "-o", "p.csv")

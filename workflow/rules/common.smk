@@ -360,6 +360,4 @@ def training_stages(unit, levels, models):
     others = [each for model, each in trained.items() if model not in with_level]
     first = [piece(rules.grow_first_level, unit, first_level=name) for name in levels]
     number = [*map(str, WEAK_LABELS["missing_rates"])].index(unit.rate)
-    return (
-        [[*others, *first], on_top] if number % 2 else [first, [*on_top, *others]]
-    )
+    return [[*others, *first], on_top] if number % 2 else [first, [*on_top, *others]]

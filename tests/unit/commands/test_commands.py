@@ -250,6 +250,10 @@ class TestStudy:
         assert main(asked) == 0
         assert capsys.readouterr().out.splitlines()[-1].endswith("--labels label_ --final")
 
+    def test_where_a_part_was_asked_for_what_is_not_there_is_not_told(self, table, commands, capsys):
+        assert main(["study", str(table), "--labels", "label_", "--snakemake", "splitting"]) == 0
+        assert len(commands) == 1 and capsys.readouterr().out == ""
+
     def test_what_it_writes_is_a_configuration(self, table, commands, monkeypatch):
         assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant", "-n"]) == 0
         folder = table.with_name("My-plants-2-study")

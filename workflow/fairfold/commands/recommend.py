@@ -15,7 +15,7 @@ from fairfold.report.answers import group_sentences
 if TYPE_CHECKING:
     import pandas as pd
 
-_SENTENCES = Path("recommendation", "sentences.csv")
+SENTENCES = Path("recommendation", "sentences.csv")
 _WIDTH = 100  # characters of a line
 
 
@@ -44,11 +44,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read(folder: Path) -> pd.DataFrame:
-    for path in (folder / "results" / _SENTENCES, folder / _SENTENCES):
+    for path in (folder / "results" / SENTENCES, folder / SENTENCES):
         if path.is_file():
             return read_table(path)
     raise DataError(
-        f"{folder} has no results/{_SENTENCES.as_posix()}; name the folder of a study that has run up to its "
+        f"{folder} has no results/{SENTENCES.as_posix()}; name the folder of a study that has run up to its "
         "recommendation, or run it: `python -m fairfold study`."
     )
 

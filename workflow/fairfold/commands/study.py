@@ -96,10 +96,7 @@ def run(options: argparse.Namespace) -> None:
     if subprocess.run(command, env=environment).returncode:
         raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
     if not options.dry_run:
-        recommend.run(argparse.Namespace(study=str(folder), dataset=None))
-        print(f"\nThe report is {folder.resolve() / 'results' / 'report.html'}")
-        for line in _next_commands(options, folder):
-            print(line)
+        _tell(options, folder)
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
@@ -145,6 +142,17 @@ def _announce(options: argparse.Namespace, folder: Path, configuration: dict[str
         text = announced(checked, catalog, Path("results"), _n_cores(options.cores))
     _say(text)
     return {ANNOUNCED: "1"}
+
+
+def _tell(options: argparse.Namespace, folder: Path) -> None:
+    """What the study says and what comes next; of a part that Snakemake was asked for, what is there."""
+    results = folder / "results"
+    if (results / recommend.SENTENCES).is_file():
+        recommend.run(argparse.Namespace(study=str(folder), dataset=None))
+        if (report := results / "report.html").is_file():
+            print(f"\nThe report is {report.resolve()}")
+        for line in _next_commands(options, folder):
+            print(line)
 
 
 def _say(text: str) -> None:
