@@ -19,7 +19,7 @@ import pandas as pd
 import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
-from pygments.lexers import TextLexer
+from pygments.lexers import PythonLexer, TextLexer
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -499,5 +499,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directive known to Sphinx."""
     app.add_directive("generated", Generated)
     app.add_lexer("csv", TextLexer)
+    app.add_lexer("snakemake", PythonLexer)
     app.connect("autodoc-skip-member", skip_fields)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

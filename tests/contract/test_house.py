@@ -176,7 +176,7 @@ PUBLIC = {  # package or module -> names that users import from there; docs/refe
     "monte_carlo_win_percentage null_interval theoretical_win_percentage win_percentage",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
     "ecoc.examples": "EXAMPLES posterior_map predict_example",
-    "figures": "PALETTE save_figure tell",
+    "figures": "PALETTE save_figure tell tell_at",
     "figures.spec": "FigureSpec",
     "figures.legend": "Legend",
     "figures.splitting": "plot_label_deviations plot_metric_behaviour plot_quality_against_seconds",

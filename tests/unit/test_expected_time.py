@@ -71,6 +71,15 @@ def test_what_is_there_does_not_count(minutes, tmp_path):
     assert 0 < minutes(results=tmp_path) < all_of_it - 2
 
 
+def test_where_nothing_is_left_no_time_is_told(config, tmp_path):
+    config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [0], "models": ["RF+ET"]}
+    for path in ("weak_labels/flags/rate-0/RF+ET.csv", "tables/weak_label_scores.csv"):
+        assert "minute" in lines(config, results=tmp_path)[1]
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    assert lines(config, results=tmp_path)[1] == "All of them are there already."
+
+
 def test_less_than_a_minute_and_one_core(config):
     config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [0], "models": ["RF+ET"]}
     assert lines(config) == [

@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from snakemake.cli import get_argument_parser
 
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
@@ -28,9 +29,12 @@ MADE = ("_build", "auto_gallery", "api")
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if not set(path.parts).intersection(MADE)
 )
-DOCUMENTS = ["README.md", "config/README.md", *PAGES]
-OTHERS = [f"{folder}/README.md" for folder in ("benchmarks", "envs", "resources", "results", "tests/cluster")]
+# what pages of the site include, too
+FOLDERS = ("config", "benchmarks", "envs", "resources", "results", "tests/cluster")
+DOCUMENTS = ["README.md", *(f"{folder}/README.md" for folder in FOLDERS), *PAGES]
 DOORS = "docs/extend.md"  # of which tests/workflow/test_doors.py makes a study
+PROFILES = "tests/cluster/README.md"  # for engines that are not here
+LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake")  # another one needs a test; test_module.py has the last
 
 
 def blocks(document, language):
@@ -38,14 +42,20 @@ def blocks(document, language):
 
 
 def commands_of(document):
-    """Each line of the document's commands, on any number of cores."""
+    """Each line of the document's commands, on any number of cores, with the folders that the block names before."""
     for block in blocks(document, "sh"):
+        before = ""
         for line in block.splitlines():
-            yield re.sub(r"--cores \w+", "--cores 2", " ".join(line.split("  #")[0].split()))
+            command = re.sub(r"--cores \w+", "--cores 2", " ".join(line.split("  #")[0].split()))
+            if exported := re.fullmatch(r"export (\w+)=/\S+", command):
+                before += f"{exported[1]}=. "
+            elif command != ACTIVATE:
+                yield before + command
 
 
+ACTIVATE = ". .venv/bin/activate"
 COMMANDS = sorted({command for document in DOCUMENTS for command in commands_of(document)})
-STANZAS = [(name, block) for name in DOCUMENTS if name != DOORS for block in blocks(name, "yaml")]
+STANZAS = [(name, block) for name in DOCUMENTS if name not in (DOORS, PROFILES) for block in blocks(name, "yaml")]
 EXAMPLES = [(name, block) for name in DOCUMENTS if name != DOORS for block in blocks(name, "python")]
 
 
@@ -54,7 +64,7 @@ def reader(tmp_path_factory):
     """A copy of the project, with the files that the documents tell the reader to have."""
     folder = tmp_path_factory.mktemp("reader") / "project"
     folder.mkdir()
-    for part in ("workflow", "resources", "config", "envs"):
+    for part in ("workflow", "resources", "config", "envs", "tests/cluster"):
         shutil.copytree(ROOT / part, folder / part)
     for part in ("Snakefile", "Makefile", "pyproject.toml"):
         shutil.copy2(ROOT / part, folder)
@@ -84,7 +94,12 @@ def reader(tmp_path_factory):
 
 def dry(command, python):
     """The command as it is to be tested: planned only, and by this Python."""
+    before, command = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(.*)", command).groups()
     program, *words = command.split(maxsplit=1)
+    if program == "apptainer":  # the file that it builds from, and the image that rules run in
+        return f"test -f envs/Apptainer.def && grep fairfold.sif workflow/Snakefile && echo {command}"
+    if program == "sh":
+        return f"sh -n {words[0].split()[0]} && echo {command.split()[1]}"
     if program == "make":
         return f"make --dry-run {' '.join(words)}"
     if program == "python":
@@ -92,13 +107,18 @@ def dry(command, python):
     assert program == "snakemake", f"say how {command!r} is to be tested"
     if "config/paper.yaml" in command:  # all of it, whatever can be had here
         words.append("""--config "data={'unavailable': 'stop'}" """)
-    return f"{python} -m snakemake --dry-run --quiet rules {' '.join(words)}"
+    return f"{before}{python} -m snakemake --dry-run --quiet rules {' '.join(words)}"
 
 
 @pytest.fixture(scope="module")
 def results(reader, python):
     """What each command did: command -> the future process, two at a time."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MAKEFLAGS")}
+    stand_in = reader.parent / "tools/apptainer"  # which Snakemake asks for its version before it plans
+    stand_in.parent.mkdir()
+    stand_in.write_text("#!/bin/sh\necho apptainer version 1.3.4\n")
+    stand_in.chmod(0o755)
+    environment["PATH"] = f"{stand_in.parent}{os.pathsep}{environment['PATH']}"
     options = {"shell": True, "cwd": reader, "env": environment, "capture_output": True, "text": True, "timeout": 600}
     with ThreadPoolExecutor(2) as pool:
         yield {each: pool.submit(subprocess.run, dry(each, python), **options) for each in COMMANDS}
@@ -114,10 +134,13 @@ def test_each_command_can_be_run(results, command):
     if command.startswith("python -m fairfold predict"):
         assert re.search(r"predictions\.csv: (2|30) labels of", done.stdout), done.stdout
         return
+    if command.startswith(("apptainer", "sh")):
+        assert re.search(r"fairfold\.sif|with_slurm\.sh", done.stdout), done.stdout
+        return
     planned = int(re.search(r"^total +(\d+)$", done.stdout, re.MULTILINE)[1])
     assert planned > 0
     whole = re.search(r"--cores 2 (--directory \S+ )?--configfile config/paper\.yaml$", command)
-    if whole or "--workflow-profile" in command:
+    if whole or ("--workflow-profile" in command and "config/paper.yaml" in command):
         # nothing of the quick study's beside it
         text = (ROOT / "docs/how-it-works/index.md").read_text()
         counts = re.search(r"The published scale is ([\d,]+) jobs here, and ([\d,]+) on a cluster", text)
@@ -139,11 +162,29 @@ def test_each_example_of_the_library_runs(document, example, tmp_path, python):
     subprocess.run([python, "example.py"], check=True, cwd=tmp_path, timeout=600)
 
 
-def test_no_block_of_the_documents_is_left_out():
-    assert COMMANDS and STANZAS and EXAMPLES
-    fences = {line for name in DOCUMENTS for line in (ROOT / name).read_text().splitlines() if line.startswith("```")}
-    shown = {fence for fence in fences if not fence.startswith("```{")}  # which are directives
-    assert shown <= {"```", "```sh", "```yaml", "```csv", "```python"}  # another language needs a test
+def test_each_profile_says_what_there_is_to_say():
+    """Of engines whose plugins are not installed: all but the plugins' own options is looked up."""
+    options = {name.removeprefix("--") for name in get_argument_parser()._option_string_actions}
+    asked = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())["default-resources"]
+    profiles = [yaml.safe_load(block) for block in blocks(PROFILES, "yaml")]
+    assert [profile["executor"] for profile in profiles] == ["cluster-generic", "kubernetes"]
+    for profile in profiles:
+        assert {key for key in profile if not key.startswith(profile["executor"])} <= options
+        text = yaml.safe_dump(profile)
+        assert f"snakemake-executor-plugin-{profile['executor']}" in (ROOT / PROFILES).read_text()
+        assert {*re.findall(r"\{resources\.(\w+)\}", text)} <= asked.keys()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_no_block_of_the_documents_is_left_out(document):
+    fences = [line for line in (ROOT / document).read_text().splitlines() if line.startswith("```")]
+    assert set(fences[1::2]) <= {"```"}
+    shown = {fence.removeprefix("```") for fence in fences[::2] if not fence.startswith("```{")}  # which are directives
+    assert shown <= {*LANGUAGES}
+
+
+def test_there_are_blocks_of_each_kind():
+    assert len(COMMANDS) > 20 and len(STANZAS) > 3 and len(EXAMPLES) > 5
 
 
 def slug(heading):
@@ -159,7 +200,7 @@ def anchors(page):
     return found.union(*(anchors(page.parent / each) for each in included))
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, *OTHERS])
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_to_what_is_there(document):
     text = re.sub(r"^```.*?^```$", "", (ROOT / document).read_text(), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):

@@ -1,6 +1,7 @@
 """The workflow as a module of another one: under other names of rules, and in a folder of its own."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,22 +10,9 @@ import pandas as pd
 
 from fairfold.datasets import prepare
 
-MODULE = """
-module fairfold:
-    snakefile: "{root}/workflow/Snakefile"
-    config: config["trust"]
-    prefix: "trust"
-
-
-use rule * from fairfold as trust_*
-
-
-rule all:
-    default_target: True
-    input:
-        "trust/results/figures/percentile_ranks.png",
-        "trust/results/tables/models.csv",
-"""
+PAGE = Path(__file__).resolve().parents[2] / "docs/how-it-works/index.md"
+(MODULE,) = re.findall(r"^```snakemake\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+CLONE = "/srv/fairfold"
 CONFIG = """
 trust:
   seed: 1
@@ -37,7 +25,8 @@ trust:
 
 
 def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
-    (tmp_path / "Snakefile").write_text(MODULE.format(root=root))
+    assert MODULE.count(f'"{CLONE}/') == 1
+    (tmp_path / "Snakefile").write_text(MODULE.replace(CLONE, str(root)))
     (tmp_path / "config.yaml").write_text(CONFIG)
     data = prepare("simulated-multilabel")
     table = pd.DataFrame(

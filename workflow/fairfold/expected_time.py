@@ -82,6 +82,8 @@ def _how_long(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None]
         if size is not None
         for seconds in _training_seconds(config, _n_folds(config, catalog[name]), name, size, results)
     ]
+    if not parts and not trainings and None not in sizes.values():
+        return "All of them are there already."
     known = [part for part in parts.values() if part is not None]
     compiling = 0 if _is_compiled() else sum(part.compiling for part in known) / min(cores, _COMPILE_AT_ONCE)
     work = sum(trainings) + sum(part.seconds for part in known)

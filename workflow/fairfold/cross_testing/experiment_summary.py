@@ -33,9 +33,9 @@ def summarise(
 
     Parameters
     ----------
-    repetitions : one row per run of a procedure, with the columns ``figure, dataset, x_name, x, repetition,
-        procedure, accuracy`` and the p-values ``p_classical, p_mid, p_randomised, p_exact``, of which the form that
-        is asked for must be there.
+    repetitions : one row per run of a procedure, with the columns
+        ``figure, dataset, x_name, x, repetition, procedure, accuracy`` and the p-values
+        ``p_classical, p_mid, p_randomised, p_exact``, of which the form that is asked for must be there.
     alpha : a result is significant where p ≤ alpha.
     p_form : which of ``P_VALUE_FORMS``; the paper's is ``"randomised"``.
     published : points with the columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``. Those

@@ -168,7 +168,9 @@ class ComparisonTables(NamedTuple):
 
 
 def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTables:
-    """:func:`compare_methods` on percentile ranks, for each metric and missing rate; the blocks are the datasets.
+    """Comparison of models by percentile ranks, for each metric and missing rate; the blocks are the datasets.
+
+    The tests are those of :func:`compare_methods`.
 
     Parameters
     ----------

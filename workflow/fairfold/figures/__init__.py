@@ -68,7 +68,14 @@ def tell(line: Line2D, texts: Sequence[str]) -> None:
 
 
 def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
-    """Like :func:`tell`, of bars, fields and what else is no line, at places in units of the axes."""
+    """Say what bars, fields and what else is no line are; the report shows it to a reader who points at one.
+
+    Parameters
+    ----------
+    axes : that show them.
+    x, y : (n_points,) where a reader is to point, in units of the axes.
+    texts : a text for each point.
+    """
     places = Line2D(x, y, visible=False)  # takes no room, either
     axes.add_artist(places)
     tell(places, texts)

@@ -28,9 +28,10 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with a row per level, from level 0, where nothing is imputed yet, and label: ``level, label,
-    label_frequency, cap, frozen, n_observed, n_imputed, hits, misses, precision, recall, note``.
-    A cascade that imputes nothing has no label frequencies, caps and frozen labels, and misses all that was hidden.
+    DataFrame
+        A row per level, from level 0, where nothing is imputed yet, and label, with the columns ``level, label,
+        label_frequency, cap, frozen, n_observed, n_imputed, hits, misses, precision, recall, note``. A cascade that
+        imputes nothing has no label frequencies, caps and frozen labels, and misses all that was hidden.
 
     Raises
     ------

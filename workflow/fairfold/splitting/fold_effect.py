@@ -215,8 +215,9 @@ def fold_effect(
 
     Returns
     -------
-    DataFrame with the columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth,
-    truth_pool, unscored``; ``pool`` says which half, 0 or 1, and the module's description says what the scores are.
+    DataFrame
+        with the columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth, truth_pool,
+        unscored``; ``pool`` says which half, 0 or 1, and the module's description says what the scores are.
 
     Raises
     ------
