@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from _record import record
 
 from fairfold.datasets import prepare
 from fairfold.errors import DataError
@@ -177,6 +178,8 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     report = [table.to_string(index=False, na_rep="", float_format="{:.5g}".format)]
     ratios = speed_ups(table)
+    for pair in ratios.itertuples():
+        record(f"{pair.data}: {pair.method}, {pair.peer}", pair.times_faster)
     if len(ratios):
         report.append(ratios.to_string(index=False, float_format="{:.0f}".format))
     report.append(f"peak memory {peak:.2f} GB")

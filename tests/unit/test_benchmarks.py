@@ -33,9 +33,56 @@ def test_ratios_that_fall_and_exponents_that_rise_are_worse(watch):
     assert beside["change"].round(2).to_dict() == pytest.approx(
         {"fell": 0.79, "held": 0.81, "steeper": 0.21, "flat": 0.19, "new": float("nan")}, nan_ok=True
     )
-    lines = watch.lines_of(watch.beside(found, kept), coloured=True)
-    assert [watch.RED in line for line in lines] == [False, True, False, True, False, False]
-    assert watch.lines_of(watch.beside(found, kept), coloured=False)[1].endswith("x 0.79 worse")
+    heading, *lines = watch.lines_of(watch.beside(found, kept), coloured=True)
+    red = {line.split()[1] for line in lines if line.startswith(watch.RED)}
+    assert "kept" in heading and red == {"fell", "steeper"}
+    assert sum(line.endswith("x 0.79 worse") for line in watch.lines_of(watch.beside(found, kept), coloured=False)) == 1
+
+
+def test_what_is_not_found_any_more_is_lost(watch):
+    kept = table(watch, gone=("ratio", 10), held=("ratio", 10))
+    beside = watch.beside(table(watch, held=("ratio", 10)), kept)
+    assert dict(zip(beside["case"], watch.is_lost(beside), strict=True)) == {"gone": True, "held": False}
+    (line,) = [line for line in watch.lines_of(beside, coloured=False) if "gone" in line]
+    assert line.endswith("not found")
+
+
+@pytest.fixture
+def bench(watch, tmp_path, monkeypatch):
+    """Run benchmarks that are given as code: name -> code; the exit code."""
+    monkeypatch.setenv("PYTHONPATH", str(watch.HERE))
+    for name, path in {"HERE": tmp_path, "KEPT": tmp_path / "kept.csv", "LAST": tmp_path / "cache/last.csv"}.items():
+        monkeypatch.setattr(watch, name, path)
+
+    def bench(benchmarks, *options):
+        for name, code in benchmarks.items():
+            (tmp_path / f"{name}.py").write_text(f"from _record import record\n{code}\n")
+        monkeypatch.setattr(watch, "BENCHMARKS", {name: [f"{name}.py"] for name in benchmarks})
+        monkeypatch.setattr(sys, "argv", ["watch.py", *options])
+        return watch.main()
+
+    return bench
+
+
+def test_the_table_is_always_written_and_what_is_lost_is_told_by_the_exit_code(watch, bench, capsys):
+    assert bench({"one": "record('a', 2); record('b', 1)", "two": "record('c', 1)"}, "--keep") == 0
+    assert pd.read_csv(watch.KEPT)["case"].tolist() == ["a", "b", "c"]
+    assert bench({"one": "record('a', 3)", "two": "raise SystemExit(3)"}) == 1
+    said = capsys.readouterr()
+    assert "two failed, with exit code 3." in said.err
+    assert said.out.count("not found") == 2 and f"The table is {watch.LAST}" in said.out
+    assert pd.read_csv(watch.LAST)[["case", "value"]].values.tolist() == [["a", 3], ["c", 1]]
+    assert bench({"one": "record('a', 3); record('b', 1)"}) == 0
+    assert bench({"one": "record('a', 1); record('b', 1)"}) == 1
+    assert pd.read_csv(watch.KEPT)["value"].tolist() == [2, 1, 1]
+
+
+def test_splitters_need_an_interpreter_of_their_peers(bench, capsys):
+    code = "import sys; record(' '.join(sys.argv[1:]), 1)"
+    assert bench({"splitters": code, "one": "record('a', 1)"}) == 0
+    assert "splitters are left out" in capsys.readouterr().out
+    assert bench({"splitters": code, "one": "record('a', 1)"}, "--peers", "python0") == 0
+    assert "--peers python0" in capsys.readouterr().out
 
 
 def test_the_better_of_two_runs_counts(watch):
@@ -47,7 +94,7 @@ def test_the_better_of_two_runs_counts(watch):
 def test_the_table_keeps_what_was_not_measured_anew(watch, tmp_path):
     path = tmp_path / "benchmarks.csv"
     kept = pd.concat([table(watch, old=("ratio", 3)), table(watch, other=("ratio", 4)).assign(benchmark="c")])
-    watch.keep(table(watch, new=("ratio", 5)), kept, path)
+    watch.write(table(watch, new=("ratio", 5)), kept, path)
     assert pd.read_csv(path).set_index(["benchmark", "case"])["value"].to_dict() == {("b", "new"): 5, ("c", "other"): 4}
 
 
