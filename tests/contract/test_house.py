@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from importlib import import_module
 
@@ -201,6 +203,17 @@ def test_public_names_stay_where_they_are(module):
         assert name in dir(home)
     with pytest.raises(AttributeError, match=r"fairfold.*has no attribute 'nothing'"):
         home.nothing  # noqa: B018
+
+
+HEAVY = ("lightgbm", "matplotlib", "numba", "sklearn", "snakemake")
+
+
+def test_importing_the_library_loads_nothing_heavy():
+    """What takes long to load is loaded by what needs it."""
+    packages = ", ".join(f"fairfold.{module}" for module in PUBLIC if "." not in module and module != "figures")
+    code = f"import sys, fairfold, {packages}; print(*{{*{HEAVY}}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_what_the_reference_promises_is_public(root):
