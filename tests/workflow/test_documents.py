@@ -4,6 +4,7 @@ Commands that take long are run dry; each is a line of its own. The site is buil
 nothing that Sphinx warns of.
 """
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from browser import find_browser, see, served
 from snakemake.cli import get_argument_parser
 
 from fairfold.datasets import Dataset, prepare
@@ -251,6 +253,41 @@ def test_the_site_needs_nothing_from_elsewhere(site):
         assert re.findall(r"<(?:script|img|link)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"", text) == [], path
     found = (site / "searchindex.js").read_text()
     assert "Search.setIndex" in found and "weak_labels.rope" in found
+
+
+LOOK = """
+async function look() {
+  const seen = { wide: [], broken: [] };
+  for (const name of %(pages)s) {
+    await load(`html/${name}`);
+    const page = frame.contentDocument;
+    seen.width = frame.contentWindow.innerWidth;
+    if (page.documentElement.scrollWidth > seen.width) seen.wide.push(name);
+    for (const image of page.images) {
+      image.loading = "eager";
+      for (let k = 0; k < 50 && !image.complete; k++) await wait(20);
+      if (!image.naturalWidth) seen.broken.push(`${name}: ${image.src}`);
+    }
+  }
+  await load("html/search.html?q=stratification");
+  await wait(5000); // one result appears after the other
+  seen.found = [...frame.contentDocument.querySelectorAll("#search-results li a")].map((link) => link.textContent);
+  return seen;
+}
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_site_in_a_browser(site, tmp_path, width):
+    """Each page without a network: no wider than the screen, with all pictures, and the search finds what is there."""
+    find_browser()
+    pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
+    with served(site.parent) as address:
+        seen = see(site.parent, address, width, LOOK % {"pages": json.dumps(pages)}, tmp_path / "browser")
+    assert "failed" not in seen, seen
+    assert seen["width"] == width
+    assert seen["wide"] == [] and seen["broken"] == []
+    assert {"Which folds?", "IterativeStratification"} <= {*seen["found"]}
 
 
 def test_what_derives_from_code_and_tables_is_on_the_site(site):

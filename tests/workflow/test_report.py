@@ -1,15 +1,11 @@
 """The report as a reader sees it: in a browser, offline, on a desktop and on a phone."""
 
-import functools
-import http.server
 import json
 import re
-import shutil
-import subprocess
-import threading
 import zipfile
 
 import pytest
+from browser import find_browser, see, served
 from PIL import Image
 
 from fairfold.report.contents import load_contents, select
@@ -21,8 +17,6 @@ WITHOUT_POINTS = {
     "figures/win_percentage_fig4.png": "densities, whose heights mean nothing by themselves",
 }
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
 # Runs before anything of the page: what goes wrong is collected.
 COLLECT = """<script>
 window.wrong = [];
@@ -32,12 +26,8 @@ addEventListener("securitypolicyviolation", (event) => wrong.push(`policy: ${eve
 console.error = (...words) => wrong.push(`console: ${words.join(" ")}`);
 </script>"""
 
-# Looks at a page in a frame of some width, and tells what it sees in the harness's own document.
-HARNESS = """<!DOCTYPE html><meta charset="utf-8"><title>harness</title>
-<iframe id="frame" style="width: %(width)dpx; height: 800px; border: 0"></iframe><pre id="seen"></pre>
-<script>
-const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const frame = document.getElementById("frame");
+# Uses a page as a reader does, and tells what it sees.
+LOOK = """
 const text = (cell) => cell.dataset.key ?? cell.textContent;
 const column = (table, k) => [...table.tBodies[0].rows].map((row) => text(row.cells[k]));
 
@@ -52,8 +42,7 @@ function sort(page, heading) {
 }
 
 async function look() {
-  frame.src = "%(page)s";
-  await new Promise((resolve) => frame.addEventListener("load", resolve));
+  await load("page.html");
   const view = frame.contentWindow, page = frame.contentDocument, root = page.documentElement;
   const seen = { title: page.title, width: view.innerWidth, scrollWidth: root.scrollWidth };
   const toggle = page.getElementById("toc-button");
@@ -85,63 +74,28 @@ async function look() {
   seen.wrong = view.wrong;
   return seen;
 }
-look().catch((error) => ({ failed: String(error) })).then((seen) => {
-  document.getElementById("seen").textContent = JSON.stringify(seen);
-});
-</script>"""
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
-    return found
+"""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A folder that is served on the loopback interface, and its address."""
+    """A folder that is served, and its address."""
+    find_browser()
     folder = tmp_path_factory.mktemp("site")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-def run_patiently(command, attempts=3):
-    """What a command prints; a browser that hangs at its start, as happens on busy machines, is started anew."""
-    for _ in range(attempts):
-        try:
-            return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
-        except subprocess.TimeoutExpired:
-            continue
-    pytest.fail(f"{command[0]} did not finish within a minute, {attempts} times")
+    with served(folder) as address:
+        yield folder, address
 
 
 @pytest.fixture
-def look(browser, site, tmp_path):
+def look(site, tmp_path):
     """What a browser without a network sees of a page that is so wide."""
 
-    def see(source, width):
+    def look(source, width):
         folder, address = site
-        page = source.read_text()
-        (folder / "page.html").write_text(page.replace("<head>", f"<head>{COLLECT}", 1))
-        (folder / "harness.html").write_text(HARNESS % {"width": width, "page": "page.html"})
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/browser"]
-        options += ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=1400,900"]
-        options += ["--virtual-time-budget=60000", "--dump-dom", f"{address}/harness.html"]
-        seen = re.search(r'<pre id="seen">(.+?)</pre>', run_patiently([browser, *options]), re.DOTALL)
-        assert seen, "the browser's page tells nothing"
-        return json.loads(seen[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        (folder / "page.html").write_text(source.read_text().replace("<head>", f"<head>{COLLECT}", 1))
+        return see(folder, address, width, LOOK, tmp_path / "browser")
 
-    return see
+    return look
 
 
 def assert_sorted(columns):
