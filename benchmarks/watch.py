@@ -133,6 +133,8 @@ def main() -> int:
         print(f"== {name}", flush=True)
         measured.append(name)
         parts.append(measure_beside(name, kept, *(["--peers", options.peers] if name == "splitters" else [])))
+    if not parts:
+        parser.error("nothing is left to measure; name an interpreter with --peers.")
     found = pd.concat(parts)
     table = beside(found, kept[kept["benchmark"].isin(measured)])
     print("\n".join(lines_of(table, sys.stdout.isatty())))

@@ -81,6 +81,9 @@ def test_splitters_need_an_interpreter_of_their_peers(bench, capsys):
     code = "import sys; record(' '.join(sys.argv[1:]), 1)"
     assert bench({"splitters": code, "one": "record('a', 1)"}) == 0
     assert "splitters are left out" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        bench({"splitters": code})
+    assert "nothing is left to measure" in capsys.readouterr().err
     assert bench({"splitters": code, "one": "record('a', 1)"}, "--peers", "python0") == 0
     assert "--peers python0" in capsys.readouterr().out
 

@@ -150,6 +150,31 @@ def test_without_a_folder_every_process_compiles_and_says_so(constant, tmp_path)
     assert printed(start_one(), "compiled code cannot be kept in") == ["1", "0"]
 
 
+@pytest.mark.parametrize("kept", ["*.nbi", "*.nbc"])
+def test_a_damaged_file_is_as_good_as_none(constant, tmp_path, kept):
+    """A machine that stops while it writes leaves such."""
+    _, start_one = constant
+    assert printed(start_one()) == ["1", "0"]
+    (path,) = (tmp_path / "caches").rglob(kept)
+    path.write_bytes(path.read_bytes()[:40])
+    assert printed(start_one()) == ["1", "0"]
+    assert printed(start_one()) == ["1", "1"]
+
+
+def test_a_user_without_a_home_compiles_anew(constant):
+    """Where nothing is known of them, either, as in containers; nothing is read from where others may write."""
+    _, start_one = constant
+    nobody = "import os, pwd; del os.environ['HOME'], os.environ['XDG_CACHE_HOME']; pwd.getpwuid = {}.__getitem__; "
+    assert printed(start_one(nobody), "compiled code cannot be kept in") == ["1", "0"]
+
+
+def test_what_numba_warns_of_is_told(constant):
+    package, start_one = constant
+    big = "import numpy as np\nfrom fairfold.compiled import njit\n\nBIG = np.arange(300_000.0)\n\n\n@njit()\n"
+    (package / "caller.py").write_text(f"{big}def outer():\n    return BIG[1]\n")
+    assert printed(start_one(), "NumbaWarning") == ["1.0", "0"]
+
+
 def test_code_that_no_one_uses_is_removed_when_there_is_new_code(constant, tmp_path):
     package, start_one = constant
     assert printed(start_one()) == ["1", "0"]

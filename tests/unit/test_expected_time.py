@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold import compiled_cache, expected_time
 from fairfold.config import load_yaml
 from fairfold.datasets import load_catalog
 from fairfold.datasets.sizes import Size, size_of
 from fairfold.expected_time import announced
+from fairfold.forests import growth
 from fairfold.models.registry import MODEL_NAMES
 from fairfold.study import check_config, check_study
 
@@ -22,9 +24,11 @@ def config():
 
 @pytest.fixture(autouse=True)
 def compiled(tmp_path, monkeypatch):
-    """Folder of compiled code, which holds some."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
-    path = tmp_path / "compiled" / "forests_0123" / "growth.grow_tree-1.py311.nbi"
+    """What is kept of a compiled function, in a folder of its own."""
+    monkeypatch.setattr(compiled_cache, "FOLDER", tmp_path / "compiled")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    kept = Path(growth.grow_tree._cache._cache_file._index_path)
+    path = tmp_path / "compiled" / kept.parent.name / kept.name
     path.parent.mkdir(parents=True)
     path.touch()
     return path
@@ -78,6 +82,36 @@ def test_where_nothing_is_left_no_time_is_told(config, tmp_path):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).touch()
     assert lines(config, results=tmp_path)[1] == "All of them are there already."
+
+
+def test_nor_where_a_part_is_not_as_in_the_quick_study(config, tmp_path):
+    config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [0], "models": ["RF+ET"]}
+    config["splitting"] = {"datasets": ["yeast"], "repeats": 3}
+    for path in ("weak_labels/flags/rate-0/RF+ET.csv", "tables/weak_label_scores.csv"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    assert lines(config, results=tmp_path)[1].endswith("Not counted: splitting.")
+    (table,) = [table for part, *_, table in expected_time._rows("part_seconds.csv") if part == "splitting"]
+    (tmp_path / "tables" / table).touch()
+    assert lines(config, results=tmp_path)[1] == "All of them are there already."
+
+
+@pytest.mark.parametrize(
+    ("stanza", "told"),
+    [
+        ({"dates": "day", "hold_out": {"n_splits": 4}}, "1 model on 4 folds, 0 % of positives hidden: 4 trainings."),
+        ({"dates": "day", "hold_out": {"after": [1, 5]}}, "1 model on 2 folds, 0 % of positives hidden: 2 trainings."),
+        ({"dates": "day", "hold_out": {"after": 1}}, "1 model on 1 fold, 0 % of positives hidden: 1 trainings."),
+        ({"folds": "part"}, "1 model on the folds of 'part', 0 % of positives hidden."),
+    ],
+)
+def test_folds_that_the_data_have(config, stanza, told, tmp_path):
+    (tmp_path / "mine.csv").write_text("day,part,x,is_a\n" + "1,1,2,0\n9,2,3,1\n" * 20)
+    config["data"]["own"] = {"mine": {"path": str(tmp_path / "mine.csv"), "labels": {"prefix": "is_"}, **stanza}}
+    config["weak_labels"] |= {"datasets": ["mine"], "missing_rates": [0], "models": ["RF+ET"]}
+    what, how_long = lines(config)
+    assert what.endswith(told)
+    assert "less than a minute" in how_long
 
 
 def test_less_than_a_minute_and_one_core(config):

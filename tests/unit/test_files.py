@@ -178,6 +178,8 @@ def test_faults_of_the_disk_are_told_and_others_pass():
         (errno.EROFS, full),
         (errno.EACCES, forbidden),
         (errno.EPERM, forbidden),
+        (errno.EISDIR, "cannot be a file: {}. Choose another name"),
+        (errno.EEXIST, "cannot be a folder: {}. Choose another name"),
     ):
         with pytest.raises(DataError, match=told.format(os.strerror(number))), disk_faults():
             raise OSError(number, os.strerror(number), "x.csv")

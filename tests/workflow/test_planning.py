@@ -64,6 +64,14 @@ def test_the_quick_study_is_sixty_jobs_at_most(study, root):
     assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 60
 
 
+def test_parts_of_it_are_done_when_their_tables_are_there(study, root):
+    """Those by which it is told how long the rest takes; of parts that it has not, no table is looked for."""
+    config = yaml.safe_load((root / "config" / "config.yaml").read_text())
+    made = {path for _, job in jobs_of(study(config), root) for path in job["output"].split(", ")}
+    parts = pd.read_csv(root / "resources/part_seconds.csv").query("seconds > 0 or compiling > 0")
+    assert {f"results/tables/{table}" for table in parts["table"]} <= made
+
+
 @pytest.mark.parametrize(("cores", "expected"), [(2, {"1"}), (9, {"2"}), (400, {"8"})])
 def test_units_share_the_cores(study, root, cores, expected):
     """Of four units each has a core, or as many as are there for each, and no more than it has models."""

@@ -54,7 +54,10 @@ def _key() -> str:
 def _base() -> Path:
     if given := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(given, "fairfold-compiled").absolute()
-    return platformdirs.user_cache_path("fairfold-compiled")
+    try:
+        return platformdirs.user_cache_path("fairfold-compiled")
+    except RuntimeError:  # a user without a home, as in a container: nothing is kept, as it is read without a question
+        return Path(os.devnull, "fairfold-compiled")
 
 
 FOLDER = _base() / _key()
@@ -88,7 +91,8 @@ class _Locator(_CacheLocator):
     """Files of a function, by its module and line."""
 
     def __init__(self, function: Callable, source: str) -> None:
-        self._function, self._source = function, Path(source)
+        self._function = function
+        self._py_file = source  # which Numba names in its warnings
 
     @classmethod
     def from_function(cls, function: Callable, source: str) -> _Locator:
@@ -98,7 +102,7 @@ class _Locator(_CacheLocator):
         return str(FOLDER / self._function.__module__)
 
     def get_source_stamp(self) -> str:
-        return hashlib.sha256(self._source.read_bytes()).hexdigest()
+        return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
 
     def get_disambiguator(self) -> str:
         return str(self._function.__code__.co_firstlineno)
@@ -109,13 +113,19 @@ class _Files(CompileResultCacheImpl):
 
 
 class KeptFunction(FunctionCache):
-    """Numba's cache of one function, in our folder; where that cannot be written or read, functions are compiled."""
+    """Numba's cache of one function, in our folder; where that cannot be written or read, functions are compiled.
+
+    A damaged file, as a machine leaves it that stops while it writes, is as good as none.
+    """
 
     _impl_class = _Files
 
     def load_overload(self, *args: Any) -> Any:
         with contextlib.suppress(OSError):
-            return super().load_overload(*args)
+            try:
+                return super().load_overload(*args)
+            except Exception:  # of a damaged file pickle raises all kinds
+                self.flush()
 
     def save_overload(self, *args: Any) -> None:
         try:

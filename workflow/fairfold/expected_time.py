@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -33,13 +32,14 @@ ANNOUNCED = "FAIRFOLD_ANNOUNCED"
 
 
 class _Part(NamedTuple):
-    """What a part of the study takes where it is asked for as in the quick study.
+    """What a part of the study takes.
 
-    seconds, compiling : of one core, the latter the first time only.
+    seconds, compiling : of one core, the latter the first time only; of a part that is not as in the quick study the
+        former is None.
     table : one that is there when the part is done.
     """
 
-    seconds: float
+    seconds: float | None
     compiling: float
     table: str
 
@@ -62,38 +62,42 @@ def announced(config: Config, catalog: Catalog, results: Path, cores: int | None
 
 def _what(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None]) -> str:
     study, n_folds = config["weak_labels"], {name: _n_folds(config, catalog[name]) for name in sizes}
+    told = [f"the folds of {catalog[name].folds!r}" if n is None else _number(n, "fold") for name, n in n_folds.items()]
     if len(sizes) <= _MOST_SIZES:
         data = _listed([f"{name} ({_told(size)})" for name, size in sizes.items()])
     else:
         data = f"{len(sizes)} datasets, {shortened(list(sizes))}"
     rates = [str(rate) for rate in study["missing_rates"]]
-    n_trainings = len(rates) * sum(n_folds[name] * len(_models(config, size)) for name, size in sizes.items())
-    folds = _listed([_number(n, "fold") for n in dict.fromkeys(n_folds.values())], "or")
-    models = _number(len(study["models"]), "model")
-    return f"Studied: {data}. {models} on {folds}, {_listed(rates)} % of positives hidden: {n_trainings:,} trainings."
+    what = f"{_number(len(study['models']), 'model')} on {_listed([*dict.fromkeys(told)], 'or')}"
+    trainings = ""
+    if None not in n_folds.values():
+        n_trainings = len(rates) * sum(n_folds[name] * len(_models(config, size)) for name, size in sizes.items())
+        trainings = f": {n_trainings:,} trainings"
+    return f"Studied: {data}. {what}, {_listed(rates)} % of positives hidden{trainings}."
 
 
 def _how_long(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None], results: Path, cores: int) -> str:
     tables = results / "tables"
-    parts = {name: part for name, part in _parts(config).items() if part is None or not (tables / part.table).is_file()}
+    parts = {name: part for name, part in _parts(config).items() if not (tables / part.table).is_file()}
+    # where the data have folds of their own, as many are taken for granted as elsewhere
+    n_folds = {name: _n_folds(config, catalog[name]) or config["folds"]["n_splits"] for name in sizes}
     trainings = [
         seconds
         for name, size in sizes.items()
         if size is not None
-        for seconds in _training_seconds(config, _n_folds(config, catalog[name]), name, size, results)
+        for seconds in _training_seconds(config, n_folds[name], name, size, results)
     ]
     if not parts and not trainings and None not in sizes.values():
         return "All of them are there already."
-    known = [part for part in parts.values() if part is not None]
-    compiling = 0 if _is_compiled() else sum(part.compiling for part in known) / min(cores, _COMPILE_AT_ONCE)
-    work = sum(trainings) + sum(part.seconds for part in known)
+    compiling = 0 if _is_compiled() else sum(part.compiling for part in parts.values()) / min(cores, _COMPILE_AT_ONCE)
+    work = sum(trainings) + sum(part.seconds or 0 for part in parts.values())
     # a model is trained on one core, fold after fold
     seconds = _AT_THE_ENDS + compiling + max(work / cores, *trainings, 0)
     where = f"{cores} free cores" if cores > 1 else "one free core"
     sentence = f"It takes {_long(seconds)} on {where}, going by what models and parts took elsewhere"
     if compiling:
         sentence += f"; {_long(compiling)} of it is compiling, the first time only"
-    uncounted = [name for name, part in parts.items() if part is None]
+    uncounted = [name for name, part in parts.items() if part.seconds is None]
     uncounted += [f"{name}, whose size is told when it is read" for name, size in sizes.items() if size is None]
     return f"{sentence}.{f' Not counted: {_listed(uncounted)}.' if uncounted else ''}"
 
@@ -127,8 +131,14 @@ def _long(seconds: float) -> str:
 # --- training ---------------------------------------------------------------------------------------------------------
 
 
-def _n_folds(config: Config, entry: Entry) -> int:
-    return 1 if entry.hold_out or entry.tests_split else config["folds"]["n_splits"] * config["folds"]["repeats"]
+def _n_folds(config: Config, entry: Entry) -> int | None:
+    """None where a column of the data has the folds."""
+    if entry.hold_out:
+        after = entry.hold_out.get("after")
+        return entry.hold_out.get("n_splits") or (len(after) if isinstance(after, list) else 1)
+    if entry.folds is not None:
+        return None
+    return 1 if entry.tests_split else config["folds"]["n_splits"] * config["folds"]["repeats"]
 
 
 def _models(config: Config, size: Size | None) -> list[str]:
@@ -178,16 +188,19 @@ def _rows(table: str) -> list[list[str]]:
 # --- other parts of the study -----------------------------------------------------------------------------------------
 
 
-def _parts(config: Config) -> dict[str, _Part | None]:
-    """Parts that are asked for, by their keys, and what they take; None of one that is not as in the quick study."""
+def _parts(config: Config) -> dict[str, _Part]:
+    """Parts that are asked for, by their keys, and what they take."""
     quick = _quick_study()
-    found: dict[str, _Part | None] = {}
-    for key, *numbers, table in _rows("part_seconds.csv"):
-        asked, known = _at(config, key), _Part(*map(float, numbers), table)
-        if key == "weak_labels":  # of which the trainings are counted one by one
+    found = {}
+    for key, seconds, compiling, table in _rows("part_seconds.csv"):
+        asked = _at(config, key)
+        # trainings are counted one by one, so that what is besides is much the same
+        if key == "weak_labels" or asked == _at(quick, key):
+            known = _Part(float(seconds), float(compiling), table)
+        else:
+            known = _Part(None, 0, table)
+        if key == "weak_labels" or _asks_for_something(asked):
             found[key] = known
-        elif _asks_for_something(asked):
-            found[key] = known if asked == _at(quick, key) else None
     return found
 
 
@@ -211,5 +224,6 @@ def _asks_for_something(part: Config) -> bool:
 
 def _is_compiled() -> bool:
     """Whether there is compiled code of forests, on which most models and the longest wait for it depend."""
-    folder = Path(os.environ["NUMBA_CACHE_DIR"])  # which fairfold sets
-    return next(folder.glob("*/growth.grow_tree-*.nbi"), None) is not None
+    from fairfold.compiled_cache import FOLDER  # here, as it loads a compiler
+
+    return next(FOLDER.glob("*/growth.grow_tree-*.nbi"), None) is not None

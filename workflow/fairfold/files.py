@@ -60,8 +60,9 @@ def disk_faults() -> Iterator[None]:
         if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell
             sentence = f"{position} may not be used: {error.strerror}. Change its permissions, then run again."
             raise DataError(sentence) from None
-        if error.errno in (errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
-            raise DataError(f"{position} cannot be a file: {error.strerror}. Choose another name.") from None
+        if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
+            kind = "folder" if error.errno == errno.EEXIST else "file"
+            raise DataError(f"{position} cannot be a {kind}: {error.strerror}. Choose another name.") from None
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
         raise _unwritable(position, error) from None

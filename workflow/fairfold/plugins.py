@@ -6,6 +6,8 @@ import pkgutil
 from importlib import import_module
 from typing import Any
 
+from fairfold.errors import ConfigError
+
 
 def declared(package: str) -> dict[str, tuple[Any, str]]:
     """What the modules of a package hold in ``SPECS``.
@@ -18,6 +20,19 @@ def declared(package: str) -> dict[str, tuple[Any, str]]:
     -------
     dict from name to what has that ``name``, and the dotted name of the module that declares it; by the modules' names,
     and in each module's own order
+
+    Raises
+    ------
+    ConfigError
+        When two have the same name.
     """
-    names = (f"{package}.{module.name}" for module in pkgutil.iter_modules(import_module(package).__path__))
-    return {spec.name: (spec, name) for name in names for spec in getattr(import_module(name), "SPECS", ())}
+    found: dict[str, tuple[Any, str]] = {}
+    for module in pkgutil.iter_modules(import_module(package).__path__):
+        home = f"{package}.{module.name}"
+        for spec in getattr(import_module(home), "SPECS", ()):
+            if spec.name in found:
+                raise ConfigError(
+                    f"{home} declares {spec.name!r}, as {found[spec.name][1]} does; give yours another name."
+                )
+            found[spec.name] = spec, home
+    return found

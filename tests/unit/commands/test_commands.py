@@ -1,16 +1,17 @@
 """Commands say what they do in a sentence, write what a user would, and leave what is there."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numba
 import pandas as pd
 import pytest
 import yaml
 
+import fairfold
 from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
@@ -27,7 +28,33 @@ SENTENCES = pd.DataFrame(
 )
 
 
-ENDED = SimpleNamespace(returncode=0)
+SLOW_TO_END = """
+import time
+
+try:
+    print("begun", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    print("ended", flush=True)
+    raise SystemExit(1)
+"""
+
+
+class Process:
+    """A child that ended."""
+
+    def __init__(self, returncode=0):
+        self.returncode = returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def poll(self):
+        return self.returncode
 
 
 @pytest.fixture
@@ -147,11 +174,11 @@ def commands(monkeypatch):
     """The commands that are run, each of which ends well."""
     found = []
 
-    def run(command, env):
+    def start(command, env):
         found.append(command)
-        return ENDED
+        return Process()
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "Popen", start)
     return found
 
 
@@ -193,7 +220,9 @@ class TestStudy:
 
     def test_what_is_studied_is_said_before_snakemake_begins_and_not_again(self, table, monkeypatch, capfd):
         said = []
-        monkeypatch.setattr(subprocess, "run", lambda command, env: said.append((capfd.readouterr(), env)) or ENDED)
+        monkeypatch.setattr(
+            subprocess, "Popen", lambda command, env: said.append((capfd.readouterr(), env)) or Process()
+        )
         assert main(["study", str(table), "--labels", "label_", "-n", "--cores", "2", "--missing-rates", "0"]) == 0
         first, what, how_long = said[0][0].err.splitlines()
         assert first.startswith(
@@ -319,6 +348,37 @@ class TestStudy:
         assert (link.resolve() / entry["path"]).resolve() == table
 
     def test_a_study_that_fails_is_said_to(self, table, monkeypatch, capsys):
-        monkeypatch.setattr(subprocess, "run", lambda command, env: SimpleNamespace(returncode=1))
+        monkeypatch.setattr(subprocess, "Popen", lambda command, env: Process(1))
         assert main(["study", str(table), "--labels", "label_"]) == 1
         assert "The study did not end" in capsys.readouterr().err
+
+    def test_snakemake_ends_its_jobs_where_it_is_interrupted(self, table, tmp_path):
+        """And takes as long as it needs."""
+        (tmp_path / "snakemake.py").write_text(SLOW_TO_END)
+        command = [sys.executable, "-m", "fairfold", "study", table.name, "--labels", "label_"]
+        paths = os.pathsep.join([str(tmp_path), str(Path(fairfold.__file__).parents[1])])
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, "PYTHONPATH": paths},
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout.readline() == "begun\n"
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+        assert (process.returncode, output) == (1, "ended\n")
+        assert errors.splitlines()[-1].endswith("was interrupted. The same command goes on where it stopped.")
+        assert "Traceback" not in errors
+
+    def test_options_have_one_name(self, table, commands, capsys):
+        with pytest.raises(SystemExit):
+            main(["study", str(table), "--labels", "label_", "--snake", "-n"])
+        assert not commands and "unrecognized arguments: --snake" in capsys.readouterr().err
+
+    def test_the_folder_may_not_be_a_file(self, table, commands, capsys):
+        (table.parent / "out").touch()
+        assert main(["study", str(table), "--labels", "label_", "-d", str(table.parent / "out")]) == 1
+        assert "out cannot be a folder: File exists. Choose another name." in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Sizes of data are told from little of them, whatever kind of file it is, and an error is none."""
 
+import csv
 import gzip
 
 import numpy as np
@@ -61,11 +62,13 @@ def test_sparse_and_dense_arff(table, tmp_path):
     assert size(tmp_path / "mine.arff", format="arff") == (300, 10, 2)
 
 
-@pytest.mark.parametrize("kind", ["commas", "semicolons", "arff"])
+@pytest.mark.parametrize("kind", ["commas", "semicolons", "tabs", "quoted", "arff"])
 def test_rows_of_long_texts_are_estimated(table, tmp_path, kind):
     path, table = tmp_path / "mine", pd.concat([table] * 100)
     if kind == "arff":
         path.write_text(as_arff(table))
+    elif kind == "quoted":  # and beyond ASCII, in lines that end as on Windows
+        table.assign(a="很多的字，很多").to_csv(path, index=False, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     else:
         WRITERS[kind](table, path)
     found = size(path, format="arff" if kind == "arff" else "csv")
@@ -112,7 +115,13 @@ def test_labels_that_are_not_there(write):
 
 def test_long_text_that_is_packed_has_no_size(write, monkeypatch):
     monkeypatch.setattr("fairfold.datasets.sizes._COUNTED", 100)
+    monkeypatch.setattr(gzip, "open", None)  # nor is it unpacked for nothing
     assert size(write("gzip")) is None
+
+
+def test_nor_has_an_arff_file_that_is_packed(table, tmp_path):
+    (tmp_path / "mine.arff").write_bytes(gzip.compress(as_arff(table).encode()))
+    assert size(tmp_path / "mine.arff", format="arff", labels={"columns": ["is_x", "is_y"]}) is None
 
 
 def test_generated_data_have_the_size_that_is_told():

@@ -35,6 +35,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     """What the command takes."""
     parser = commands.add_parser(
         "study",
+        allow_abbrev=False,  # as the command is repeated with what was asked
         help="which models to trust on your table; without one, the quick study",
         description="Run a study of one table in a folder of its own, and print what it says. Interrupt it whenever "
         "you like: the same command goes on where it stopped. All else that can be asked stands in a configuration, "
@@ -93,10 +94,22 @@ def run(options: argparse.Namespace) -> None:
     command += ["--dry-run"] * options.dry_run
     if options.table is not None:
         command += ["--configfile", str(_write(configuration, folder))]
-    if subprocess.run(command, env=environment).returncode:
-        raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
+    _run_to_its_end(command, environment)
     if not options.dry_run:
         _tell(options, folder)
+
+
+def _run_to_its_end(command: list[str], environment: dict[str, str]) -> None:
+    """An interruption reaches Snakemake, too, which ends its jobs before it ends itself."""
+    how = "did not end; above is why"
+    with subprocess.Popen(command, env=environment) as process:
+        while process.poll() is None:
+            try:
+                process.wait()
+            except KeyboardInterrupt:
+                how = "was interrupted"
+    if process.returncode:
+        raise ConfigError(f"The study {how}. The same command goes on where it stopped.")
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:

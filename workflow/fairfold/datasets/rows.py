@@ -108,13 +108,17 @@ def is_plain(path: Path) -> bool:
     """Whether a file is text in UTF-8 with commas between cells, and not packed; not so a file that is no table."""
     with contextlib.suppress(DataError), path.open("rb") as stream:
         head = stream.read(_HEAD)
-        is_packed = head.startswith(_ZIP) or any(_is_compressed(head, start) for start in _COMPRESSIONS)
-        if is_packed or _kind_of_frame(path, head[:_SIGNATURE]) is not None:
+        if is_packed(head) or _kind_of_frame(path, head[:_SIGNATURE]) is not None:
             return False
         if _encoding_of(path, lambda file: file.open("rb")) != "utf-8-sig":
             return False
         return other_separator(head.decode("utf-8-sig", errors="ignore").rpartition("\n")[0]) is None
     return False
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins so is compressed, or an archive."""
+    return head.startswith(_ZIP) or any(_is_compressed(head, start) for start in _COMPRESSIONS)
 
 
 # --- text -------------------------------------------------------------------------------------------------------------

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import inspect
 import itertools
 import re
+import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairfold.datasets.catalog import Entry
 
-_COUNTED = 1 << 21  # bytes of a text whose rows are counted in a moment
-_ROWS = 500  # of a longer one that are looked at
+_COUNTED = 1 << 21  # bytes of a text whose rows are counted in a moment; of a longer one, its first are
+_ROWS = 500  # of a longer ARFF file that are looked at
 _ATTRIBUTE = re.compile(r"""\s*@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\S+)""", re.IGNORECASE)
 
 Columns = tuple[list[str], float]
@@ -132,18 +134,27 @@ def _texts(cells: Iterable[Any]) -> list[str]:
 
 
 def _of_text(path: Path) -> Columns:
-    from fairfold.datasets.recognition import other_format
-    from fairfold.datasets.rows import rows_of
+    from fairfold.datasets.rows import is_packed, rows_of
 
-    rows = (cells for _, cells in rows_of(path))
-    names, n_bytes = next(rows), path.stat().st_size
-    if n_bytes <= _COUNTED:
-        return names, sum(1 for _ in rows)
+    if (n_bytes := path.stat().st_size) <= _COUNTED:
+        names, *rows = (cells for _, cells in rows_of(path))
+        return names, len(rows)
     with path.open("rb") as stream:
-        if other_format(stream.read(16)):
-            raise ValueError("packed text does not tell by its bytes how many rows it has")
-    first = list(itertools.islice(rows, _ROWS))
-    return names, n_bytes / (sum(len(cell) + 1 for cells in first for cell in cells) / len(first))
+        first = stream.read(_COUNTED)
+    if is_packed(first):
+        raise ValueError("packed text does not tell by its bytes how many rows it has")
+    with tempfile.NamedTemporaryFile() as part:  # as readers go over all of a file
+        part.write(_whole_lines(first))
+        part.flush()
+        names, *rows = (cells for _, cells in rows_of(Path(part.name)))
+    return names, len(rows) * n_bytes / len(first)
+
+
+def _whole_lines(text: bytes) -> bytes:
+    end = text.rindex(b"\n") + 1
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        end += end % 2  # the other half of a character
+    return text[:end]
 
 
 def _of_arff(path: Path) -> Columns:
@@ -154,6 +165,8 @@ def _of_arff(path: Path) -> Columns:
                 break
             if found := _ATTRIBUTE.match(line.decode("utf-8", "replace")):
                 names.append(found[1].strip("'\""))
+        else:
+            raise ValueError("no @data in it, as where it is packed")
         n_bytes = path.stat().st_size - stream.tell()
         lines = stream.readlines() if n_bytes <= _COUNTED else list(itertools.islice(stream, _ROWS))
     n_rows = sum(not line.startswith(b"%") for line in map(bytes.strip, lines) if line)
