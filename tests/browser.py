@@ -67,7 +67,7 @@ def run_patiently(command, attempts=3):
     """What a command prints; a browser that hangs at its start, as happens on busy machines, is started anew."""
     for _ in range(attempts):
         try:
-            return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+            return subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
         except subprocess.TimeoutExpired:
             continue
-    pytest.fail(f"{command[0]} did not finish within a minute, {attempts} times")
+    pytest.fail(f"{command[0]} did not finish within two minutes, {attempts} times")

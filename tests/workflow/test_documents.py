@@ -265,7 +265,7 @@ async function look() {
     if (page.documentElement.scrollWidth > seen.width) seen.wide.push(name);
     for (const image of page.images) {
       image.loading = "eager";
-      for (let k = 0; k < 50 && !image.complete; k++) await wait(20);
+      for (let k = 0; k < 500 && !image.complete; k++) await wait(20);
       if (!image.naturalWidth) seen.broken.push(`${name}: ${image.src}`);
     }
   }
