@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -365,6 +366,7 @@ class TestStudy:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # which it may be told to ignore here
         )
         assert process.stdout.readline() == "begun\n"
         os.killpg(process.pid, signal.SIGINT)

@@ -1,7 +1,12 @@
 """The models by name: what is known of each, and how it is made."""
 
-from fairfold.models.registry import DEFAULT, MODEL_NAMES, make_model, register
-from fairfold.models.spec import ModelSpec
-from fairfold.models.storage import load_model
+from typing import TYPE_CHECKING
 
-__all__ = ["DEFAULT", "MODEL_NAMES", "ModelSpec", "load_model", "make_model", "register"]
+from fairfold.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from fairfold.models.registry import DEFAULT, MODEL_NAMES, make_model, register
+    from fairfold.models.spec import ModelSpec
+    from fairfold.models.storage import load_model
+
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)
