@@ -101,7 +101,7 @@ def test_nor_where_a_part_is_not_as_in_the_quick_study(config, tmp_path):
     [
         ({"dates": "day", "hold_out": {"n_splits": 4}}, "1 model on 4 folds, 0 % of positives hidden: 4 trainings."),
         ({"dates": "day", "hold_out": {"after": [1, 5]}}, "1 model on 2 folds, 0 % of positives hidden: 2 trainings."),
-        ({"dates": "day", "hold_out": {"after": 1}}, "1 model on 1 fold, 0 % of positives hidden: 1 trainings."),
+        ({"dates": "day", "hold_out": {"after": 1}}, "1 model on 1 fold, 0 % of positives hidden: 1 training."),
         ({"folds": "part"}, "1 model on the folds of 'part', 0 % of positives hidden."),
     ],
 )

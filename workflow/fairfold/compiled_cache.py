@@ -124,6 +124,8 @@ class KeptFunction(FunctionCache):
         with contextlib.suppress(OSError):
             try:
                 return super().load_overload(*args)
+            except OSError:
+                raise
             except Exception:  # of a damaged file pickle raises all kinds
                 self.flush()
 

@@ -72,7 +72,7 @@ def _what(config: Config, catalog: Catalog, sizes: Mapping[str, Size | None]) ->
     trainings = ""
     if None not in n_folds.values():
         n_trainings = len(rates) * sum(n_folds[name] * len(_models(config, size)) for name, size in sizes.items())
-        trainings = f": {n_trainings:,} trainings"
+        trainings = f": {_number(n_trainings, 'training')}"
     return f"Studied: {data}. {what}, {_listed(rates)} % of positives hidden{trainings}."
 
 
