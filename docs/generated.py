@@ -295,20 +295,6 @@ def splits_beside_published() -> str:
 _MEASURES = ("ED", "LD", "DCP", "rLD")
 
 
-def cross_testing_agreement() -> str:
-    """How far the points of each figure of cross-testing lie from the published ones, in standard errors."""
-    both = _computed().query("paper.str.startswith('Korjus')").dropna(subset="difference_in_se")
-    both = both.assign(data=both["what"].str.split(", ").str[0])
-    rows = []
-    for (place, data), part in both.groupby(["place", "data"]):
-        sizes = part["difference_in_se"].abs()
-        largest = part.loc[sizes.idxmax()]
-        where = largest["what"].removeprefix(f"{data}, ").replace("_", " ")
-        told = f"{largest['difference_in_se']:+.2f} ({where})"
-        rows.append([f"{place}, {data}", len(part), (sizes <= 2).sum(), f"{(sizes**2).mean():.2f}", told])
-    return table(["difference", "points", "within two", "mean square", "largest"], rows)
-
-
 def published_of(paper: str) -> str:
     """All numbers of a paper that have one of ours, by their places."""
     both = _computed().query("paper == @paper")

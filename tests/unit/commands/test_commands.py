@@ -269,6 +269,8 @@ class TestStudy:
         assert (
             said[-1] == "  python -m fairfold study 'My plants (2).csv.gz' --labels label_ --final --snakemake --quiet"
         )
+        assert main([*asked, "--snakemake=--quiet"]) == 0
+        assert capsys.readouterr().out.splitlines()[-1].endswith("--labels label_ --final --snakemake=--quiet")
         home = results / "final/My-plants-2"
         home.mkdir(parents=True)
         (home / "model.fairfold").touch()

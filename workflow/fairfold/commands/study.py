@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import copy
 import importlib.util
+import itertools
 import os
 import re
 import shlex
@@ -205,8 +206,8 @@ def _next_commands(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         yield _command("predict", str(home), "new.csv", "-o", "predictions.csv")
     if not homes and options.table is not None:
         yield "\nThe model to take home, the recommended one fitted to all rows, is made by"
-        at = options.words.index("--snakemake") if options.snakemake else len(options.words)
-        yield _command(*options.words[:at], "--final", *options.words[at:])
+        own = list(itertools.takewhile(lambda word: word.partition("=")[0] != "--snakemake", options.words))
+        yield _command(*own, "--final", *options.words[len(own) :])
 
 
 def _command(*words: str) -> str:
