@@ -295,6 +295,20 @@ def splits_beside_published() -> str:
 _MEASURES = ("ED", "LD", "DCP", "rLD")
 
 
+def cross_testing_agreement() -> str:
+    """How far the points of each figure of cross-testing lie from the published ones, in standard errors."""
+    both = _computed().query("paper.str.startswith('Korjus')").dropna(subset="difference_in_se")
+    both = both.assign(data=both["what"].str.split(", ").str[0])
+    rows = []
+    for (place, data), part in both.groupby(["place", "data"]):
+        sizes = part["difference_in_se"].abs()
+        largest = part.loc[sizes.idxmax()]
+        where = largest["what"].removeprefix(f"{data}, ").replace("_", " ")
+        told = f"{largest['difference_in_se']:+.2f} ({where})"
+        rows.append([f"{place}, {data}", len(part), (sizes <= 2).sum(), f"{(sizes**2).mean():.2f}", told])
+    return table(["difference", "points", "within two", "mean square", "largest"], rows)
+
+
 def published_of(paper: str) -> str:
     """All numbers of a paper that have one of ours, by their places."""
     both = _computed().query("paper == @paper")
@@ -454,7 +468,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     for each in (
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
         *(race, race_regret, ablation, splits),
-        *(weak_labels_beside_published, weak_labels_agreement),
+        *(weak_labels_beside_published, weak_labels_agreement, cross_testing_agreement),
         *(splits_beside_published, published_of, codes_beside_published),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )

@@ -125,6 +125,11 @@ SETS_ARE_WHOLE = (
     MODEL_SETS["n_sets"] <= MODEL_SETS["sets_per_job"]
     and MODEL_SETS["n_permutations"] <= MODEL_SETS["permutations_per_job"]
 )
+RANKS_ARE_WHOLE = STABILITY["repeats"] <= STABILITY["repeats_per_job"]
+EXPERIMENTS_ARE_WHOLE = (
+    CROSS_TESTING["repetitions"] <= CROSS_TESTING["repetitions_per_job"]
+)
+CHOICES_ARE_WHOLE = CHOSEN_FROM["repetitions"] <= CHOSEN_FROM["repetitions_per_job"]
 PERMUTED_PAIRS = [0] * bool(WIN_PERCENTAGE["n_permutations"])
 PERMUTED_SETS = [1] * bool(MODEL_SETS["n_permutations"])
 SMALL_EXAMPLES = [name for name in ECOC_EXAMPLES if name != "arrhythmia"]
@@ -203,20 +208,149 @@ if SETS_ARE_WHOLE:
     ruleorder: search_feature_sets > evaluate_feature_sets > permute_feature_sets
 
 
+if RANKS_ARE_WHOLE:
+
+    rule rank_models:
+        input:
+            "results/datasets/{dataset}.npz",
+        output:
+            expand(
+                rules.split_dataset.output,
+                splitter=STABILITY["splitters"],
+                n_splits=config["folds"]["n_splits"],
+                repeats=STABILITY["repeats"],
+                allow_missing=True,
+            ),
+            expand(
+                rules.repeat_weak_labels.output,
+                rate=STABILITY["missing_rates"],
+                splitter=STABILITY["splitters"],
+                first=0,
+                allow_missing=True,
+            ),
+        log:
+            "results/logs/rank_models/{dataset}.log",
+        wildcard_constraints:
+            dataset="|".join(map(re.escape, STABILITY["datasets"])) or "none",
+        threads:
+            threads_of_each(
+                len(STABILITY["datasets"]),
+                most=len(STABILITY["missing_rates"]) * len(STABILITY["splitters"]),
+            )
+        params:
+            stages=lambda unit: [
+                [
+                    piece(
+                        rules.split_dataset,
+                        unit,
+                        splitter=splitter,
+                        n_splits=config["folds"]["n_splits"],
+                        repeats=STABILITY["repeats"],
+                    )
+                    for splitter in STABILITY["splitters"]
+                ],
+                [
+                    piece(
+                        rules.repeat_weak_labels,
+                        unit,
+                        rate=rate,
+                        splitter=splitter,
+                        first=0,
+                    )
+                    for rate in STABILITY["missing_rates"]
+                    for splitter in STABILITY["splitters"]
+                ],
+            ],
+        message:
+            "Ranks on {wildcards.dataset} with folds of each splitter"
+        script:
+            "../scripts/run_pieces.py"
+
+    ruleorder: rank_models > split_dataset
+    ruleorder: rank_models > repeat_weak_labels
+
+
+if EXPERIMENTS_ARE_WHOLE:
+
+    rule repeat_experiments:
+        input:
+            [
+                f"results/datasets/{dataset}.npz"
+                for dataset in dict.fromkeys(
+                    each["dataset"] for each in EXPERIMENTS.values()
+                )
+            ],
+        output:
+            expand(rules.repeat_procedures.output, experiment=EXPERIMENTS, first=0),
+        log:
+            "results/logs/repeat_experiments.log",
+        threads: threads_of_each(len(EXPERIMENTS), most=len(EXPERIMENTS))
+        params:
+            stages=lambda unit: [
+                [
+                    piece(
+                        rules.repeat_procedures, unit, experiment=experiment, first=0
+                    )
+                    for experiment in EXPERIMENTS
+                ]
+            ],
+        message:
+            f"Cross-testing of {', '.join(EXPERIMENTS)}"
+        script:
+            "../scripts/run_pieces.py"
+
+    ruleorder: repeat_experiments > repeat_procedures
+
+
+if CHOICES_ARE_WHOLE:
+
+    rule choose_models:
+        input:
+            expand("results/datasets/{dataset}.npz", dataset=CHOSEN_FROM["datasets"]),
+        output:
+            expand(
+                rules.cross_test_models.output,
+                dataset=CHOSEN_FROM["datasets"],
+                first=0,
+            ),
+        log:
+            "results/logs/choose_models.log",
+        priority: rules.cross_test_models.rule.priority
+        threads: threads_of_each(len(CHOSEN_FROM["datasets"]), most=len(CHOSEN_FROM["datasets"]))
+        params:
+            stages=lambda unit: [
+                [
+                    piece(rules.cross_test_models, unit, dataset=dataset, first=0)
+                    for dataset in CHOSEN_FROM["datasets"]
+                ]
+            ],
+        message:
+            f"Cross-testing of forests on {', '.join(CHOSEN_FROM['datasets'])}"
+        script:
+            "../scripts/run_pieces.py"
+
+    ruleorder: choose_models > cross_test_models
+
+
 rule run_examples:
     input:
         lambda _: [
             f"results/datasets/{dataset}.npz"
             for dataset in dict.fromkeys(
-                map(study.EXAMPLE_DATASETS.get, SMALL_EXAMPLES)
+                [*map(study.EXAMPLE_DATASETS.get, SMALL_EXAMPLES), *COMPARED]
             )
         ],
     output:
         expand(rules.predict_ecoc.output, example=SMALL_EXAMPLES),
         expand(rules.map_posteriors.output, example=WITH_MAP),
+        expand(rules.compare_codes.output, dataset=COMPARED),
     log:
         "results/logs/run_examples.log",
-    threads: threads_of_each(len(SMALL_EXAMPLES), most=len(SMALL_EXAMPLES))
+    threads:
+        threads_of_each(
+            len(SMALL_EXAMPLES) + len(COMPARED),
+            most=len(SMALL_EXAMPLES) + len(COMPARED),
+        )
     params:
         stages=lambda unit: [
             [
@@ -228,12 +362,17 @@ rule run_examples:
                     piece(rules.predict_ecoc, unit, example=name)
                     for name in SMALL_EXAMPLES
                 ],
+                *[
+                    piece(rules.compare_codes, unit, dataset=dataset)
+                    for dataset in COMPARED
+                ],
             ]
         ],
     message:
-        "Codes, small examples"
+        "Codes, small examples and comparison"
     script:
         "../scripts/run_pieces.py"
 
 
 ruleorder: run_examples > predict_ecoc > map_posteriors
+ruleorder: run_examples > compare_codes
