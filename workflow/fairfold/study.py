@@ -58,35 +58,61 @@ def check_study(config: dict[str, Any]) -> Catalog:
         catalog[dataset].require(task)
     for dataset in config["ecoc"]["comparison"]["datasets"]:
         catalog[dataset].require_complete()
+    _check_folds(config, catalog)
+    _check_repeats(config, catalog)
+    _check_cross_testing(config)
+    _check_many_labels(config)
+    _check_search(config)
+    _check_mechanisms(config)
+    _check_final(config)
+    return catalog
+
+
+def _check_folds(config: Config, catalog: Catalog) -> None:
+    """Refuse folds drawn at random where a dataset is evaluated by time."""
     for key, datasets in _with_random_folds(config).items():
         if by_time := [dataset for dataset in datasets if catalog[dataset].hold_out]:
             raise ConfigError(
                 f"config.{key}.datasets: found {by_time[0]}, which is evaluated by time (hold_out), but here folds are "
                 "drawn at random, in which models would learn from what comes later; leave it out."
             )
-    if (repeats := config["folds"]["repeats"]) > 1:
-        for dataset in config["weak_labels"]["datasets"]:
-            if (column := catalog[dataset].folds) is not None:
-                raise ConfigError(
-                    f"config.folds.repeats: found {repeats}, but the folds of {dataset} are those of its column "
-                    f"{column!r}, of which there is one split; set repeats to 1, or leave data.own.{dataset}.folds out."
-                )
-            if catalog[dataset].tests_split:
-                raise ConfigError(
-                    f"config.folds.repeats: found {repeats}, but {dataset} is tested on its published test part, of "
-                    f"which there is one; set repeats to 1, or leave data.variants.{dataset}.folds out."
-                )
-            if catalog[dataset].hold_out:
-                raise ConfigError(
-                    f"config.folds.repeats: found {repeats}, but {dataset} is evaluated by time (hold_out), for which "
-                    f"there is one split; set repeats to 1, or leave data.own.{dataset}.hold_out out."
-                )
+
+
+def _check_repeats(config: Config, catalog: Catalog) -> None:
+    """Refuse several splits where a dataset has one."""
+    if (repeats := config["folds"]["repeats"]) == 1:
+        return
+    for dataset in config["weak_labels"]["datasets"]:
+        found, entry = f"config.folds.repeats: found {repeats}, but", catalog[dataset]
+        if entry.folds is not None:
+            raise ConfigError(
+                f"{found} the folds of {dataset} are those of its column {entry.folds!r}, of which there is one split; "
+                f"set repeats to 1, or leave data.own.{dataset}.folds out."
+            )
+        if entry.tests_split:
+            raise ConfigError(
+                f"{found} {dataset} is tested on its published test part, of which there is one; set repeats to 1, or "
+                f"leave data.variants.{dataset}.folds out."
+            )
+        if entry.hold_out:
+            raise ConfigError(
+                f"{found} {dataset} is evaluated by time (hold_out), for which there is one split; set repeats to 1, "
+                f"or leave data.own.{dataset}.hold_out out."
+            )
+
+
+def _check_cross_testing(config: Config) -> None:
+    """Refuse so few permutations that no test can be significant."""
     shares, alpha = config["cross_testing"]["test_share"], config["cross_testing"]["alpha"]
     if shares["datasets"] and shares["n_permutations"] < (least := fewest_permutations(alpha)):
         raise ConfigError(
             f"config.cross_testing.test_share.n_permutations: found {shares['n_permutations']}, with which no test is "
             f"significant at alpha, {alpha:g}; give {least} or more."
         )
+
+
+def _check_many_labels(config: Config) -> None:
+    """Refuse datasets that are not scored, and bands out of order."""
     many = config["weak_labels"]["many_labels"]
     if unscored := sorted({*(many["datasets"] or ())} - {*config["weak_labels"]["datasets"]}):
         raise ConfigError(
@@ -95,15 +121,27 @@ def check_study(config: dict[str, Any]) -> Catalog:
         )
     if many["bands"] != sorted(many["bands"]):
         raise ConfigError(f"config.weak_labels.many_labels.bands: found {many['bands']}; let the numbers ascend.")
+
+
+def _check_search(config: Config) -> None:
+    """Refuse more permuted sets of features than there are sets."""
     sets = config["win_percentage"]["models"]
     if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
         raise ConfigError(
             f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
             f"most n_sets, {sets['n_sets']}."
         )
+
+
+def _check_mechanisms(config: Config) -> None:
+    """Refuse to compare all models by which labels could be called difficult."""
     mechanisms = config["weak_labels"]["mechanisms"]
     if mechanisms["datasets"] and "difficulty" in mechanisms["kinds"]:
         difficulty_by([*(mechanisms["models"] or config["weak_labels"]["models"]), REFERENCE])
+
+
+def _check_final(config: Config) -> None:
+    """Refuse an unknown model to take home, and datasets for which none is recommended."""
     final = config["final"]
     if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
         raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
@@ -113,7 +151,6 @@ def check_study(config: dict[str, Any]) -> Catalog:
             f"config.final.datasets: found {unscored[0]}, which weak_labels.datasets lacks, so that no model is "
             "recommended for it; add it there, or name a model as final.model."
         )
-    return catalog
 
 
 def _with_random_folds(config: Config) -> dict[str, list[str]]:
