@@ -1,6 +1,14 @@
 # Published numbers beside those of the study, and how far they lie apart
 
-RESULTS_OF["published"] = ["results/tables/published.csv"]
+# Of nothing but a user's own data there is no published number.
+NOT_OWN = [
+    dataset
+    for dataset, _ in study.used_datasets(config)
+    if dataset not in config["data"]["own"]
+]
+RESULTS_OF["published"] = ["results/tables/published.csv"] * bool(
+    NOT_OWN or ECOC_EXAMPLES
+)
 PAGE_EXAMPLES = [name for name in ECOC_EXAMPLES if name in ("custom-loss", "posterior")]
 # What the papers print -> our table of it, where this configuration makes one
 COMPARED_TABLES = {
