@@ -249,6 +249,25 @@ def stratified_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> 
     return fold_of
 
 
+def crossvalind_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Stratified folds as MATLAB's ``crossvalind("Kfold", y, n_splits)`` deals them, the rest of a division by chance.
+
+    Parameters are as in :func:`stratified_folds`.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_samples,)
+        Every fold has the same number of samples of each class, or one fewer; which have one more is drawn for each
+        class on its own, so that classes of equal size may differ in a fold.
+    """
+    fold_of = np.empty(len(y), dtype=np.int8)
+    for label in np.unique(y):
+        members = np.flatnonzero(y == label)
+        share = np.arange(len(members)) * n_splits // len(members)
+        fold_of[rng.permutation(members)] = rng.permutation(n_splits)[share]
+    return fold_of
+
+
 def unstratified_folds(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
     """Folds of equal size, or one sample fewer, whatever the labels; as :func:`stratified_folds` of one class."""
     return stratified_folds(np.zeros(len(Y), dtype=np.int8), n_splits, rng)

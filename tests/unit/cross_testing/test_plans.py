@@ -12,6 +12,7 @@ from fairfold.cross_testing.plans import (
     stratified_folds,
 )
 from fairfold.errors import SplitError
+from fairfold.folds import crossvalind_folds
 
 LABELS = {
     "balanced": np.arange(40) % 2,
@@ -53,6 +54,18 @@ def test_classes_of_equal_size_are_equal_in_every_fold(n):
         np.testing.assert_array_equal(per_fold[:, 0], per_fold[:, 1])
     for role in nested.role:
         assert y[role == TRAIN].mean() == 0.5
+
+
+@pytest.mark.parametrize("n_splits", [2, 3, 5])
+def test_folds_of_crossvalind_leave_the_rest_to_chance(n_splits):
+    """Each class by MATLAB's formula, ceil(K (1 ... h) / h), whose folds are permuted for each class anew."""
+    y = np.repeat([0, 1], [17, 17])
+    formula = np.sort(np.bincount(np.ceil(n_splits * np.arange(1, 18) / 17).astype(int))[1:])
+    drawn = [counts(crossvalind_folds(y, n_splits, rng(seed)), y, n_splits) for seed in range(200)]
+    for per_fold in drawn:
+        np.testing.assert_array_equal(np.sort(per_fold, axis=0), np.column_stack([formula, formula]))
+    np.testing.assert_array_equal(np.unique([per_fold[0] for per_fold in drawn], axis=0).shape, (4, 2))
+    assert (crossvalind_folds(y, n_splits, rng(1)) != crossvalind_folds(y, n_splits, rng(2))).any()
 
 
 def test_folds_are_random_but_for_their_seed():

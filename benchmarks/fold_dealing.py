@@ -1,0 +1,82 @@
+"""What it does to accuracies of cross-testing how classes are dealt to folds: in equal shares, or by chance.
+
+    python benchmarks/fold_dealing.py [--repetitions 1000] [--write resources/measured/fold_dealing.csv]
+
+The points of Figures 4 and 6 of Korjus, Hebart & Vicente (2016) without permutation tests, both ways on the same samples,
+beside the published ones: accuracy, its standard error, and how often the smallest C is chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from fairfold.cross_testing.experiment import FOLDS, N_SPLITS, draw_rows, published_candidates
+from fairfold.cross_testing.names import CROSS_TESTING, NESTED, TESTING
+from fairfold.cross_testing.plans import holdout_plans, holdout_size, nested_plan
+from fairfold.cross_testing.svm_engine import SVMEngine
+from fairfold.datasets import Dataset, prepare
+from fairfold.home import PROJECT
+from fairfold.seeds import seed_sequence
+
+DATASETS = {"simulated": "cross_testing_gen", "EEG": "cross_testing_eeg", "spikes": "cross_testing_spikes"}
+POINT = ["dataset", "data_size", "procedure", "folds"]
+
+
+def published_points() -> pd.DataFrame:
+    """Columns ``dataset, data_size, procedure, published``."""
+    points = pd.read_csv(PROJECT / "resources/published/cross_testing.csv")
+    points = points.query("x_name == 'data_size' and metric == 'accuracy' and dataset in @DATASETS")
+    names = {"approach": "procedure", "x": "data_size", "value": "published"}
+    return points.rename(columns=names)[["dataset", "data_size", "procedure", "published"]]
+
+
+def repetitions_of(name: str, data: Dataset, sizes: list[int], n: int) -> pd.DataFrame:
+    """Accuracy of each procedure in each repetition, and the share of its choices that are the smallest C."""
+    candidates, rows = published_candidates("c-only"), []
+    for repetition in tqdm(range(n), desc=name):
+        order = draw_rows(data.Y, max(sizes), np.random.default_rng(seed_sequence(0, name, repetition)))
+        for size in sizes:
+            codes, n_test = np.arange(size) % 2, holdout_size(size, 0.5)
+            engine = SVMEngine.for_candidates(candidates, data.X[order[:size]], codes)
+            for folds, make_folds in FOLDS.items():
+                rng = np.random.default_rng(seed_sequence(0, name, repetition, size))
+                testing, crossed = holdout_plans(codes, N_SPLITS, n_test, rng, make_folds)
+                plans = {
+                    TESTING: testing,
+                    CROSS_TESTING: crossed,
+                    NESTED: nested_plan(codes, N_SPLITS, rng, make_folds),
+                }
+                for procedure, plan in plans.items():
+                    done = engine.run(plan, np.arange(size)[None])
+                    accuracy = done.totals.sum() / (size if procedure == NESTED else n_test)
+                    rows.append((name, size, procedure, folds, accuracy, np.mean(done.chosen == 0)))
+    return pd.DataFrame(rows, columns=[*POINT, "accuracy", "smallest_c"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--write", type=Path, metavar="CSV")
+    options = parser.parse_args()
+    published, tables = published_points(), []
+    for name, dataset in DATASETS.items():
+        sizes = sorted(published.query("dataset == @name")["data_size"].astype(int).unique())
+        tables.append(repetitions_of(name, prepare(dataset), sizes, options.repetitions))
+    points = (
+        pd.concat(tables)
+        .groupby(POINT)
+        .agg(accuracy=("accuracy", "mean"), standard_error=("accuracy", "sem"), smallest_c=("smallest_c", "mean"))
+    )
+    points = points.reset_index().merge(published, how="left").round(5)
+    print(points.to_string(index=False))
+    if options.write:
+        points.to_csv(options.write, index=False)
+
+
+if __name__ == "__main__":
+    main()
