@@ -2,8 +2,8 @@
 
     python benchmarks/fold_dealing.py [--repetitions 1000] [--write resources/measured/fold_dealing.csv]
 
-The points of Figures 4 and 6 of Korjus, Hebart & Vicente (2016) without permutation tests, both ways on the same samples,
-beside the published ones: accuracy, its standard error, and how often the smallest C is chosen.
+The points of Figures 4 and 6 of Korjus, Hebart & Vicente (2016) without permutation tests, both ways on the same
+samples, beside the published ones: accuracy, its standard error, and how often the smallest C is chosen.
 """
 
 from __future__ import annotations

@@ -125,7 +125,10 @@ SETS_ARE_WHOLE = (
     MODEL_SETS["n_sets"] <= MODEL_SETS["sets_per_job"]
     and MODEL_SETS["n_permutations"] <= MODEL_SETS["permutations_per_job"]
 )
-RANKS_ARE_WHOLE = STABILITY["repeats"] <= STABILITY["repeats_per_job"]
+RANKS_ARE_WHOLE = (
+    STABILITY["repeats"] <= STABILITY["repeats_per_job"]
+    and len(STABILITY["missing_rates"]) == 1
+)
 EXPERIMENTS_ARE_WHOLE = (
     CROSS_TESTING["repetitions"] <= CROSS_TESTING["repetitions_per_job"]
 )

@@ -1,11 +1,11 @@
 """The experiment of Korjus, Hebart & Vicente (2016): three procedures side by side, with permutation tests, many times.
 
-Each repetition draws one random order of the data; samples of all sizes are its first rows, so that sizes are compared
-on the same draws. Their text searches C and preprocessing, the code that drew their figures C only. Of how classes are
-dealt to folds the text says nothing; the code leaves the rest of a division to chance, as MATLAB's ``crossvalind`` does.
-Ours are dealt in equal shares, and choose the smallest C more often: with it, a support vector machine predicts the class
-that has more training samples, and of that an unequal fold has fewer. Nested cross-validation loses up to .6 of a
-percentage point by it (``resources/measured/fold_dealing.csv``).
+Each repetition draws one random order of the data; samples of all sizes are its first rows, so that sizes are
+compared on the same draws. Their text searches C and preprocessing, the code that drew their figures C only. Of how
+classes are dealt to folds the text says nothing; the code leaves the rest of a division to chance, as MATLAB's
+``crossvalind`` does. Ours are dealt in equal shares, and choose the smallest C more often: with it, a support vector
+machine predicts the class that has more training samples, and of that an unequal fold has fewer. Nested cross-
+validation loses up to .8 of a percentage point by it (``resources/measured/fold_dealing.csv``).
 """
 
 from __future__ import annotations
