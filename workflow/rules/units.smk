@@ -235,6 +235,7 @@ if RANKS_ARE_WHOLE:
             "results/logs/rank_models/{dataset}.log",
         wildcard_constraints:
             dataset="|".join(map(re.escape, STABILITY["datasets"])) or "none",
+        priority: 1  # figures wait for it, and the rest for nothing
         threads:
             threads_of_each(
                 len(STABILITY["datasets"]),
