@@ -238,8 +238,8 @@ if RANKS_ARE_WHOLE:
         priority: 1  # figures wait for it, and the rest for nothing
         threads:
             threads_of_each(
-                len(STABILITY["datasets"]),
-                most=len(STABILITY["missing_rates"]) * len(STABILITY["splitters"]),
+                len(STABILITY["datasets"]) * len(STABILITY["splitters"]),
+                most=len(STABILITY["splitters"]),
             )
         params:
             stages=lambda unit: [
