@@ -39,6 +39,7 @@ rule prepare_dataset:
     log:
         "results/logs/prepare_dataset/{dataset}.log",
     cache: "omit-software"  # and so not measured: Snakemake has no benchmark of what it takes from a cache
+    priority: 2  # all else waits for data and folds
     localrule: True  # downloads, for which a cluster's nodes often have no network
     params:
         dataset=lambda wildcards: wildcards.dataset,

@@ -68,6 +68,7 @@ rule split_dataset:
     log:
         "results/logs/split_dataset/{dataset}_{splitter}_{n_splits}_{repeats}.log",
     cache: "omit-software"
+    priority: 2  # all else waits for data and folds
     params:
         # A cache tells jobs apart by their parameters, not by wildcards: all that changes the folds is named here.
         splitter="{splitter}",
