@@ -128,7 +128,13 @@ rule repeat_procedures:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         search={
             name: CROSS_TESTING[name]
-            for name in ("parameters", "n_permutations", "alpha", "early_stop", "folds")
+            for name in (
+                "parameters",
+                "n_permutations",
+                "alpha",
+                "early_stop",
+                "folds",
+            )
         },
     message:
         "Cross-testing of {wildcards.experiment}, from repetition {wildcards.first}"

@@ -350,6 +350,7 @@ rule run_examples:
         expand(rules.compare_codes.output, dataset=COMPARED),
     log:
         "results/logs/run_examples.log",
+    priority: 1  # nothing but tables waits for it: begun last, it would end alone
     threads:
         threads_of_each(
             len(SMALL_EXAMPLES) + len(COMPARED),
