@@ -77,4 +77,4 @@ def test_one_more_model_or_splitter_outdates_no_result_of_others(finished, exten
     assert code == 0, output
     wanted = set(re.findall(r"^(\w+) +\d+$", output, re.MULTILINE))
     assert {"describe_models", "study", "total"} <= wanted  # which look at all models
-    assert not wanted & {"split_dataset", "score_models_of_many_labels", "compare_splitters", "choose_models"}
+    assert not wanted & {"split_dataset", "score_models_of_many_labels", "compare_splitters", "cross_test_models"}

@@ -31,8 +31,8 @@ def rerun(finished, study_class, copy_of_project, tmp_path):
 ENDS = {"render_report", "render_tables", "check_scores", "study"}
 TRAININGS = {
     "score_models_of_many_labels",
-    "rank_models",
-    "choose_models",
+    "repeat_weak_labels",
+    "cross_test_models",
     "evaluate_feature_sets",
 }
 
@@ -63,5 +63,5 @@ def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
     wanted = rerun(kernel)
     assert wanted.keys() >= TRAININGS
     assert wanted["score_models_of_many_labels"] == 2  # at two rates
-    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "run_examples", "repeat_experiments"}
+    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "run_examples", "repeat_procedures"}
     assert set(rerun(posterior)) - moved - ENDS == {"run_examples", "tabulate_ecoc", "draw_ecoc"}

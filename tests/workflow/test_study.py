@@ -389,6 +389,23 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in output
 
 
+def test_small_jobs_that_go_together_give_the_same(finished, study, tiny):
+    """Ranks and cross-testing are one job where they are one part, and were several in the study that is finished."""
+    tiny["weak_labels"]["rank_stability"]["repeats_per_job"] = tiny["weak_labels"]["rank_stability"]["repeats"]
+    for part in (tiny["cross_testing"], tiny["cross_testing"]["models"]):
+        part["repetitions_per_job"] = part["repetitions"]
+    tables = ["tables/rank_stability.csv", "cross_testing/repetitions.csv", "cross_testing/models.csv"]
+    together = study(tiny)
+    code, output = together.run(*[f"results/{table}" for table in tables])
+    assert code == 0, output
+    logs = together.folder / "results" / "logs"
+    assert {"rank_models", "repeat_experiments", "choose_models"} <= {
+        path.name.split(".")[0] for path in logs.iterdir()
+    }
+    alone, once = finished[0].results(), together.results()
+    assert [once[table] for table in tables] == [alone[table] for table in tables]
+
+
 def test_adding_a_dataset_changes_no_other_result(finished, study, tiny):
     weak_labels = {
         **tiny["weak_labels"],
