@@ -73,6 +73,17 @@ def test_parts_of_it_are_done_when_their_tables_are_there(study, root):
     assert {f"results/tables/{table}" for table in parts["table"]} <= made
 
 
+def test_nothing_is_published_of_a_users_own_data_alone(study, root, tmp_path):
+    (tmp_path / "mine.csv").write_text("a,l_x,l_y\n" + "1,0,1\n" * 20)
+    own = {"mine": {"path": str(tmp_path / "mine.csv"), "labels": {"prefix": "l_"}}}
+    for more, published in ([], False), (["simulated-multilabel"], True):
+        config = {"seed": 1, "data": {"own": own}, "weak_labels": {"datasets": ["mine", *more], "models": ["RF+ET"]}}
+        rules = {rule for rule, _ in jobs_of(study(config, f"study-{published}"), root)}
+        assert "score_models" in rules
+        assert ({"compare_published", "draw_published"} <= rules) is published
+        assert ("compare_published" in rules) is published
+
+
 @pytest.mark.parametrize(("cores", "expected"), [(2, {"1"}), (9, {"2"}), (400, {"8"})])
 def test_units_share_the_cores(study, root, cores, expected):
     """Of four units each has a core, or as many as are there for each, and no more than it has models."""

@@ -235,7 +235,7 @@ if RANKS_ARE_WHOLE:
             "results/logs/rank_models/{dataset}.log",
         wildcard_constraints:
             dataset="|".join(map(re.escape, STABILITY["datasets"])) or "none",
-        priority: 1  # figures wait for it, and the rest for nothing
+        priority: 1  # begun last, it would end alone, and figures wait for it
         threads:
             threads_of_each(
                 len(STABILITY["datasets"]) * len(STABILITY["splitters"]),

@@ -84,6 +84,18 @@ def test_accuracies_are_those_of_scikit_learn():
         assert accuracy == pytest.approx(best.score(sample[30:], codes[30:]))
 
 
+def test_folds_are_dealt_as_is_asked_for():
+    """Nested cross-validation of 36 samples, whose inner folds do not divide evenly, tests other folds."""
+    equal, by_chance = (
+        run(Setting([36], [0.5], n_permutations=1, folds=folds), range(8)).set_index(POINT)["accuracy"]
+        for folds in ("equal", "crossvalind")
+    )
+    assert (equal != by_chance).any()
+    pd.testing.assert_series_equal(
+        equal, run(Setting([36], [0.5], n_permutations=1), range(8)).set_index(POINT)["accuracy"]
+    )
+
+
 def test_an_early_stop_changes_no_decision():
     whole = run(Setting([40], [0.5], n_permutations=200), range(12)).set_index(POINT)
     short = run(Setting([40], [0.5], n_permutations=200, early_stop=True), range(12)).set_index(POINT)
