@@ -198,6 +198,15 @@ def test_of_processes_that_start_together_one_compiles(start):
     assert sorted(map(printed, [start_one() for _ in range(3)])) == [["5.0", "0"], ["5.0", "1"], ["5.0", "1"]]
 
 
+def test_an_inner_function_that_python_calls_is_kept_too(start):
+    package, start_one = start
+    (package / "caller.py").write_text(
+        "from fairfold.compiled import inner_njit\n\n\n@inner_njit()\ndef inner():\n    return 3\n\n\n"
+        "inner()\nouter = inner._on_its_own\n"
+    )
+    assert [printed(start_one()) for _ in range(2)] == [["3", "0"], ["3", "1"]]
+
+
 @inner_njit()
 def doubled(values):
     if len(values) == 0:

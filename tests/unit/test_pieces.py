@@ -157,6 +157,34 @@ def test_seconds_and_memory_are_those_of_the_piece():
     assert 0 <= table.loc[0, "cpu_time"] < 60 and table.loc[0, "max_rss"] > 10
 
 
+LOADED = """
+import sys
+from pathlib import Path
+asked = ("pandas", "sklearn.linear_model", "numba", "numba.cpython.listobj")
+Path("loaded").write_text(" ".join(name for name in asked if name in sys.modules))
+"""
+LOADING = """
+import sys
+from pathlib import Path
+from fairfold.pieces import Piece, run_pieces
+class Named(list):
+    def items(self):
+        return list(enumerate(self))
+given = dict.fromkeys(("input", "params", "wildcards"), Named()) | {"output": Named(["loaded"]), "log": ["log"]}
+assert run_pieces([[Piece("loaded.py", given, None)]], 1, Path("store")) == []
+print("pandas" in sys.modules, "numba" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are not copied elsewhere")
+def test_pieces_find_packages_loaded_and_what_is_kept_needs_none():
+    Path("loaded.py").write_text(LOADED)
+    command = [sys.executable, "-c", LOADING]
+    assert subprocess.check_output(command, text=True).split() == ["True", "True"]
+    assert Path("loaded").read_text() == "pandas sklearn.linear_model numba numba.cpython.listobj"
+    assert subprocess.check_output(command, text=True).split() == ["False", "False"]
+
+
 LONG = """
 import os, time
 from pathlib import Path

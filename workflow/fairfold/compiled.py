@@ -12,7 +12,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 
 from fairfold.compiled_cache import KeptFunction, alone
 
@@ -36,6 +36,15 @@ def njit(*, siblings: Callable[[tuple], Iterable[tuple]] = lambda _: (), **optio
         return dispatcher
 
     return decorate
+
+
+def load_registries() -> None:
+    """Load what Numba knows of Python, NumPy and the machine, which takes longer than all of a forest's functions.
+
+    It does so itself before the first function; a process may before it makes children, so that those need not.
+    """
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def inner_njit(*, counted: bool = True, **options: Any) -> Callable[[Callable], InnerDispatcher]:
@@ -70,7 +79,7 @@ class InnerDispatcher(CPUDispatcher):
 
     @cached_property
     def _on_its_own(self) -> Dispatcher:
-        return numba.njit(nogil=True, **self._options)(self.py_func)
+        return njit(**self._options)(self.py_func)
 
 
 class _InnerCompiler(Compiler):

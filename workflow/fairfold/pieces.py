@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from multiprocessing import connection
 from pathlib import Path
@@ -33,7 +34,8 @@ from fairfold.usage import cpu_seconds, max_rss
 LIBRARIES = ("lightgbm", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 PACKAGES = ("numba", "pandas", "scipy.sparse", "scipy.stats", "sklearn.linear_model")
 _KEY = "key.json"
-_CONTEXT = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+_FORKS = sys.platform == "linux"
+_CONTEXT = multiprocessing.get_context("fork" if _FORKS else "spawn")
 
 
 class Piece(NamedTuple):
@@ -74,6 +76,8 @@ def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]
     # keys are of what is there before a piece is run: whoever changes a file meanwhile has it run once more
     keyed = [(piece, _key(piece)) for piece in stage]
     waiting, running, failed = [(piece, key) for piece, key in keyed if not _take(piece, key, store)], {}, []
+    if waiting and _FORKS:
+        _load_packages()
     while waiting or running:
         while waiting and len(running) < n_at_once:
             process = _CONTEXT.Process(target=_run, args=(waiting[0][0], os.getpid()))
@@ -87,6 +91,16 @@ def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]
             else:
                 _keep(piece, key, store)
     return failed
+
+
+@cache
+def _load_packages() -> None:
+    """Load what most pieces need, which copies of this process have then."""
+    for package in PACKAGES:
+        import_module(package)
+    from fairfold.compiled import load_registries
+
+    load_registries()
 
 
 def _end(status: int) -> str:

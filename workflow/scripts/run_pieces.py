@@ -1,18 +1,15 @@
 """Run the small jobs of one unit in this process: each script in a child of its own, what is known taken as it is."""
 
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import adapter
 from adapter import logged
-from fairfold.pieces import PACKAGES, Piece, run_pieces
+from fairfold.pieces import Piece, run_pieces
 
 SCRIPTS = Path(adapter.__file__).parent
 
 with logged(snakemake.log):
-    for package in PACKAGES:
-        import_module(package)  # before the children are made, which have it then
     shared = {"config": snakemake.config, "threads": 1}
     stages = [
         [Piece(str(SCRIPTS / each["script"]), {**shared, **each["given"]}, each["benchmark"]) for each in stage]
