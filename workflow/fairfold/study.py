@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -261,6 +263,22 @@ def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
         for name in with_many_labels(config, catalog)
         if catalog[name].expected.get("n_labels", REFERENCE_LABELS + 1) > REFERENCE_LABELS
     ]
+
+
+def longest_first(config: Config, catalog: Catalog) -> list[tuple[str, int]]:
+    """Datasets and missing rates of the weak-label study in the order in which their jobs begin.
+
+    Begun last, a long one would end alone. Own data, whose size is known only when they are read, come before others;
+    and low rates, as deep forests grow more levels where more positives are left.
+    """
+    study = config["weak_labels"]
+
+    def length(dataset_and_rate: tuple[str, int]) -> tuple[float, int]:
+        dataset, rate = dataset_and_rate
+        sizes = (catalog[dataset].expected.get(name, math.inf) for name in ("n_samples", "n_labels"))
+        return -math.prod(sizes), rate
+
+    return sorted(itertools.product(study["datasets"], study["missing_rates"]), key=length)
 
 
 DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")

@@ -52,6 +52,7 @@ for section in dict.fromkeys(figure.section for figure in DRAWN):
             f"results/logs/draw_{section}.log",
         benchmark:
             f"results/benchmarks/draw_{section}.tsv"
+        priority: int(len(drawn) > MANY_FIGURES)  # the longest of what the report waits for
         threads: THREADS_OF_FIGURES[len(drawn) > MANY_FIGURES]
         params:
             files=[

@@ -20,6 +20,12 @@ UNIT_THREADS = threads_of_each(
 )
 UNIT_RULES = {False: "score_models", True: "score_models_of_many_labels"}
 
+UNIT_ORDER = study.longest_first(config, CATALOG)
+# Unit -> from 1, which long jobs have that nothing but tables waits for, down
+UNIT_PRIORITY = {
+    unit: 1 - place / len(UNIT_ORDER) for place, unit in enumerate(UNIT_ORDER)
+}
+
 
 for is_many, models in UNIT_MODELS.items():
 
@@ -50,6 +56,7 @@ for is_many, models in UNIT_MODELS.items():
             )
             or "none",
             rate="|".join(map(str, WEAK_LABELS["missing_rates"])),
+        priority: lambda unit: UNIT_PRIORITY[unit.dataset, int(unit.rate)]
         threads: UNIT_THREADS
         params:
             # the jobs of each stage need those of the ones before
