@@ -288,11 +288,11 @@ class TestDraws:
             totals = np.arange(k, 400)
             law = binom.pmf(k, totals, frequency)
             expected = ((totals - k) * law).sum() / law.sum()
-            found = k * (1 - frequency) / frequency + np.mean(hidden, axis=0)
+            found = k * (1 - frequency) / frequency + np.mean(np.concatenate(hidden), axis=0)
             np.testing.assert_allclose(found, expected, rtol=0.08)
 
     def test_rows_are_those_of_the_seed_and_repeated_ones_are_weights(self, table, monkeypatch):
-        monkeypatch.setattr(corrected, "_hidden_per_observed", lambda *given: 0.0)
+        monkeypatch.setattr(corrected, "_hidden_per_observed", lambda *given: np.zeros(len(given[2])))
         Y, P = table
         drawn = []
 
@@ -311,6 +311,26 @@ class TestDraws:
             expected = corrected_scores(Y[kept], P[kept], 0.5, sample_weight=counts[kept])
             for metric in CORRECTED:
                 assert draws[metric][number] == pytest.approx(expected[metric], abs=1e-9)
+
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    def test_those_scored_together_are_those_scored_one_by_one(self, table, monkeypatch, kind):
+        """With draws in which no label, or nothing at all, is observed, and frequencies of all shapes."""
+        (Y, P), rng = table, np.random.default_rng(9)
+        Y, P = hide(Y, 0.3), kind(np.where(P < 0.3, 0, P))
+        rare = np.flatnonzero(Y.sum(axis=1) == 0)
+        counts = np.array([rng.multinomial(len(Y), np.full(len(Y), 1 / len(Y))) for _ in range(8)])
+        counts[3], counts[5, Y[:, 0] == 1] = np.isin(np.arange(len(Y)), rare), 0
+        frequencies = [0.3, 0.5, rng.uniform(0.3, 1, 5), 1.0, rng.uniform(0.3, 1, Y.shape), 0.4, 0.3, 0.7]
+        given = {"counts": counts, "sample_weight": rng.integers(1, 4, len(Y)), "random_state": 3}
+        found = []
+        for at_once in (1, 2 * Y.size, 1 << 20):
+            of_draws = iter(frequencies)
+            monkeypatch.setattr(corrected, "_CELLS_AT_ONCE", at_once)
+            found.append(corrected_draws(Y, P, lambda rows, each=of_draws: next(each), **given))
+        for metric in CORRECTED:
+            assert np.flatnonzero(np.isnan(found[0][metric])).tolist() == [3]
+            for other in found[1:]:
+                np.testing.assert_allclose(other[metric], found[0][metric], rtol=1e-12)
 
     def test_frequencies_that_scatter_widen_the_interval(self, table):
         Y, P = table

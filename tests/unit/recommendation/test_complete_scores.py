@@ -132,7 +132,7 @@ def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):
 @pytest.fixture
 def nothing_unseen(monkeypatch):
     """Draws are of samples alone, without hidden hits that none of them shows."""
-    monkeypatch.setattr("fairfold.evaluation.corrected._hidden_per_observed", lambda *given: 0.0)
+    monkeypatch.setattr("fairfold.evaluation.corrected._hidden_per_observed", lambda *given: np.zeros(len(given[2])))
 
 
 @pytest.mark.usefixtures("nothing_unseen")

@@ -16,7 +16,7 @@ p_i; pairs of one pair with itself are taken apart, since y² = y, but w² does 
 - *Ranking loss* is no ratio of such sums: each sample's is divided by the number of its own positives, m, times that of
   its negatives. Its unbiased estimate is a polynomial of as many labels as it has, and of no use: it is of size
   (2/c - 1)^m. So m is estimated, see
-  :func:`~fairfold.evaluation.corrected_ranking_loss.ranking_loss`.
+  :func:`~fairfold.evaluation.corrected_ranking_loss.RankingLoss`.
 
 *Intervals* come from bootstrap samples, which know nothing of what no sample shows: where none of a model's few hits is
 observed, none is in any of them. So to the hits of each bootstrap sample, and to the positives that are no hits, come
@@ -32,7 +32,9 @@ have huge variances. Here is no default frequency, no such normalisation, and no
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +42,7 @@ from numpy.typing import ArrayLike
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import Cells, Ranking, Weighed, check_frequency
-from fairfold.evaluation.corrected_ranking_loss import Positives, SharedPositives, ranking_loss, ranks_of_observed
+from fairfold.evaluation.corrected_ranking_loss import Positives, RankingLoss, SharedPositives
 from fairfold.groups import group_codes
 from fairfold.seeds import seed_for
 from fairfold.validation import check_weights
@@ -49,6 +51,7 @@ CORRECTED = (
     *("average_precision", "macro_average_precision", "roc_auc", "macro_roc_auc", "f1", "macro_f1"),
     *("mcc", "macro_mcc", "hamming_loss", "ranking_loss"),
 )
+_CELLS_AT_ONCE = 1 << 17  # of all draws that are scored together: a megabyte for each of their sums
 
 
 def corrected_scores(
@@ -167,39 +170,13 @@ class Corrected:
         needed = {metric.startswith("macro_") for metric in metrics if metric != "ranking_loss"}
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
-        self._ranks: np.ndarray | None = None
         self._shared = shared or Positives
 
-    def scores(
-        self,
-        weights: np.ndarray | None = None,
-        frequency: ArrayLike | None = None,
-        unseen: tuple[float, float] = (0.0, 0.0),
-    ) -> dict[str, float]:
-        """The estimates, with other weights of the samples, or label frequencies, if given; the latter are checked.
-
-        ``unseen`` : by how many observed hits, and positives that are none, there may be more than are seen.
-        """
+    def scores(self, weights: np.ndarray | None = None, frequency: ArrayLike = 1.0) -> dict[str, float]:
+        """The estimates, with other weights of the samples, if given, and label frequencies, which are checked."""
         weights = self.weights if weights is None else weights
-        frequency = None if frequency is None else check_frequency(frequency, self.cells.shape)
-        cells = self.cells if frequency is None else self.cells.divided_by(frequency)
-        if not (cells.w * weights[cells.rows]).any():
-            return dict.fromkeys(self.metrics, np.nan)
-        hidden = np.multiply(unseen, _hidden_per_observed(cells, weights))
-        weighed = {
-            macro: [(ranking.P, ranking.weigh(cells.w, weights)) for ranking in rankings]
-            for macro, rankings in self._rankings.items()
-        }
-        found = {}
-        for metric in self.metrics:
-            if metric == "ranking_loss":
-                loss = ranking_loss(cells, weights, self._ranks_of(cells, frequency), self._shared)
-                found[metric] = float(np.clip(loss, 0, 1))
-                continue
-            macro, name = metric.startswith("macro_"), metric.removeprefix("macro_")
-            parts = [part for part in weighed[macro] if part[1].positive.any()]
-            found[metric] = self._mean_score(name, parts, (0.0, 0.0) if macro else hidden)
-        return found
+        found = self._of_draws(weights[np.newaxis], [frequency], np.zeros((1, 2)))
+        return {metric: float(value) for metric, (value,) in found.items()}
 
     def draws(
         self,
@@ -208,71 +185,114 @@ class Corrected:
         random_state: int,
     ) -> dict[str, np.ndarray]:
         """Metric -> estimates of each draw, of these counts of samples; see :func:`corrected_draws`."""
-        rng, draws = np.random.default_rng(seed_for(random_state, "hidden hits")), []
-        for drawn in counts:
-            rows = np.repeat(np.arange(len(drawn)), drawn) if callable(frequency) else None
-            of_draw = frequency if rows is None else frequency(rows)
-            draws.append(self.scores(self.weights * drawn, of_draw, rng.standard_gamma(1, size=2)))
-        return {metric: np.array([draw[metric] for draw in draws]) for metric in self.metrics}
+        rng, counts = np.random.default_rng(seed_for(random_state, "hidden hits")), iter(counts)
+        n_at_once = max(1, _CELLS_AT_ONCE // max(1, len(self.cells.rows)))
+        parts = []
+        while drawn := list(itertools.islice(counts, n_at_once)):
+            unseen = rng.standard_gamma(1, size=(len(drawn), 2))
+            of_draws = [frequency(_rows(each)) if callable(frequency) else frequency for each in drawn]
+            parts.append(self._of_draws(self.weights * np.array(drawn), of_draws, unseen))
+        return {metric: np.concatenate([[], *(part[metric] for part in parts)]) for metric in self.metrics}
 
-    def _mean_score(self, name: str, parts: list[tuple[np.ndarray, Weighed]], hidden: ArrayLike) -> float:
-        """Over those of which it is defined."""
-        values = np.array([self._score(name, *part, hidden) for part in parts])
-        values = values[~np.isnan(values)]
-        return float(np.clip(values, -1 if name == "mcc" else 0, 1).mean()) if len(values) else np.nan
+    def _of_draws(
+        self, weights: np.ndarray, frequencies: Iterable[ArrayLike], unseen: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Metric -> (n_draws,), with (n_draws, n_samples) weights and as many frequencies.
 
-    def _score(self, name: str, P: np.ndarray, weighed: Weighed, hidden: ArrayLike) -> float:
+        ``unseen`` : (n_draws, 2) by how many observed hits, and positives that are none, there may be more than are
+        seen.
+        """
+        frequencies = [check_frequency(each, self.cells.shape) for each in frequencies]
+        w = np.array([self.cells.divided_by(each).w for each in frequencies])
+        hidden = unseen * _hidden_per_observed(self.cells, w, weights)[:, np.newaxis]
+        weighed = {
+            macro: [(ranking.P, ranking.weigh(w, weights)) for ranking in rankings]
+            for macro, rankings in self._rankings.items()
+        }
+        found = {}
+        for metric in self.metrics:
+            if metric == "ranking_loss":
+                losses = [self._ranking_loss(*each) for each in zip(weights, frequencies, strict=True)]
+                found[metric] = np.clip(losses, 0, 1)
+                continue
+            macro, name = metric.startswith("macro_"), metric.removeprefix("macro_")
+            found[metric] = self._mean_score(name, weighed[macro], 0 * hidden if macro else hidden)
+        return found
+
+    def _mean_score(self, name: str, parts: Iterable[tuple[np.ndarray, Weighed]], hidden: np.ndarray) -> np.ndarray:
+        """(n_draws,) over those parts with an observed positive of which it is defined; NaN where there is none.
+
+        ``hidden`` : (n_draws, 2), see :func:`_counts`.
+        """
+        values = [
+            np.where(weighed.positive.any(axis=-1), self._score(name, P, weighed, hidden), np.nan)
+            for P, weighed in parts
+        ]
+        values = np.clip(np.reshape(values, (-1, len(hidden))), -1 if name == "mcc" else 0, 1)
+        return _quotient(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
+
+    def _score(self, name: str, P: np.ndarray, weighed: Weighed, hidden: np.ndarray) -> np.ndarray:
         if name == "average_precision":
             return _quotient(*weighed.precision_sums())
         if name == "roc_auc":
             return _quotient(*weighed.order_sums())
         return _OF_COUNTS[name](*_counts(P, weighed, self.threshold, hidden))
 
-    def _ranks_of(self, cells: Cells, frequency: np.ndarray | None) -> np.ndarray:
-        """(n, 2) ranks of observed labels, made once unless a sample's labels differ in their frequency."""
-        if frequency is not None and frequency.ndim:
-            return ranks_of_observed(cells)
-        if self._ranks is None:
-            self._ranks = ranks_of_observed(self.cells)
-        return self._ranks
+    def _ranking_loss(self, weights: np.ndarray, frequency: np.ndarray) -> float:
+        """Of one draw. What it sums over is made once unless a sample's labels differ in their frequency."""
+        if frequency.ndim:
+            return RankingLoss(self.cells.divided_by(frequency), self._shared).of(weights)
+        return self._loss.of(weights, float(frequency))
+
+    @cached_property
+    def _loss(self) -> RankingLoss:
+        return RankingLoss(self.cells, self._shared)
 
 
-def _hidden_per_observed(cells: Cells, weights: np.ndarray) -> float:
-    """Weight of the hidden positives for which an observed one stands, (1 - c) / c of a sample of mean weight."""
-    of_cells = weights[cells.rows]
-    observed = ((cells.w > 0) * of_cells).sum()
-    return weights.mean() * ((cells.w * of_cells).sum() / observed - 1) if observed > 0 else 0.0
+def _rows(counts: np.ndarray) -> np.ndarray:
+    """Of a draw, each as often as it is in it."""
+    return np.repeat(np.arange(len(counts)), counts)
 
 
-def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: ArrayLike) -> tuple[float, ...]:
+def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(n_draws,) weight of the hidden positives for which an observed one stands, (1 - c) / c of a mean sample."""
+    of_cells = np.take(weights, cells.rows, axis=-1)
+    observed = ((w > 0) * of_cells).sum(axis=-1)
+    all_positives = (w * of_cells).sum(axis=-1)
+    return weights.mean(axis=-1) * np.divide(all_positives - observed, observed, out=0 * observed, where=observed > 0)
+
+
+def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarray) -> tuple[np.ndarray, ...]:
     """Weights of true positives, positives, what is predicted, and all; none more than what it is part of.
 
-    To the former two come ``hidden`` hits, and to positives those that are none. P are those of the ranking, in order.
+    To the former two come (..., 2) ``hidden`` hits, and positives that are none. P are those of the ranking, in order.
     """
     n_predicted = np.searchsorted(-P, -threshold)
     whole = weighed.whole
-    predicted = weighed.until[n_predicted] + weighed.absent * (threshold < 0)
-    positives = min(weighed.positives + np.sum(hidden), whole)
-    hits = weighed.positive[weighed.places < n_predicted].sum() + hidden[0]
-    return min(hits, predicted, positives), positives, predicted, whole
+    predicted = weighed.until[..., n_predicted] + weighed.absent * (threshold < 0)
+    positives = np.minimum(weighed.positives + hidden.sum(axis=-1), whole)
+    hits = weighed.positive[..., weighed.places < n_predicted].sum(axis=-1) + hidden[..., 0]
+    return np.minimum(hits, np.minimum(predicted, positives)), positives, predicted, whole
 
 
-def _f1(hits: float, positives: float, predicted: float, _whole: float) -> float:
+def _f1(hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, _whole: np.ndarray) -> np.ndarray:
     return _quotient(2 * hits, positives + predicted)
 
 
-def _mcc(hits: float, positives: float, predicted: float, whole: float) -> float:
+def _mcc(hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """0 where either side is constant."""
     spread = positives * (whole - positives) * predicted * (whole - predicted)
-    return (hits * whole - positives * predicted) / np.sqrt(spread) if spread > 0 else 0.0
+    above = hits * whole - positives * predicted
+    return np.divide(above, np.sqrt(np.maximum(spread, 0)), out=np.zeros_like(above), where=spread > 0)
 
 
-def _hamming_loss(hits: float, positives: float, predicted: float, whole: float) -> float:
+def _hamming_loss(hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return _quotient(positives + predicted - 2 * hits, whole)
 
 
 _OF_COUNTS = {"f1": _f1, "mcc": _mcc, "hamming_loss": _hamming_loss}
 
 
-def _quotient(above: float, below: float) -> float:
-    return above / below if below > 0 else np.nan
+def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """NaN where nothing is below."""
+    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)

@@ -72,12 +72,6 @@ class Cells(NamedTuple):
             frequency = np.broadcast_to(frequency, self.shape)[self.rows, self.labels]
         return self._replace(w=self.w / frequency)
 
-    def of_samples(self, taken: np.ndarray) -> Cells:
-        """Those of some samples, which are numbered anew."""
-        kept, numbers = taken[self.rows], np.cumsum(taken) - 1
-        parts = (each[kept] for each in (self.labels, self.P, self.is_measured, self.w))
-        return Cells(numbers[self.rows[kept]], *parts, self.n_absent[taken], self.n_labels)
-
     def sums(self, values: np.ndarray) -> np.ndarray:
         """(n_samples,) sums of what each pair has."""
         return np.bincount(self.rows, values, minlength=len(self.n_absent))
@@ -117,43 +111,54 @@ class Ranking:
         )
 
     def weigh(self, w: np.ndarray, weights: np.ndarray) -> Weighed:
-        """With (k,) s / c of all pairs, and (n_samples,) weights."""
-        of_cells = self._is_measured * weights[self._rows]
+        """With (..., k) s / c of all pairs, and (..., n_samples) weights; results begin with the same axes."""
+        of_cells = self._is_measured * np.take(weights, self._rows, axis=-1)
         absent = self._weight_of_absent(weights)
-        weight = of_cells[self._at]
-        positive = weight * w[self._observed]
-        until, positives_until = (np.append(0.0, np.cumsum(each)) for each in (of_cells, positive))
+        weight = np.take(of_cells, self._at, axis=-1)
+        positive = weight * np.take(w, self._observed, axis=-1)
+        until, positives_until = _sums_until(of_cells), _sums_until(positive)
         return Weighed(
             self._at,
             weight,
             positive,
-            at_least=until[self._last + 1] + absent * self._ties_with_absent,
-            above=until[self._first],
-            positive_at_least=positives_until[self._n_until],
-            positive_above=positives_until[self._n_before],
-            whole=until[-1] + absent,
-            positives=positives_until[-1],
+            at_least=np.take(until, self._last + 1, axis=-1) + absent[..., np.newaxis] * self._ties_with_absent,
+            above=np.take(until, self._first, axis=-1),
+            positive_at_least=np.take(positives_until, self._n_until, axis=-1),
+            positive_above=np.take(positives_until, self._n_before, axis=-1),
+            whole=until[..., -1] + absent,
+            positives=positives_until[..., -1],
             until=until,
             absent=absent,
         )
 
-    def _weight_of_absent(self, weights: np.ndarray) -> float:
+    def _weight_of_absent(self, weights: np.ndarray) -> np.ndarray:
         if self._of_all:
-            return float(weights @ self._n_absent)
-        return float(weights.sum() - weights[self._rows].sum()) if self._some_absent else 0.0
+            return np.asarray(weights @ self._n_absent)
+        if not self._some_absent:
+            return np.zeros(weights.shape[:-1])
+        return weights.sum(axis=-1) - np.take(weights, self._rows, axis=-1).sum(axis=-1)
+
+
+def _sums_until(values: np.ndarray) -> np.ndarray:
+    """Of the first values along the last axis, from none on."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
 
 
 class Weighed(NamedTuple):
     """A ranking with weights of samples: of each observed pair, and sums over others by where they stand to it.
 
+    Weights may be those of several draws, whose axes come first in all but ``places``.
+
     Attributes
     ----------
     places : (m,) of the pair among those that are ranked.
-    weight, positive : (m,) of the pair itself, and this times s / c.
-    at_least, above : (m,) weight of all pairs with at least its probability, and with more.
-    positive_at_least, positive_above : (m,) the same of s / c times weight.
+    weight, positive : (..., m) of the pair itself, and this times s / c.
+    at_least, above : (..., m) weight of all pairs with at least its probability, and with more.
+    positive_at_least, positive_above : (..., m) the same of s / c times weight.
     whole, positives : weight of all pairs, and s / c times weight.
-    until : (k + 1,) weight of the first ones of all pairs, from none on, in the order of their rank.
+    until : (..., k + 1) weight of the first ones of all pairs, from none on, in the order of their rank.
     absent : weight of the pairs that are no cells.
     """
 
@@ -164,26 +169,26 @@ class Weighed(NamedTuple):
     above: np.ndarray
     positive_at_least: np.ndarray
     positive_above: np.ndarray
-    whole: float
-    positives: float
+    whole: np.ndarray
+    positives: np.ndarray
     until: np.ndarray
-    absent: float
+    absent: np.ndarray
 
-    def precision_sums(self) -> tuple[float, float]:
+    def precision_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """Above and below of average precision; pairs that weigh nothing add nothing."""
         hits = self.weight + self.positive_at_least - self.positive  # it is one for sure among those of its own rank
         terms = np.divide(
             self.positive * hits, self.at_least, out=np.zeros_like(self.positive), where=self.at_least > 0
         )
-        return terms.sum(), self.positives
+        return terms.sum(axis=-1), self.positives
 
-    def order_sums(self) -> tuple[float, float]:
+    def order_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """Above and below of the area under the ROC curve."""
         own = self.weight - self.positive
-        negatives = self.whole - self.positives
+        negatives = (self.whole - self.positives)[..., np.newaxis]
         at_least, above = self.at_least - self.positive_at_least, self.above - self.positive_above
         below, tied = negatives - at_least, at_least - above - own
-        return (self.positive * (below + tied / 2)).sum(), (self.positive * (negatives - own)).sum()
+        return tuple((self.positive * each).sum(axis=-1) for each in (below + tied / 2, negatives - own))
 
 
 def check_frequency(label_frequency: ArrayLike, shape: tuple[int, int]) -> np.ndarray:

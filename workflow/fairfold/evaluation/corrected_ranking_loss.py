@@ -13,6 +13,7 @@ from fairfold.evaluation.corrected_cells import Cells
 
 _STEPS = 20  # of expectation maximisation
 _LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is possible
+_LEAST_SPREAD = 1e-12  # variance of expected positives; what is less is rounding
 
 
 class Positives(NamedTuple):
@@ -31,7 +32,9 @@ class Positives(NamedTuple):
 
     @classmethod
     def of(cls, n_observed: np.ndarray, n_labels: np.ndarray, frequency: float, weights: np.ndarray) -> Positives:
-        """Of samples with (n,) observed positives of so many labels, which count by their weights."""
+        """Of samples with (n,) observed positives of so many labels; those without weight are left out."""
+        drawn = weights > 0
+        n_observed, n_labels, weights = n_observed[drawn], n_labels[drawn], weights[drawn]
         most = n_observed.max() if frequency == 1 else int(2 * n_observed.max() / frequency) + 5
         m = np.arange(min(n_labels.max(), most) + 1)
         shares, chances = _thinned(n_observed, m, frequency, weights)
@@ -53,9 +56,7 @@ class SharedPositives:
         return self._known[key]
 
 
-def ranking_loss(
-    cells: Cells, weights: np.ndarray, ranks: np.ndarray, shared: SharedPositives | type[Positives] = Positives
-) -> float:
+class RankingLoss:
     """Mean over samples of the share of wrongly ordered (positive, negative) pairs, ties being wrong; 0 without pairs.
 
     A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
@@ -69,36 +70,61 @@ def ranking_loss(
     many in all samples, or where the mean of A is linear in m. Samples without observed positives are like others of
     their m. Where frequencies differ, c is their mean over positives.
 
+    The loss is linear in A and t, so that of samples of one k and q only the sums count, for any weights.
+
     Parameters
     ----------
-    cells, weights : of the samples; those without weight are left out.
-    ranks : of the samples, see :func:`ranks_of_observed`.
+    cells : of the samples.
     shared : what finds the chances of m, perhaps once for several models.
     """
-    drawn = weights > 0
-    cells, ranks, weights = cells.of_samples(drawn), ranks[drawn], weights[drawn]
-    n_observed = cells.sums(cells.w > 0).astype(np.int64)
-    n_labels = cells.sums(cells.is_measured).astype(np.int64) + cells.n_absent
-    frequency = float((n_observed @ weights) / (cells.sums(cells.w) @ weights))
-    m, shares, chances = shared.of(n_observed, n_labels, frequency, weights)
-    known = n_observed > 0
-    above, tied = ranks[known].T
-    if np.isnan(tied).any():
-        several = ~np.isnan(tied)
-        mean = np.average(tied[several], weights=weights[known][several]) if several.any() else 0.0
-        tied = np.where(several, tied, mean)
-    chances = chances[n_observed[known]]
-    expected, of_known = chances @ m, weights[known]
-    centred = expected - np.average(expected, weights=of_known)
-    spread = of_known @ centred**2
-    slope = (of_known * centred) @ above / spread if spread > 1e-12 * len(centred) and frequency < 1 else 0.0
-    others = n_labels[known, np.newaxis] - m
-    moved = above[:, np.newaxis] + slope * (m - expected[:, np.newaxis])
-    wrong = moved - (m - 1) * (1 + tied[:, np.newaxis]) / 2
-    losses = np.where((others > 0) & (m > 0), wrong / np.maximum(others, 1), 0.0)
-    votes = of_known[:, np.newaxis] * chances
-    of_m = np.divide((votes * losses).sum(axis=0), votes.sum(axis=0), out=np.zeros(len(m)), where=votes.sum(axis=0) > 0)
-    return float(shares @ of_m)
+
+    def __init__(self, cells: Cells, shared: SharedPositives | type[Positives] = Positives) -> None:
+        self._shared = shared
+        self._n_observed = cells.sums(cells.w > 0).astype(np.int64)
+        self._n_labels = cells.sums(cells.is_measured).astype(np.int64) + cells.n_absent
+        self._w = cells.sums(cells.w)
+        self._known = np.flatnonzero(self._n_observed)
+        self._above, tied = ranks_of_observed(cells)[self._known].T
+        self._is_alone, self._tied = np.isnan(tied), np.nan_to_num(tied)
+        numbers = np.column_stack([self._n_observed, self._n_labels])[self._known]
+        kinds, self._kind = np.unique(numbers, axis=0, return_inverse=True)
+        self._k, self._q = kinds.T
+
+    def of(self, weights: np.ndarray, frequency: float = 1.0) -> float:
+        """With these weights of the samples, and a label frequency that comes on top; NaN where none is observed."""
+        n_observed, n_positives = (float(each @ weights) for each in (self._n_observed, self._w))
+        if n_observed == 0:
+            return np.nan
+        c = n_observed / (n_positives / frequency)
+        m, shares, chances = self._shared.of(self._n_observed, self._n_labels, c, weights)
+        weight, above, tied = self._sums(weights[self._known])
+        seen = weight > 0
+        weight, above, tied, q = weight[seen], above[seen], tied[seen], self._q[seen, np.newaxis]
+        chances = chances[self._k[seen]]
+        expected = chances @ m
+        slope = _slope(expected, above, weight) if c < 1 else 0.0
+        weight, above, tied, expected = (each[:, np.newaxis] for each in (weight, above, tied, expected))
+        moved = above + slope * (m - expected) * weight
+        wrong = moved - (m - 1) * (weight + tied) / 2
+        losses = np.where((q > m) & (m > 0), wrong / np.maximum(q - m, 1), 0.0)
+        votes = (weight * chances).sum(axis=0)
+        of_m = np.divide((chances * losses).sum(axis=0), votes, out=np.zeros(len(m)), where=votes > 0)
+        return float(shares @ of_m)
+
+    def _sums(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Of each kind of samples: weights, and A and t times these; one of a single positive ties as others do."""
+        alone = weights * self._is_alone
+        parts = (weights, weights * self._above, weights * self._tied, alone)
+        weight, above, tied, alone = (np.bincount(self._kind, part, minlength=len(self._k)) for part in parts)
+        of_several = weight.sum() - alone.sum()
+        return weight, above, tied + alone * (tied.sum() / of_several if of_several > 0 else 0.0)
+
+
+def _slope(expected: np.ndarray, above: np.ndarray, weight: np.ndarray) -> float:
+    """Of A on the expected number of positives, from sums over kinds of samples; 0 where all expect as many."""
+    centred = expected - weight @ expected / weight.sum()
+    spread = weight @ centred**2
+    return centred @ above / spread if spread > _LEAST_SPREAD * weight.sum() else 0.0
 
 
 def ranks_of_observed(cells: Cells) -> np.ndarray:
