@@ -42,7 +42,7 @@ SHARED = {
         "home",
     ),
     *("lazy", "pieces", "plugins"),
-    *("provenance", "samples", "seeds", "sources", "sparse_rows", "threads", "ties", "usage", "validation"),
+    *("provenance", "samples", "schema", "seeds", "sources", "sparse_rows", "threads", "ties", "usage", "validation"),
 }
 
 

@@ -291,9 +291,9 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
     }
     catalog = copy_of_project / "resources/datasets.yaml"
     catalog.write_text(catalog.read_text() + "\n" + yaml.safe_dump([entry]))
-    fetch = copy_of_project / "workflow/fairfold/datasets/fetch.py"
-    replaced(fetch, "READ_TIMEOUT = 30.0", "READ_TIMEOUT = 1.0")
-    replaced(fetch, "BACKOFF = 0.5", "BACKOFF = 0.0")
+    download = copy_of_project / "workflow/fairfold/datasets/download.py"
+    replaced(download, "READ_TIMEOUT = 30.0", "READ_TIMEOUT = 1.0")
+    replaced(download, "BACKOFF = 0.5", "BACKOFF = 0.0")
     config = {**SMALL, "data": {"cache": str(tmp_path / "cache")}, "weak_labels": {"datasets": ["toy-2"]}}
     study = study_class(tmp_path / "study", copy_of_project, {**config, "splitting": {}})
     target = "results/datasets/toy-2.npz"

@@ -14,7 +14,6 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, unknown_name
@@ -218,6 +217,8 @@ def check_hierarchy(hierarchy: Hierarchy | None, n_labels: int) -> None:
 
 
 def _check_edges(edges: np.ndarray, n_labels: int) -> None:
+    from scipy.sparse.csgraph import connected_components  # here, as most data have no hierarchy to load it for
+
     outside = edges[(edges < 0) | (edges >= n_labels)]
     if outside.size:
         raise DataError(f"the hierarchy has label {outside[0]}, but labels go from 0 to {n_labels - 1}.")

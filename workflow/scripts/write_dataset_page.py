@@ -10,7 +10,7 @@ from fairfold.figures import save_figure
 from fairfold.figures.label_scores import plot_label_scores
 from fairfold.files import atomic_open, read_table
 from fairfold.report.dataset_page import render_dataset_page
-from fairfold.report.tables import read_results
+from fairfold.report.results import read_results
 from fairfold.validation import UNMEASURED
 
 with logged(snakemake.log):

@@ -7,7 +7,7 @@ import pytest
 
 from fairfold.datasets.availability import remember, remembered, unavailable, unavailable_table
 from fairfold.datasets.catalog import Entry
-from fairfold.datasets.fetch import DataFile
+from fairfold.datasets.data_file import DataFile
 from fairfold.errors import DataError
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.catalog import Entry
-from fairfold.datasets.fetch import DataFile
+from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.formats import read_arff
 from fairfold.errors import ConfigError, DataError
 from fairfold.folds import parts_of

@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
+from fairfold.datasets import download as downloading
 from fairfold.datasets import fetch as fetching
-from fairfold.datasets.fetch import DataFile, default_cache, fetch, verify
+from fairfold.datasets.data_file import DataFile, verify
+from fairfold.datasets.fetch import default_cache, fetch
 from fairfold.errors import DataError
 
 CONTENT = bytes(range(256)) * 4
@@ -121,8 +123,8 @@ def server():
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(fetching, "BACKOFF", 0.0)
-    monkeypatch.setattr(fetching, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(downloading, "BACKOFF", 0.0)
+    monkeypatch.setattr(downloading, "CHUNK_BYTES", 16)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
@@ -307,7 +309,7 @@ def test_a_body_can_break_off_again_and_again(server, cache):
 
 
 def test_another_url_can_continue(server, cache, monkeypatch):
-    monkeypatch.setattr(fetching, "ATTEMPTS", 1)
+    monkeypatch.setattr(downloading, "ATTEMPTS", 1)
     file = a_file(server.url("/broken", truncated), server.url("/gone", status(404)), server.url("/good", ranged()))
     assert get(file, cache).read_bytes() == CONTENT
     assert server.asked == [("/broken", None), ("/gone", f"bytes={HALF}-"), ("/good", f"bytes={HALF}-")]
@@ -357,13 +359,13 @@ def test_a_busy_server_is_asked_again(server, cache, code):
 def test_the_attempts_at_a_url_have_an_end(server, cache):
     message = fails(a_file(server.url("/f", status(503))), cache)
     assert "HTTP 503" in message
-    assert len(server.asked) == fetching.ATTEMPTS
+    assert len(server.asked) == downloading.ATTEMPTS
     assert files_under(cache) == []
 
 
 def test_the_waits_between_attempts_double_and_are_spread(server, cache, monkeypatch):
     waits = []
-    monkeypatch.setattr(fetching, "BACKOFF", 1.0)
+    monkeypatch.setattr(downloading, "BACKOFF", 1.0)
     monkeypatch.setattr("tenacity.nap.time.sleep", waits.append)
     fails(a_file(server.url("/f", status(503))), cache)
     assert [int(wait) for wait in waits] == [1, 2, 4, 8]
@@ -371,7 +373,7 @@ def test_the_waits_between_attempts_double_and_are_spread(server, cache, monkeyp
 
 
 def test_a_stalled_server_is_left_and_asked_again(server, cache, monkeypatch):
-    monkeypatch.setattr(fetching, "READ_TIMEOUT", 0.5)
+    monkeypatch.setattr(downloading, "READ_TIMEOUT", 0.5)
     begun = time.monotonic()
     assert get(a_file(server.url("/f", stalled, ranged())), cache).read_bytes() == CONTENT
     assert time.monotonic() - begun < 10  # which is when the stalled connection would end by itself
@@ -389,7 +391,7 @@ def test_a_reset_connection_is_tried_again(server, cache):
 @pytest.mark.parametrize("declare", [True, False])
 @pytest.mark.parametrize("known", [{"size": 600, "sha256": SHA256}, {"sha256": SHA256}])
 def test_an_oversized_body_is_refused_and_keeps_nothing(server, cache, monkeypatch, declare, known):
-    monkeypatch.setattr(fetching, "MAX_BYTES", 600)
+    monkeypatch.setattr(downloading, "MAX_BYTES", 600)
     message = fails(a_file(server.url("/f", whole(declare=declare)), **known), cache)
     assert "600" in message
     assert files_under(cache) == []
@@ -527,7 +529,7 @@ def test_redirects_never_leave_https(target, refused):
     response = requests.Response()
     response.status_code, response.url, response.headers["Location"] = 302, "https://host/redirect", target
     with pytest.raises(Exception, match="redirects from https") if refused else contextlib.nullcontext():
-        fetching._stay_encrypted(response)
+        downloading._stay_encrypted(response)
 
 
 def test_links_in_the_cache_lead_no_download_outside(server, tmp_path, cache):

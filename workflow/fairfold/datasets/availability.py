@@ -18,7 +18,9 @@ import requests
 import tenacity
 
 from fairfold.datasets.catalog import Entry
-from fairfold.datasets.fetch import DataFile, default_cache, reason_of
+from fairfold.datasets.data_file import DataFile
+from fairfold.datasets.download import reason_of
+from fairfold.datasets.fetch import default_cache
 from fairfold.errors import DataError
 from fairfold.files import atomic_open
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from fairfold import config
 from fairfold.datasets.categories import Encoding
+from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.dataset import Task
-from fairfold.datasets.fetch import DataFile
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.home import PROJECT

@@ -1,6 +1,6 @@
 """Data files: from a mirror folder, else the shared cache, else the web; never used before size and digest agree.
 
-It stands on ``requests``, ``tenacity``, ``tqdm`` and ``platformdirs`` rather than on ``pooch``, which neither resumes a
+It stands on ``platformdirs`` and :mod:`fairfold.datasets.download` rather than on ``pooch``, which neither resumes a
 download, nor caps its size, nor knows the digests of git blobs.
 """
 
@@ -10,94 +10,27 @@ import contextlib
 import dataclasses
 import fcntl
 import hashlib
-import http.client
 import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
-from urllib.parse import urljoin
+from typing import BinaryIO
 
 import platformdirs
-import requests
-import tenacity
-import urllib3
-from tqdm import tqdm
 
+from fairfold.datasets.data_file import DataFile, flaw_of, verify
 from fairfold.errors import DataError
 from fairfold.files import atomic_open
 
-CONNECT_TIMEOUT = 10.0  # seconds
-READ_TIMEOUT = 30.0  # seconds without a byte
-ATTEMPTS = 5  # at each URL
-BACKOFF = 0.5  # seconds before the second attempt, doubled for each further one, plus 0 to 0.5 at random
-MAX_BYTES = 2 * 1024**3  # for a file whose size is not known
-CHUNK_BYTES = 64 * 1024
-
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*")
-_GIT_BLOB = "git blob SHA-1"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _log = logging.getLogger(__name__)
-
-
-class _RefusedError(Exception):
-    """This URL will not give the file."""
-
-
-class _TransientError(Exception):
-    """Another attempt at this URL may work."""
-
-
-@dataclasses.dataclass(frozen=True)
-class DataFile:
-    """One file of a dataset: where it can be had and how to know that it is the right one.
-
-    Attributes
-    ----------
-    name : plain file name, without folders.
-    urls : http or https addresses, in order of preference.
-    size : length in bytes.
-    sha256 : SHA-256 of the content, in hexadecimal as all digests.
-    git_blob : SHA-1 that git gives the file, ``sha1(b"blob <size>\\0" + content)``.
-    lfs_sha256 : digest in a git-LFS pointer, the plain SHA-256 of the content.
-    record_sha256 : when no digest is published, record the SHA-256 of the first copy in the cache beside it, in
-        ``<name>.sha256`` as ``sha256sum`` writes, and hold all later copies to it.
-    """
-
-    name: str
-    urls: tuple[str, ...] = ()
-    size: int | None = None
-    sha256: str | None = None
-    git_blob: str | None = None
-    lfs_sha256: str | None = None
-    record_sha256: bool = False
-
-    def digests(self) -> dict[str, str]:
-        """The digests that are given, by the name of their algorithm."""
-        all_of_them = {"SHA-256": self.sha256, _GIT_BLOB: self.git_blob, "git-LFS SHA-256": self.lfs_sha256}
-        return {algorithm: digest for algorithm, digest in all_of_them.items() if digest is not None}
 
 
 def default_cache() -> Path:
     """Folder where this platform keeps caches; all studies of a user share it."""
     return platformdirs.user_cache_path("fairfold")
-
-
-def verify(path: str | os.PathLike[str], file: DataFile) -> None:
-    """Check that ``path`` holds ``file``: first its size, then every digest that is given.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, or a size or digest differs; names the algorithm, what was found and what is expected.
-    """
-    try:
-        flaw = _flaw(Path(path), file)
-    except OSError as error:
-        flaw = f"it cannot be read ({error.strerror})"
-    if flaw:
-        raise DataError(f"{path} is not the file that its entry describes: {flaw}. Replace it by the right one.")
 
 
 def fetch(
@@ -144,7 +77,7 @@ def fetch(
                 verify(copy, _with_record(copy, file))
                 return copy
         file = _with_record(target, file)
-        flaw = _flaw(target, file)
+        flaw = flaw_of(target, file)
         if flaw is None:
             _keep_record(target, file, target)
             return target
@@ -207,58 +140,29 @@ def _keep_record(target: Path, file: DataFile, content: Path) -> None:
             stream.write(f"{digest}  {target.name}\n")
 
 
-def _flaw(path: Path, file: DataFile) -> str | None:
-    """What tells the content of ``path`` from ``file``; None when nothing does."""
-    if not path.is_file():
-        return "there is no such file"
-    size = path.stat().st_size
-    if file.size is not None and size != file.size:
-        return f"its size is {size} bytes, expected {file.size}"
-    for algorithm, expected in file.digests().items():
-        git_header = b"blob %d\0" % size
-        digest = hashlib.sha1(git_header, usedforsecurity=False) if algorithm == _GIT_BLOB else hashlib.sha256()
-        with path.open("rb") as stream:
-            hashlib.file_digest(stream, lambda digest=digest: digest)
-        if digest.hexdigest() != expected.lower():
-            return f"its {algorithm} is {digest.hexdigest()}, expected {expected}"
-    return None
-
-
 def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict[str, str]:
     """Bring ``file`` into the cache; empty when it is there, otherwise what went wrong at each URL."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.parent.resolve().is_relative_to(cache.resolve()):
         raise DataError(f"{target.parent} leads out of the cache: remove this link, or choose another cache.")
-    attempts = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(ATTEMPTS),
-        wait=tenacity.wait_exponential(BACKOFF) + tenacity.wait_random(0, BACKOFF),
-        retry=tenacity.retry_if_exception_type(
-            (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError, _TransientError)
-        ),
-        before_sleep=lambda state: _log.warning(
-            "%s: %s; trying again", target.name, reason_of(state.outcome.exception())
-        ),
-        reraise=True,
-    )
-    failures = {}
+    from fairfold.datasets.download import download  # here, as most jobs ask no server
+
     with _locked(target.with_name(f".{file.name}.part")) as partial:
-        flaw = _flaw(target, file)
+        flaw = flaw_of(target, file)
         if flaw is None:  # another process was faster
             return {}
         if target.is_file():
             _log.warning("%s is damaged and fetched again: %s", target, flaw)
             target.unlink()
+        failures = {}
         for url in file.urls:
-            try:
-                attempts(_attempt, url, file, partial, progress)
-            # ValueError: what urllib says of a malformed address, and requests passes on
-            except (requests.RequestException, ValueError, _RefusedError, _TransientError) as error:
-                failures[url] = reason_of(error)
-            else:
-                os.fsync(partial.fileno())
-                _keep_record(target, file, Path(partial.name))  # first: a copy in the cache is never without it
-                Path(partial.name).replace(target)
-                return {}
+            if (reason := download(url, file, partial, progress)) is not None:
+                failures[url] = reason
+                continue
+            os.fsync(partial.fileno())
+            _keep_record(target, file, Path(partial.name))  # first: a copy in the cache is never without it
+            Path(partial.name).replace(target)
+            return {}
     return failures
 
 
@@ -284,85 +188,3 @@ def _is_open_at(path: Path, stream: BinaryIO) -> bool:
         return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
     except FileNotFoundError:
         return False
-
-
-def _attempt(url: str, file: DataFile, partial: BinaryIO, progress: bool) -> None:
-    """Continue ``partial`` with what ``url`` sends until it is ``file``; emptied when it turns out to be another."""
-    begun = partial.seek(0, os.SEEK_END)
-    if begun >= _limit(file) or not file.digests():  # without a digest, nothing would tell a wrong beginning
-        begun = partial.truncate(0)
-    # identity: so that sizes and ranges are those of the file; requests leaves out a header that is None
-    headers = {"Accept-Encoding": "identity", "Range": f"bytes={begun}-" if begun else None}
-    hooks = {"response": _stay_encrypted}
-    timeout = (CONNECT_TIMEOUT, READ_TIMEOUT)
-    with requests.get(url, headers=headers, stream=True, timeout=timeout, hooks=hooks) as response:
-        _check_answer(response)
-        if response.status_code == 200:
-            begun = partial.truncate(0)
-        elif not response.headers.get("Content-Range", "").startswith(f"bytes {begun}-"):
-            partial.truncate(0)
-            raise _TransientError(f"HTTP {response.status_code}, which does not continue at byte {begun}")
-        _receive(response, begun, file, partial, progress)
-        if file.record_sha256 and not file.digests():
-            _check_whole(response, partial)
-    partial.flush()
-    flaw = _flaw(Path(partial.name), file)
-    if flaw:
-        partial.truncate(0)
-        raise (_TransientError if begun else _RefusedError)(flaw)  # a beginning of another day may be at fault
-
-
-def _receive(response: requests.Response, begun: int, file: DataFile, partial: BinaryIO, progress: bool) -> None:
-    """Append the body to ``partial``, never beyond the size that is expected."""
-    offered = response.headers.get("Content-Range", response.headers.get("Content-Length", "*")).rpartition("/")[2]
-    total = int(offered) if offered.isdecimal() else file.size
-    received = begun
-    with tqdm(
-        desc=file.name, initial=begun, total=total, unit="B", unit_scale=True, mininterval=0.5, disable=not progress
-    ) as bar:
-        for chunk in response.iter_content(CHUNK_BYTES):
-            received += len(chunk)
-            if received > _limit(file):
-                partial.truncate(0)
-                raise _RefusedError(f"it goes on after the {_limit(file)} bytes expected")
-            partial.write(chunk)
-            bar.update(len(chunk))
-    if total is not None and received < total:
-        raise _TransientError(f"it broke off after {received} of {total} bytes")
-
-
-def _check_whole(response: requests.Response, partial: BinaryIO) -> None:
-    """Refuse what may be cut off, before its checksum is taken for that of the file."""
-    if partial.seek(0, os.SEEK_END) == 0:
-        raise _TransientError("it sent nothing")
-    if "Content-Length" not in response.headers and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
-        partial.truncate(0)
-        raise _RefusedError("it does not say how long the file is, and no checksum is known that would tell")
-
-
-def _limit(file: DataFile) -> int:
-    return MAX_BYTES if file.size is None else file.size
-
-
-def _check_answer(response: requests.Response) -> None:
-    status = response.status_code
-    if status in (408, 429) or status >= 500:
-        raise _TransientError(f"HTTP {status}")
-    if status not in (200, 206, 416):  # 416: what we have is no beginning of what it has
-        raise _RefusedError(f"HTTP {status}")
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise _RefusedError(f"it sends the file encoded as {response.headers['Content-Encoding']} though not asked to")
-
-
-def _stay_encrypted(response: requests.Response, **_: Any) -> None:
-    """Refuse a redirect from https to http; other schemes are refused by requests itself."""
-    target = urljoin(response.url, response.headers.get("Location", ""))
-    if response.is_redirect and response.url.startswith("https://") and not target.lower().startswith("https://"):
-        raise _RefusedError(f"it redirects from https to {target}")
-
-
-def reason_of(error: BaseException) -> str:
-    """The root cause, without the chain that requests and urllib3 wrap around it."""
-    while isinstance(error.__context__, (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError)):
-        error = error.__context__
-    return str(error) or type(error).__name__

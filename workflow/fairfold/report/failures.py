@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from fairfold.errors import ModelError
-from fairfold.report.tables import read_results
+from fairfold.report.results import read_results
 
 _UNITS = ("dataset", "missing_rate", "hidden_rate", "splitter", "mechanism", "model", "part", "procedure")
 _PARTS = ("repeat", "training", "fold", "repetition")

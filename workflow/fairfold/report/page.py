@@ -18,7 +18,8 @@ from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
 from fairfold.report.failures import failures_of
 from fairfold.report.images import embedded_image
 from fairfold.report.published import published_sentences
-from fairfold.report.tables import read_results, table_html, table_of, table_of_file
+from fairfold.report.results import read_results
+from fairfold.report.tables import table_html, table_of, table_of_file
 from fairfold.report.templates import render, text_html
 from fairfold.report.versions import gather_versions
 

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from fairfold.files import NAMES, NAMES_OR_NUMBERS, atomic_open, read_table
+from fairfold.files import NAMES, NAMES_OR_NUMBERS, atomic_open
+from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
 
 ROWS_IN_REPORT = 60
 ROWS_ON_PAGE = 5000  # what a browser still sorts at once
 _DIGITS = 4
-_TEXTS = ("use", "metric", "source", "procedure", "paper", "place", "what", "note")
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,6 @@ def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT)
     return table_of(pd.read_csv(path, dtype=str, keep_default_na=False), most_rows)
 
 
-def read_results(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """A CSV of results to compute with, in which no text is missing."""
-    table = read_table(path, *_TEXTS)
-    return table.fillna({name: "" for name in (*NAMES, *_TEXTS) if name in table})
-
-
 def table_html(table: Table, title: str) -> Markup:
     """A table that is sorted by a click on a heading; ``title`` is read out by screen readers."""
     return Markup(render("table.html.jinja", table=table, title=title))
@@ -91,7 +85,7 @@ def _column(name: str, texts: pd.Series, most_rows: int) -> Column:
     shown = texts.iloc[:most_rows].tolist()
     numbers = pd.to_numeric(texts.where(texts != "", "nan"), errors="coerce")
     is_number = bool((numbers.notna() | (texts == "")).all() and numbers.notna().any())
-    is_printed_as_number = is_number and name not in (*NAMES, *NAMES_OR_NUMBERS, *_TEXTS)
+    is_printed_as_number = is_number and name not in (*NAMES, *NAMES_OR_NUMBERS, *TEXTS)
     printed = format_numbers(numbers.to_numpy(float)[:most_rows]) if is_printed_as_number else shown
     return Column(str(name), is_number, [Cell(*pair) for pair in zip(printed, shown, strict=True)])
 

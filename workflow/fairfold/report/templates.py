@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import jinja2
-from docutils.core import publish_parts
 from markupsafe import Markup
 
 from fairfold.report.contents import FOLDER, setting
@@ -39,6 +38,8 @@ def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = Non
 
 def text_html(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> Markup:
     """Like :func:`plain_text`, as HTML."""
+    from docutils.core import publish_parts  # here, as pages of tables have no such texts
+
     source = plain_text(text, config, labels_of)
     parts = publish_parts(source, writer="html5", settings_overrides=_SETTINGS | {"initial_header_level": 4})
     return Markup(parts["fragment"])
