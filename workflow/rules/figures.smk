@@ -16,14 +16,15 @@ ALL_RESULTS_OF = {
     ]
     for stage, results in RESULTS_OF.items()
 }
-# Figures of a section are drawn side by side where no other section with many waits for the cores.
+# Figures of a section are drawn side by side where neither another section with many nor the recommendation, which is
+# made meanwhile, waits for the cores.
 MANY_FIGURES = 3
 N_OF_SECTIONS = [
     sum(figure.section == section for figure in DRAWN)
     for section in {figure.section for figure in DRAWN}
 ]
 THREADS_OF_FIGURES = {
-    True: threads_of_each(sum(n > MANY_FIGURES for n in N_OF_SECTIONS), 4),
+    True: threads_of_each(1 + sum(n > MANY_FIGURES for n in N_OF_SECTIONS), most=4),
     False: 1,
 }
 
