@@ -29,7 +29,7 @@ from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.published import compare_published, published_sentences
 from fairfold.report.published.comparison import COMPARISONS
-from fairfold.report.tables import read_results
+from fairfold.report.results import read_results
 from fairfold.report.versions import gather_versions
 from fairfold.study import check_study, leave_out
 

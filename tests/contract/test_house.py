@@ -6,6 +6,7 @@ import subprocess
 import sys
 from graphlib import TopologicalSorter
 from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 import yaml
@@ -240,3 +241,22 @@ def test_tests_called_slow_are_there(root):
     for name in names:
         file, *_, function = name.split("::")
         assert re.search(rf"def {function}\(", (root / file).read_text()), name
+
+
+def test_what_benchmarks_import_is_there(root):
+    """No other test runs the long ones."""
+    missing = [
+        f"{path.name}: {node.module}.{alias.name}"
+        for path in (root / "benchmarks").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fairfold")
+        for alias in node.names
+        if not _is_there(node.module, alias.name)
+    ]
+    assert missing == []
+
+
+def _is_there(module, name):
+    if hasattr(import_module(module), name):
+        return True
+    return find_spec(f"{module}.{name}") is not None

@@ -18,7 +18,8 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -51,7 +52,12 @@ class Piece(NamedTuple):
     benchmark: str | None
 
 
-def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -> list[str]:
+def run_pieces(
+    stages: Iterable[Sequence[Piece]],
+    n_at_once: int,
+    store: Path,
+    loading: Callable[[], AbstractContextManager] = contextlib.nullcontext,
+) -> list[str]:
     """Run the pieces of each stage, some side by side, when those of the stages before are done.
 
     Parameters
@@ -59,6 +65,7 @@ def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -
     stages : a piece reads only what no piece makes, or one of an earlier stage.
     n_at_once : processes.
     store : folder in which what they make is kept.
+    loading : context in which packages are loaded, once and only where something is made.
 
     Returns
     -------
@@ -66,18 +73,24 @@ def run_pieces(stages: Iterable[Sequence[Piece]], n_at_once: int, store: Path) -
         Log of each piece that failed, and how it ended. Others of its stage are done all the same, those of later
         stages are not begun.
     """
+
+    @cache
+    def load_packages() -> None:
+        with loading():
+            _load_packages()
+
     for stage in stages:
-        if failed := _run_stage(stage, n_at_once, store):
+        if failed := _run_stage(stage, n_at_once, store, load_packages):
             return failed
     return []
 
 
-def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]:
+def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path, load_packages: Callable[[], None]) -> list[str]:
     # keys are of what is there before a piece is run: whoever changes a file meanwhile has it run once more
     keyed = [(piece, _key(piece)) for piece in stage]
     waiting, running, failed = [(piece, key) for piece, key in keyed if not _take(piece, key, store)], {}, []
     if waiting and _FORKS:
-        _load_packages()
+        load_packages()
     while waiting or running:
         while waiting and len(running) < n_at_once:
             process = _CONTEXT.Process(target=_run, args=(waiting[0][0], os.getpid()))
@@ -93,7 +106,6 @@ def _run_stage(stage: Sequence[Piece], n_at_once: int, store: Path) -> list[str]
     return failed
 
 
-@cache
 def _load_packages() -> None:
     """Load what most pieces need, which copies of this process have then."""
     for package in PACKAGES:

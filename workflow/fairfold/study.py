@@ -268,8 +268,8 @@ def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
 def longest_first(config: Config, catalog: Catalog) -> list[tuple[str, int]]:
     """Datasets and missing rates of the weak-label study in the order in which their jobs begin.
 
-    Begun last, a long one would end alone. Own data, whose size is known only when they are read, come before others;
-    and low rates, as deep forests grow more levels where more positives are left.
+    Begun last, a long one would end alone. Data whose size is not said, as that of own data before they are read, come
+    before others; and low rates, as deep forests grow more levels where more positives are left.
     """
     study = config["weak_labels"]
 

@@ -21,9 +21,10 @@ UNIT_THREADS = threads_of_each(
 UNIT_RULES = {False: "score_models", True: "score_models_of_many_labels"}
 
 UNIT_ORDER = study.longest_first(config, CATALOG)
-# Unit -> from 1, which long jobs have that nothing but tables waits for, down
+# All together they count no more than one of the long jobs for which nothing but tables waits
 UNIT_PRIORITY = {
-    unit: 1 - place / len(UNIT_ORDER) for place, unit in enumerate(UNIT_ORDER)
+    unit: round((1 - place / len(UNIT_ORDER)) / len(UNIT_ORDER), 6)
+    for place, unit in enumerate(UNIT_ORDER)
 }
 
 

@@ -186,11 +186,11 @@ class Corrected:
     ) -> dict[str, np.ndarray]:
         """Metric -> estimates of each draw, of these counts of samples; see :func:`corrected_draws`."""
         rng, counts = np.random.default_rng(seed_for(random_state, "hidden hits")), iter(counts)
-        n_at_once = max(1, _CELLS_AT_ONCE // max(1, len(self.cells.rows)))
+        n_at_once = max(1, _CELLS_AT_ONCE // max(len(self.cells.rows), len(self.weights)))
         parts = []
         while drawn := list(itertools.islice(counts, n_at_once)):
             unseen = rng.standard_gamma(1, size=(len(drawn), 2))
-            of_draws = [frequency(_rows(each)) if callable(frequency) else frequency for each in drawn]
+            of_draws = (frequency(_rows(each)) if callable(frequency) else frequency for each in drawn)
             parts.append(self._of_draws(self.weights * np.array(drawn), of_draws, unseen))
         return {metric: np.concatenate([[], *(part[metric] for part in parts)]) for metric in self.metrics}
 
@@ -202,8 +202,8 @@ class Corrected:
         ``unseen`` : (n_draws, 2) by how many observed hits, and positives that are none, there may be more than are
         seen.
         """
-        frequencies = [check_frequency(each, self.cells.shape) for each in frequencies]
-        w = np.array([self.cells.divided_by(each).w for each in frequencies])
+        w, of_all_labels = zip(*map(self._weigh, frequencies), strict=True)
+        w = np.array(w)
         hidden = unseen * _hidden_per_observed(self.cells, w, weights)[:, np.newaxis]
         weighed = {
             macro: [(ranking.P, ranking.weigh(w, weights)) for ranking in rankings]
@@ -212,7 +212,7 @@ class Corrected:
         found = {}
         for metric in self.metrics:
             if metric == "ranking_loss":
-                losses = [self._ranking_loss(*each) for each in zip(weights, frequencies, strict=True)]
+                losses = [self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)]
                 found[metric] = np.clip(losses, 0, 1)
                 continue
             macro, name = metric.startswith("macro_"), metric.removeprefix("macro_")
@@ -238,11 +238,16 @@ class Corrected:
             return _quotient(*weighed.order_sums())
         return _OF_COUNTS[name](*_counts(P, weighed, self.threshold, hidden))
 
-    def _ranking_loss(self, weights: np.ndarray, frequency: np.ndarray) -> float:
+    def _weigh(self, frequency: ArrayLike) -> tuple[np.ndarray, float | None]:
+        """(k,) s / c of all pairs, and the frequency where it is one of all labels."""
+        frequency = check_frequency(frequency, self.cells.shape)
+        return self.cells.divided_by(frequency).w, None if frequency.ndim else float(frequency)
+
+    def _ranking_loss(self, weights: np.ndarray, w: np.ndarray, frequency: float | None) -> float:
         """Of one draw. What it sums over is made once unless a sample's labels differ in their frequency."""
-        if frequency.ndim:
-            return RankingLoss(self.cells.divided_by(frequency), self._shared).of(weights)
-        return self._loss.of(weights, float(frequency))
+        if frequency is None:
+            return RankingLoss(self.cells._replace(w=w), self._shared).of(weights)
+        return self._loss.of(weights, frequency)
 
     @cached_property
     def _loss(self) -> RankingLoss:

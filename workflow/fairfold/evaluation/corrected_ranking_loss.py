@@ -87,7 +87,8 @@ class RankingLoss:
         self._above, tied = ranks_of_observed(cells)[self._known].T
         self._is_alone, self._tied = np.isnan(tied), np.nan_to_num(tied)
         numbers = np.column_stack([self._n_observed, self._n_labels])[self._known]
-        kinds, self._kind = np.unique(numbers, axis=0, return_inverse=True)
+        kinds, kind = np.unique(numbers, axis=0, return_inverse=True)
+        self._kind = kind.ravel()  # of two axes in NumPy 2.0.0
         self._k, self._q = kinds.T
 
     def of(self, weights: np.ndarray, frequency: float = 1.0) -> float:
