@@ -20,8 +20,8 @@ from fairfold.study import check_config
 
 _N_TREES, _N_LEVELS = 150, 5  # of the fits that were measured, which stop before their tenth level
 _BESIDES = 1.3  # predictions and scores, of what is fitted
-_PER_UNIT = 5.0  # estimates of missing labels and of complete scores, for a dataset and rate
-_AT_THE_ENDS = 20.0  # planning, folds and descriptions before all training; tables, figures and the report behind it
+_PER_UNIT = 4.0  # estimates of missing labels and of complete scores, for a dataset and rate
+_AT_THE_ENDS = 15.0  # planning, folds and descriptions before all training; tables, figures and the report behind it
 _COMPILE_AT_ONCE = 2  # of jobs that need the same code one compiles it, and the others wait
 _MOST_SIZES = 3  # of datasets that are listed with their sizes
 
