@@ -161,28 +161,35 @@ LOADED = """
 import sys
 from pathlib import Path
 asked = ("pandas", "sklearn.linear_model", "numba", "numba.cpython.listobj")
-Path("loaded").write_text(" ".join(name for name in asked if name in sys.modules))
+Path(snakemake.output[0]).write_text(" ".join(name for name in asked if name in sys.modules))
 """
 LOADING = """
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from fairfold.pieces import Piece, run_pieces
 class Named(list):
     def items(self):
         return list(enumerate(self))
-given = dict.fromkeys(("input", "params", "wildcards"), Named()) | {"output": Named(["loaded"]), "log": ["log"]}
-assert run_pieces([[Piece("loaded.py", given, None)]], 1, Path("store")) == []
-print("pandas" in sys.modules, "numba" in sys.modules)
+@contextmanager
+def loading():
+    print("pandas" in sys.modules)
+    yield
+    print("pandas" in sys.modules)
+given = dict.fromkeys(("input", "params", "wildcards"), Named())
+stages = [[Piece("loaded.py", given | {"output": Named([name]), "log": ["log"]}, None)] for name in ("one", "two")]
+assert run_pieces(stages, 1, Path("store"), loading) == []
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are not copied elsewhere")
 def test_pieces_find_packages_loaded_and_what_is_kept_needs_none():
+    """Once for all stages, in the context that is given."""
     Path("loaded.py").write_text(LOADED)
     command = [sys.executable, "-c", LOADING]
-    assert subprocess.check_output(command, text=True).split() == ["True", "True"]
-    assert Path("loaded").read_text() == "pandas sklearn.linear_model numba numba.cpython.listobj"
-    assert subprocess.check_output(command, text=True).split() == ["False", "False"]
+    assert subprocess.check_output(command, text=True).split() == ["False", "True"]
+    assert Path("one").read_text() == Path("two").read_text() == "pandas sklearn.linear_model numba numba.cpython.listobj"
+    assert subprocess.check_output(command, text=True) == ""
 
 
 LONG = """

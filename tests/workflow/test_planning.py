@@ -65,6 +65,17 @@ def test_the_quick_study_is_sixty_jobs_at_most(study, root):
     assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 60
 
 
+def test_the_longest_jobs_begin_first(study, root):
+    """Of large data and low rates; together they count no more than a long job that asks for several cores."""
+    config = {"seed": 1, "weak_labels": {"datasets": ["flags", "yeast"], "missing_rates": [50, 0]}}
+    jobs = [(rule, job) for rule, job in jobs_of(study(config), root) if "priority" in job]
+    units = {job["wildcards"]: float(job["priority"]) for rule, job in jobs if rule == "score_models"}
+    first = [f"dataset={dataset}, rate={rate}" for dataset in ("yeast", "flags") for rate in (0, 50)]
+    assert sorted(units, key=units.get, reverse=True) == first
+    assert len({*units.values()}) == 4 and sum(units.values()) <= 1
+    assert {rule for rule, job in jobs if float(job["priority"]) >= 1} >= {"prepare_dataset", "draw_weak_labels"}
+
+
 def test_parts_of_it_are_done_when_their_tables_are_there(study, root):
     """Those by which it is told how long the rest takes; of parts that it has not, no table is looked for."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
