@@ -188,7 +188,9 @@ def test_pieces_find_packages_loaded_and_what_is_kept_needs_none():
     Path("loaded.py").write_text(LOADED)
     command = [sys.executable, "-c", LOADING]
     assert subprocess.check_output(command, text=True).split() == ["False", "True"]
-    assert Path("one").read_text() == Path("two").read_text() == "pandas sklearn.linear_model numba numba.cpython.listobj"
+    assert (
+        Path("one").read_text() == Path("two").read_text() == "pandas sklearn.linear_model numba numba.cpython.listobj"
+    )
     assert subprocess.check_output(command, text=True) == ""
 
 

@@ -12,7 +12,7 @@ from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import corrected
 from fairfold.evaluation.corrected import CORRECTED, Corrected, corrected_draws, corrected_scores
 from fairfold.evaluation.corrected_cells import Cells, Ranking
-from fairfold.evaluation.corrected_ranking_loss import SharedPositives
+from fairfold.evaluation.corrected_ranking_loss import Positives, RankingLoss, SharedPositives
 from fairfold.evaluation.scores import multilabel_scores
 
 COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss")
@@ -186,6 +186,47 @@ def test_models_share_what_does_not_depend_on_them():
         for asked in product(weightings, frequencies):
             assert together.scores(*asked) == alone.scores(*asked)
     assert len(shared._known) == 12
+
+
+def plain_ranking_loss(Y, P, frequency, weights):
+    """As :class:`RankingLoss` says it, sample by sample."""
+    drawn = weights > 0
+    Y, P, weights = Y[drawn], P[drawn], weights[drawn]
+    seen = [(y[y >= 0], p[y >= 0], weight) for y, p, weight in zip(Y, P, weights, strict=True)]
+    k, q = (np.array(each) for each in zip(*((int(y.sum()), len(y)) for y, *_ in seen), strict=True))
+    m, shares, chances = Positives.of(k, q, frequency, weights)
+    known = [(y, p, weight, chances[int(y.sum())]) for y, p, weight in seen if y.any()]
+    A, t, expected, weight = [], [], [], np.array([weight for *_, weight, _ in known])
+    for y, p, _, chance in known:
+        positives = p[y == 1]
+        A.append(np.mean([(p >= each).sum() - 1 for each in positives]))
+        ties = [((positives == each).sum() - 1) / (len(positives) - 1) for each in positives if len(positives) > 1]
+        t.append(np.mean(ties) if ties else np.nan)
+        expected.append(chance @ m)
+    A, t, expected = map(np.array, (A, t, expected))
+    t[np.isnan(t)] = np.average(t[~np.isnan(t)], weights=weight[~np.isnan(t)])
+    slope = np.cov(expected, A, aweights=weight)[0, 1] / np.cov(expected, aweights=weight) if frequency < 1 else 0.0
+    above, below = np.zeros(len(m)), np.zeros(len(m))
+    for (y, _, of_sample, chance), a, tie, e in zip(known, A, t, expected, strict=True):
+        for number in m:
+            loss = 0.0
+            if 0 < number < len(y):
+                loss = (a + slope * (number - e) - (number - 1) * (1 + tie) / 2) / (len(y) - number)
+            above[number] += of_sample * chance[number] * loss
+            below[number] += of_sample * chance[number]
+    return shares @ np.divide(above, below, out=np.zeros(len(m)), where=below > 0)
+
+
+@pytest.mark.parametrize("frequency", [1.0, 0.8, 0.4])
+@pytest.mark.parametrize("unmeasured", [False, True])
+def test_ranking_loss_is_that_of_samples_one_by_one(table, frequency, unmeasured):
+    """With ties, samples of many numbers of labels, weights, and some that are not drawn."""
+    (Y, P), rng = table, np.random.default_rng(11)
+    Y = hide(Y, frequency)
+    Y[(rng.random(Y.shape) < 0.3) & unmeasured] = -1
+    weights = rng.integers(0, 4, len(Y)) / 2
+    found = RankingLoss(Cells.of(Y, P)).of(weights, frequency)
+    assert found == pytest.approx(plain_ranking_loss(Y, P, frequency, weights), rel=1e-9)
 
 
 def test_ranking_loss_where_no_sample_shows_two_positives():
