@@ -1,5 +1,7 @@
 """What is lost when features are permuted: as scikit-learn measures it, of features that go together at once."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,15 @@ from sklearn.metrics import average_precision_score
 
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
-from fairfold.final.importance import MOST_FEATURES, feature_groups, permutation_losses, summarise_losses
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.final import importance
+from fairfold.final.importance import (
+    MOST_FEATURES,
+    N_PERMUTATIONS,
+    feature_groups,
+    permutation_losses,
+    summarise_losses,
+)
 from fairfold.models import make_model
 
 
@@ -50,6 +60,26 @@ def test_sparse_features_lose_the_same(fitted):
     expected = permutation_losses(make_model("kernel-ridge").fit(X, Y), X, Y, groups, seed=3)
     np.testing.assert_allclose(found["loss"], expected["loss"], rtol=0, atol=0.05)
     assert dense["features"].tolist() == found["features"].tolist()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("cells", [1, 300 * 4 * 5, 10**9])
+def test_copies_that_are_predicted_together_lose_what_each_does_alone(fitted, monkeypatch, kind, cells):
+    _, X, Y = fitted
+    X = kind(X)
+    model = make_model("ML-kNN").fit(X[:200], Y[:200])
+    monkeypatch.setattr(importance, "_CELLS_AT_ONCE", cells)
+    found = permutation_losses(model, X, Y, {"both": [0, 2], "one": [1], "last": [3]}, seed=3)
+
+    rng = np.random.default_rng(3)
+    scored = partial(multilabel_scores, metrics=["average_precision"])
+    before, expected = scored(Y, model.predict_proba(X))["average_precision"], []
+    for columns in ([0, 2], [1], [3]):
+        for _ in range(N_PERMUTATIONS):
+            moved, order = (X.toarray() if sparse.issparse(X) else X).copy(), rng.permutation(300)
+            moved[:, columns] = moved[order][:, columns]
+            expected.append(before - scored(Y, model.predict_proba(kind(moved)))["average_precision"])
+    assert found["loss"].tolist() == expected and len({*expected}) == 9
 
 
 def test_few_features_are_groups_of_their_own_and_a_category_is_one():

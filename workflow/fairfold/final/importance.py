@@ -19,6 +19,7 @@ from fairfold.gaps import GapFiller
 MOST_GROUPS = 40
 MOST_FEATURES = 2000  # whose correlations are looked at
 N_PERMUTATIONS = 3
+_CELLS_AT_ONCE = 2_000_000  # features or labels times samples, whose predictions are made in one go
 _METRIC = "average_precision"
 
 
@@ -78,16 +79,24 @@ def permutation_losses(
 
     Returns
     -------
-    DataFrame with the columns ``features, permutation, loss``. Time grows with groups times that of predicting.
+    DataFrame with the columns ``features, permutation, loss``. Time grows with groups times that of predicting; of few
+        samples the permuted copies are predicted together, as a model takes longer to begin than to go on.
     """
+    rng, n_samples = np.random.default_rng(seed), X.shape[0]
+    drawn = [(name, number, rng.permutation(n_samples)) for name in groups for number in range(N_PERMUTATIONS)]
     score = multilabel_scores(Y, model.predict_proba(X), metrics=[_METRIC])[_METRIC]
-    rng, rows = np.random.default_rng(seed), []
-    for name, features in groups.items():
-        for permutation in range(N_PERMUTATIONS):
-            moved = _with_columns(X, features, rng.permutation(X.shape[0]))
-            found = multilabel_scores(Y, model.predict_proba(moved), metrics=[_METRIC])[_METRIC]
-            rows.append((name, permutation, score - found))
+    n_at_once, rows = max(_CELLS_AT_ONCE // (n_samples * max(X.shape[1], Y.shape[1])), 1), []
+    for first in range(0, len(drawn), n_at_once):
+        some = drawn[first : first + n_at_once]
+        P = model.predict_proba(_below_each_other([_with_columns(X, groups[name], order) for name, _, order in some]))
+        for at, (name, number, _) in enumerate(some):
+            found = multilabel_scores(Y, P[at * n_samples : (at + 1) * n_samples], metrics=[_METRIC])[_METRIC]
+            rows.append((name, number, score - found))
     return pd.DataFrame(rows, columns=["features", "permutation", "loss"])
+
+
+def _below_each_other(parts: Sequence[Matrix]) -> Matrix:
+    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
 def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matrix:
