@@ -4,6 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from fairfold.threads import set_n_jobs
 
 LATER = """
 import numpy
@@ -28,3 +34,15 @@ def test_libraries_that_are_loaded_later_keep_to_one_thread_too():
     assert len(threads) > first, "no library was loaded in between"
     assert set(threads) == {1}
     assert afterwards == 3
+
+
+def test_all_parts_of_a_model_get_the_threads():
+    inner = [SimpleNamespace(n_jobs=4, other=1) for _ in range(4)]
+    parts = {"list": [inner[0]], "dict": {"a": (inner[1],)}, "array": np.array([inner[2], None], dtype=object)}
+    model = SimpleNamespace(n_jobs=4, binning=SimpleNamespace(n_threads=2), parts=parts, rows=np.zeros(3), kind=int)
+    inner[0].whole, inner[0].last = model, inner[3]  # a circle
+    set_n_jobs(model, 1)
+    assert {model.n_jobs, model.binning.n_threads, *(each.n_jobs for each in inner)} == {1}
+    assert all(each.other == 1 for each in inner)
+    set_n_jobs(model, -1)
+    assert inner[3].n_jobs == -1 and model.binning.n_threads == effective_n_jobs(-1)

@@ -81,6 +81,19 @@ def test_the_same_seed_and_threads_or_more_give_the_same_model(final, data, tabl
     assert again.predict(table)["posterior"].equals(expected) and not other.predict(table)["posterior"].equals(expected)
 
 
+@pytest.mark.parametrize("name", ["gcForest", "Stack+", "HistGB", "LightGBM+", "RandomForest", "chains"])
+def test_its_files_are_the_same_bytes_for_any_number_of_threads(data, table, name, tmp_path):
+    settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "gcForest") else {}
+    for n_jobs in (1, 3):
+        fit_final(data, name, settings, seed=1, n_jobs=n_jobs).save(tmp_path / str(n_jobs))
+    for path in (tmp_path / "1").iterdir():
+        assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes(), path.name
+    one, *others = (load_final(tmp_path / "1", n_jobs=n_jobs) for n_jobs in (1, 3, -1))
+    for other in others:
+        assert other.predict(table)["posterior"].equals(one.predict(table)["posterior"])
+    assert [each.model.n_jobs for each in (one, *others)] == [1, 3, -1]
+
+
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_a_file_in_parts_gives_what_the_whole_gives(final, table, tmp_path, rows):
     source = written(table, tmp_path / "new.csv")

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file
 
-    final = load_final(options.model)
+    final = load_final(options.model, n_jobs=-1)
     how = {"top": options.top, "objective": options.objective, "by": options.by}
     n_samples = predict_file(final, options.table, options.output, **how)
     print(f"{options.output}: {len(final.labels)} labels of {n_samples} samples, by {final.name}.")

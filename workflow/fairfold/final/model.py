@@ -23,6 +23,7 @@ from fairfold.files import atomic_open, read_arrays, write_arrays
 from fairfold.groups import OfSamples
 from fairfold.models import load_model, make_model
 from fairfold.seeds import seed_for
+from fairfold.threads import set_n_jobs
 
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
@@ -176,12 +177,13 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     name : of a model.
     settings : of :func:`~fairfold.models.registry.make_model`.
     seed : of the study.
-    n_jobs : threads.
+    n_jobs : threads. The model says nothing of them, so that it is the same for any number; it predicts with one.
     """
     random_state = seed_for(seed, "final", data.id)
     known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     model = make_model(name, **settings, **known, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.X, data.Y, **OfSamples(data.groups, data.weights).as_options())
+    set_n_jobs(model, 1)
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)
     probe = made_up, _array(model.predict_proba(made_up))
@@ -206,12 +208,13 @@ def _made_up(X: Matrix, seed: int) -> Matrix:
     return sparse.csr_array(made_up) if sparse.issparse(X) else made_up
 
 
-def load_final(folder: str | Path) -> FinalModel:
+def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
     """A model to take home, as the study's target ``final`` made it.
 
     Parameters
     ----------
     folder : of the model, ``results/final/<dataset>``.
+    n_jobs : threads that it predicts with, as of scikit-learn's estimators; any number gives the same.
 
     Returns
     -------
@@ -239,6 +242,7 @@ def load_final(folder: str | Path) -> FinalModel:
     except (ValueError, TypeError, KeyError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); fit the model again.") from None
     model = load_model(Path(folder) / MODEL)
+    set_n_jobs(model, n_jobs)
     if len(labels) != len(model.classes_):
         raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
     probe = _checked_probe(Path(folder), model, len(features))
