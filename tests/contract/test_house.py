@@ -22,7 +22,7 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
     "win_percentage": {"evaluation"},
     "recommendation": {"evaluation", "forests", "weak_labels"},
     "ecoc": set(),
-    "final": {"datasets", "evaluation", "models", "recommendation"},
+    "final": {"datasets", "evaluation", "models", "recommendation", "splitting"},
     "figures": set(),
     "report": {"evaluation"},
     "commands": {"datasets", "expected_time", "final", "report", "study"},

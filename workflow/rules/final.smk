@@ -3,13 +3,17 @@
 FINAL = config["final"]
 FINAL_DATASETS = FINAL["datasets"] or WEAK_LABELS["datasets"]
 FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
-# What is said of the labels: kind -> file of each dataset, and table of all
-SAID_OF_LABELS = {
-    "label_scores": "scores",
-    "suspect_labels": "suspects",
-    "suspect_precision": "precision",
-    "feature_importance": "importance",
-}
+# Where the model to take home is named; nothing where the configuration does
+RECOMMENDED = ["results/tables/recommendation.csv"] * (FINAL["model"] is None)
+# A dataset's three jobs side by side, as none waits for another
+FINAL_THREADS = threads_of_each(3 * len(FINAL_DATASETS), most=8)
+# What is said of the labels of each dataset, and in a table of all
+SAID_OF_LABELS = [
+    "label_scores",
+    "suspect_labels",
+    "suspect_precision",
+    "feature_importance",
+]
 STEPS_OF["final"] = [
     step(
         f"results/tables/{table}.csv",
@@ -22,7 +26,7 @@ STEPS_OF["final"] = [
 rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",
-        recommendation=["results/tables/recommendation.csv"] * (FINAL["model"] is None),
+        recommendation=RECOMMENDED,
         # nothing where the model is not in the study
         scores=lambda wildcards: ["results/tables/complete_scores.csv"]
         * (
@@ -38,7 +42,7 @@ rule fit_final_model:
         "results/logs/fit_final_model/{dataset}.log",
     benchmark:
         "results/benchmarks/fit_final_model/{dataset}.tsv"
-    threads: 8
+    threads: FINAL_THREADS
     params:
         seed=config["seed"],
         model=FINAL["model"],
@@ -54,20 +58,20 @@ rule examine_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
         folds=folds_of(config["folds"]["n_splits"]),
-        columns=rules.fit_final_model.output.columns,
+        recommendation=RECOMMENDED,
     output:
-        **{
-            kind: f"results/final/{{dataset}}/{table}.csv"
-            for table, kind in SAID_OF_LABELS.items()
-        },
+        scores="results/final/{dataset}/label_scores.csv",
+        suspects="results/final/{dataset}/suspect_labels.csv",
+        importance="results/final/{dataset}/feature_importance.csv",
     log:
         "results/logs/examine_labels/{dataset}.log",
     benchmark:
         "results/benchmarks/examine_labels/{dataset}.tsv"
-    threads: 8
+    priority: 1  # the longest, for which no more than its page waits
+    threads: FINAL_THREADS
     params:
         seed=config["seed"],
-        hidden=30,
+        model=FINAL["model"],
         settings=rules.fit_final_model.params.settings,
         code=code_of_models("examine_labels", FINAL_MODELS),
     message:
@@ -76,9 +80,34 @@ rule examine_labels:
         "../scripts/examine_labels.py"
 
 
+rule rate_suspects:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        folds=folds_of(config["folds"]["n_splits"]),
+        recommendation=RECOMMENDED,
+    output:
+        precision="results/final/{dataset}/suspect_precision.csv",
+    log:
+        "results/logs/rate_suspects/{dataset}.log",
+    benchmark:
+        "results/benchmarks/rate_suspects/{dataset}.tsv"
+    threads: FINAL_THREADS
+    params:
+        seed=config["seed"],
+        model=FINAL["model"],
+        hidden=30,
+        settings=rules.fit_final_model.params.settings,
+        code=code_of_models("rate_suspects", FINAL_MODELS),
+    message:
+        "Hide labels of {wildcards.dataset}, and look for them"
+    script:
+        "../scripts/rate_suspects.py"
+
+
 rule write_dataset_page:
     input:
         **rules.examine_labels.output,
+        **rules.rate_suspects.output,
         dataset="results/datasets/{dataset}.npz",
         columns=rules.fit_final_model.output.columns,
         sentences=["results/recommendation/sentences.csv"] * (FINAL["model"] is None),

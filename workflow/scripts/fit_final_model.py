@@ -12,12 +12,10 @@ from fairfold.models.registry import register_own
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
     register_own(snakemake.config["models"])
-    paths = {name: path for name in ("recommendation", "scores") for path in snakemake.input[name]}
-    tables = {name: read_table(path) for name, path in paths.items()}
-    name = params.model or recommended_model(tables["recommendation"], data.id)
-    settings = params.settings[name]
+    name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id)
+    settings, scores = params.settings[name], next(map(read_table, snakemake.input.scores), None)
     final = fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
     final.save(Path(snakemake.output.model).parent)
-    card = model_card(data, name, settings=settings, seed=params.seed, scores=tables.get("scores"))
+    card = model_card(data, name, settings=settings, seed=params.seed, scores=scores)
     with atomic_open(snakemake.output.card, "w", encoding="utf-8") as stream:
         stream.write(card)

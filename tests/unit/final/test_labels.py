@@ -1,12 +1,16 @@
 """Scores of labels, and the list of suspects, beside plain counterparts."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_score
 
-from fairfold.final.labels import label_scores, left_out_posteriors, precision_at, suspect_cells, weighted_scores
+from fairfold.datasets import Dataset
+from fairfold.final.labels import label_scores, precision_at, suspect_cells, weighted_scores
+from fairfold.final.left_out import left_out_of_dataset, left_out_posteriors
 from fairfold.models import make_model
 
 
@@ -140,3 +144,21 @@ def test_intervals_of_samples_in_groups_are_those_of_the_groups():
         assert grouped[f"{score}_low"] == pytest.approx(alone[f"{score}_low"])
         width = blind[f"{score}_high"] - blind[f"{score}_low"]
         assert width == pytest.approx((alone[f"{score}_high"] - alone[f"{score}_low"]) / 2, rel=0.3)
+
+
+def test_every_sample_of_a_dataset_is_left_out_whatever_the_folds_and_threads():
+    rng = np.random.default_rng(4)
+    X = rng.random((60, 4))
+    Y = (X[:, :3] > 0.6).astype(np.int8)
+    data = Dataset("toy", "multilabel", X, Y, tuple("abcd"), ("x", "y", "z"))
+    predict = partial(left_out_of_dataset, data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
+    looked = []
+    P = predict(Y, np.arange(60) % 3, look=lambda fold, model, test: looked.append((fold, *test)))
+    assert [part[0] for part in looked] == [0, 1, 2]
+    assert sorted(row for part in looked for row in part[1:]) == list(range(60))
+    assert P.tobytes() == predict(Y, np.arange(60) % 3, n_jobs=3).tobytes()
+    assert (P[Y == 1].mean() > 0.6) and (P[Y == 0].mean() < 0.3)
+    only_a_test_part = np.where(np.arange(60) < 20, 0, -1)
+    dealt_anew = predict(Y, only_a_test_part)
+    assert np.isfinite(dealt_anew).all() and not np.array_equal(dealt_anew, P)
+    assert not np.array_equal(predict(np.zeros_like(Y), np.arange(60) % 3), P)

@@ -7,20 +7,16 @@ positives that were hidden on purpose it finds stands beside it (:func:`precisio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from fairfold.arrays import Matrix, to_dense
-from fairfold.errors import ModelError
-from fairfold.folds import parts_of
+from fairfold.arrays import Matrix
 from fairfold.gaps import GapFiller
-from fairfold.groups import OfSamples
 from fairfold.validation import UNMEASURED, Negatives
 
 N_RESAMPLINGS = 500
@@ -28,34 +24,6 @@ N_NEIGHBOURS = 10
 N_ASKED = 100
 N_NAMED = 3
 _AT_ONCE = 50  # resamplings
-
-
-def left_out_posteriors(
-    make: Callable[[int], ClassifierMixin],
-    X: Matrix,
-    Y: np.ndarray,
-    fold_of: np.ndarray,
-    *,
-    groups: np.ndarray | None = None,
-    sample_weight: np.ndarray | None = None,
-    look: Callable[[int, ClassifierMixin, np.ndarray], None] | None = None,
-) -> np.ndarray:
-    """(n_samples, n_labels) posterior of each sample by a model fitted without its fold.
-
-    Parameters
-    ----------
-    make : fold -> unfitted model.
-    X, Y, fold_of, groups, sample_weight : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample
-        is in a fold.
-    look : is called with each fold, its fitted model, and its left-out samples.
-    """
-    P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
-    for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
-        model = make(fold).fit(X[train], Y[train], **of_samples.of(train).as_options())
-        P[test] = to_dense(model.predict_proba(X[test]), "probabilities", ModelError)
-        if look is not None:
-            look(fold, model, test)
-    return P
 
 
 def label_scores(
