@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from fairfold.cross_testing.names import INTERPRETABLE
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
@@ -92,14 +92,14 @@ def interpretation_table() -> pd.DataFrame:
 
 
 def _accuracies(moments: pd.DataFrame) -> pd.DataFrame:
-    half = stats.norm.ppf(0.975) * moments["sd"] / np.sqrt(moments["n_repetitions"])
+    half = scipy.stats.norm.ppf(0.975) * moments["sd"] / np.sqrt(moments["n_repetitions"])
     mean = moments["mean"]
     return moments.assign(metric="accuracy", value=mean, low=mean - half, high=mean + half)
 
 
 def _proportions(moments: pd.DataFrame) -> pd.DataFrame:
     intervals = [
-        stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+        scipy.stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
         for hits, n in zip(moments["hits"], moments["n_repetitions"], strict=True)
     ]
     low, high = np.transpose(intervals)

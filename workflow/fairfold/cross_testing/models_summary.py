@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
 from fairfold.errors import DataError, unknown_name
@@ -88,7 +88,7 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form
 def _mean(values: pd.Series) -> dict[str, float]:
     """Mean and Student's interval, which takes two values at least."""
     n, mean = len(values), values.mean()
-    half = stats.t.ppf(0.975, n - 1) * values.std() / np.sqrt(n) if n > 1 else np.nan
+    half = scipy.stats.t.ppf(0.975, n - 1) * values.std() / np.sqrt(n) if n > 1 else np.nan
     return {"value": mean, "low": mean - half, "high": mean + half}
 
 
@@ -96,5 +96,5 @@ def _share(hits: int, n: int) -> dict[str, float]:
     """Share and Wilson's interval."""
     if not n:
         return {"value": np.nan, "low": np.nan, "high": np.nan}
-    low, high = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    low, high = scipy.stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
     return {"value": hits / n, "low": low, "high": high}

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fairfold.arrays import Matrix
 from fairfold.cross_testing.candidates import Candidates, check_candidates
@@ -285,7 +285,7 @@ def _share_of(hits: pd.Series, *names: str) -> dict[str, float]:
     """Share of hits, and Wilson's interval."""
     if hits.empty:
         return dict.fromkeys(names, np.nan)
-    low, high = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95, method="wilson")
+    low, high = scipy.stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95, method="wilson")
     return dict(zip(names, (hits.mean(), low, high), strict=True))
 
 
@@ -293,7 +293,7 @@ def _mcnemar(one: pd.Series, other: pd.Series) -> float:
     """Exact test of McNemar: of the simulations in which one of two shares is significant, how many are each one's."""
     one, other = one.align(other, join="inner")
     only_one, only_other = int((one & ~other).sum()), int((other & ~one).sum())
-    return stats.binomtest(only_one, only_one + only_other).pvalue if only_one + only_other else 1.0
+    return scipy.stats.binomtest(only_one, only_one + only_other).pvalue if only_one + only_other else 1.0
 
 
 def share_sentences(table: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import numbers
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import bisect
+import scipy
 from scipy.sparse import csc_array, csr_array, eye_array
 
 from fairfold.compiled import njit
@@ -655,7 +655,7 @@ def _solve_class_sizes(
     most = _class_sizes(n_labels, class_sizes, low).sum()
     least = _class_sizes(n_labels, class_sizes, high).sum()
     target = np.clip(wanted, least, most)
-    exponent = bisect(lambda bend: _class_sizes(n_labels, class_sizes, bend).sum() - target, low, high)
+    exponent = scipy.optimize.bisect(lambda bend: _class_sizes(n_labels, class_sizes, bend).sum() - target, low, high)
     sizes = _class_sizes(n_labels, class_sizes, exponent)
     if abs(sizes.sum() - wanted) > 0.01 * wanted:
         cells = n_samples * n_labels

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from scipy import sparse
-from scipy.special import gammaln
 
 from fairfold.arrays import Matrix
 from fairfold.datasets.dataset import Dataset
@@ -207,7 +207,7 @@ def _tellable(labels: sparse.csr_array, n_features: int) -> np.ndarray:
     """
     n_labels, n = labels.shape
     k = np.asarray(labels.sum(axis=1)).ravel()
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    ways = scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
     return np.flatnonzero((k > 0) & (k < n) & (np.log(2 * max(n_features, 1) * n_labels) - ways <= np.log(_CHANCE)))
 
 

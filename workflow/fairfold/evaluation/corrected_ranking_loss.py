@@ -6,8 +6,7 @@ import hashlib
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
-from scipy.special import gammaln, xlog1py, xlogy
+import scipy
 
 from fairfold.evaluation.corrected_cells import Cells
 
@@ -157,11 +156,15 @@ def _thinned(
     """
     seen = np.bincount(n_observed, weights, minlength=len(m))
     k = np.arange(len(seen))[:, np.newaxis]
-    ways = gammaln(m + 1) - gammaln(k + 1) - gammaln(np.maximum(m - k, 0) + 1)
-    likelihood = np.where(m >= k, np.exp(ways + xlogy(k, frequency) + xlog1py(np.maximum(m - k, 0), -frequency)), 0.0)
+    ways = scipy.special.gammaln(m + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(np.maximum(m - k, 0) + 1)
+    likelihood = np.where(
+        m >= k,
+        np.exp(ways + scipy.special.xlogy(k, frequency) + scipy.special.xlog1py(np.maximum(m - k, 0), -frequency)),
+        0.0,
+    )
     found = seen / seen.sum()
     scale = 1 / np.sqrt(np.maximum(found, 1 / len(n_observed)))[:, np.newaxis]
-    shares = nnls(scale * likelihood, scale[:, 0] * found)[0]
+    shares = scipy.optimize.nnls(scale * likelihood, scale[:, 0] * found)[0]
     shares = (shares + _LEAST_SHARE) / (shares + _LEAST_SHARE).sum()
     for _ in range(_STEPS):
         joint = likelihood * shares

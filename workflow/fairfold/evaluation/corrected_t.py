@@ -16,7 +16,7 @@ shares. Means of k folds, one per repeated cross-validation, are correlated by k
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
+import scipy
 
 from fairfold.errors import ModelError
 
@@ -52,7 +52,7 @@ def p_values_ahead(ahead: np.ndarray, *, correlation: float = 0.0) -> np.ndarray
     n_scores = np.shape(ahead)[-1]
     mean, error = mean_and_error(ahead, correlation)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = special.stdtr(n_scores - 1, -mean / error)
+        p_values = scipy.special.stdtr(n_scores - 1, -mean / error)
     certain = np.where(mean > 0, 0.0, 1.0)
     return np.where(error > 0, p_values, np.where(np.isnan(mean), np.nan, certain))
 

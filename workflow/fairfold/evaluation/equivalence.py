@@ -22,7 +22,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.corrected_t import mean_and_error
@@ -56,7 +56,7 @@ def equivalence_probabilities(
     mean, error = mean_and_error(ahead, correlation)
     df = np.shape(ahead)[-1] - 1
     with np.errstate(divide="ignore", invalid="ignore"):
-        worse, better = (special.stdtr(df, (-rope - lead) / error) for lead in (mean, -mean))
+        worse, better = (scipy.special.stdtr(df, (-rope - lead) / error) for lead in (mean, -mean))
     varies = error > 0
     worse, better = (
         np.where(varies, found, np.where(np.isnan(mean), np.nan, lead > rope))
@@ -98,14 +98,14 @@ def _noncentrality(df: int, alpha: float, power: float) -> float:
     """Noncentrality at which a two-sided t-test has the given power."""
     if power <= alpha:
         return 0.0
-    critical = special.stdtrit(df, 1 - alpha / 2)
+    critical = scipy.special.stdtrit(df, 1 - alpha / 2)
 
     def lacking(noncentrality: float) -> float:
-        lower, upper = special.nctdtr(df, noncentrality, [-critical, critical])
+        lower, upper = scipy.special.nctdtr(df, noncentrality, [-critical, critical])
         # the far tail, below 1e-8, cannot always be computed
         return upper - np.nan_to_num(lower) - (1 - power)
 
     high = 1.0
     while lacking(high) > 0:
         high *= 2
-    return float(optimize.brentq(lacking, 0, high, xtol=1e-12))
+    return float(scipy.optimize.brentq(lacking, 0, high, xtol=1e-12))

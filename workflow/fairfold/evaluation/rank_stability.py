@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+import scipy
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
@@ -225,7 +225,7 @@ def _with_intervals(ranks: np.ndarray) -> dict[str, float]:
             half = np.nan
             if n_repeats > 2:
                 error = np.sqrt((n_repeats - 1) * np.var([values[name] for values in without]))
-                half = stdtrit(n_repeats - 1, 0.975) * error
+                half = scipy.special.stdtrit(n_repeats - 1, 0.975) * error
             row[f"{_WITH_INTERVAL[name]}_low"], row[f"{_WITH_INTERVAL[name]}_high"] = value - half, value + half
     return row
 

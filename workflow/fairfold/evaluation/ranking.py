@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
@@ -254,7 +254,7 @@ def _compare(table: pd.DataFrame, higher_is_better: bool, alpha: float) -> Compa
     n_blocks, n_methods = complete.shape
     # sums of the same numbers in another order differ in their last digits, which must not decide ranks
     digits = 12 - int(np.ceil(np.log10(np.abs(complete).max(initial=0) or 1.0)))
-    ranks = stats.rankdata(np.round(complete, digits) * (-1 if higher_is_better else 1), axis=1)
+    ranks = scipy.stats.rankdata(np.round(complete, digits) * (-1 if higher_is_better else 1), axis=1)
     mean_ranks = ranks.mean(axis=0) if n_blocks else np.full(n_methods, np.nan)
     pairs = list(combinations(range(n_methods), 2))
     p_values = adjusted = np.full(len(pairs), np.nan)
@@ -265,7 +265,7 @@ def _compare(table: pd.DataFrame, higher_is_better: bool, alpha: float) -> Compa
         reason = f"complete blocks: {n_blocks}; tests need 2 or more"
     else:
         p_values = np.array([_wilcoxon(np.round(complete[:, a] - complete[:, b], digits)) for a, b in pairs])
-        adjusted = stats.false_discovery_control(p_values) if pairs else p_values
+        adjusted = scipy.stats.false_discovery_control(p_values) if pairs else p_values
         statistic, friedman_p = _friedman(ranks)
         critical = _nemenyi_quantile(n_methods, alpha) * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks))
         order = np.argsort(mean_ranks, kind="stable")
@@ -293,7 +293,7 @@ def _friedman(ranks: np.ndarray) -> tuple[float, float]:
         return np.nan, np.nan
     if (ranks == ranks[:, :1]).all():
         return 0.0, 1.0  # 0/0 by the formula
-    result = stats.friedmanchisquare(*ranks.T)
+    result = scipy.stats.friedmanchisquare(*ranks.T)
     return float(result.statistic), float(result.pvalue)
 
 
@@ -302,10 +302,10 @@ def _wilcoxon(differences: np.ndarray) -> float:
     if not differences.any():
         return 1.0
     if differences.size > 13:
-        return float(stats.wilcoxon(differences).pvalue)
+        return float(scipy.stats.wilcoxon(differences).pvalue)
     # SciPy gives the same number, but takes a second where differences tie: it draws all 2^n signs
     signed = differences[differences != 0]
-    doubled = np.rint(2 * stats.rankdata(np.abs(signed))).astype(int)  # ranks of ties may end in a half
+    doubled = np.rint(2 * scipy.stats.rankdata(np.abs(signed))).astype(int)  # ranks of ties may end in a half
     probability = np.ones(1)  # of each sum of the positive ranks, when signs are those of a fair coin
     for rank in doubled:
         gap = np.zeros(rank)
@@ -317,7 +317,9 @@ def _wilcoxon(differences: np.ndarray) -> float:
 @cache
 def _nemenyi_quantile(n_methods: int, alpha: float) -> float:
     """Demsar (2006), Table 5: the quantile of the studentised range over the root of 2; NaN for one method."""
-    return float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)) if n_methods > 1 else np.nan
+    return (
+        float(scipy.stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)) if n_methods > 1 else np.nan
+    )
 
 
 def _symmetric(p_values: np.ndarray, pairs: Sequence[tuple[int, int]], n_methods: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from scipy.stats import bootstrap
+import scipy
 
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import METRICS
@@ -154,5 +154,7 @@ def _summary(choices: pd.DataFrame, level: float) -> pd.DataFrame:
 def _interval(regrets: np.ndarray, level: float) -> tuple[float, float]:
     if len(regrets) < _FEWEST:
         return np.nan, np.nan
-    found = bootstrap((regrets,), np.mean, n_resamples=_N_RESAMPLES, confidence_level=level, method="percentile", rng=0)
+    found = scipy.stats.bootstrap(
+        (regrets,), np.mean, n_resamples=_N_RESAMPLES, confidence_level=level, method="percentile", rng=0
+    )
     return tuple(found.confidence_interval)

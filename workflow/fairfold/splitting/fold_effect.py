@@ -18,8 +18,9 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import linalg, sparse, stats
+from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
@@ -59,11 +60,11 @@ class LeaveOutRidge:
         centre, scale = X.mean(axis=0), X.std(axis=0)
         scale[scale == 0] = 1  # a constant feature; centring makes it zero
         Z = (X - centre) / scale
-        factor = linalg.cholesky(Z.T @ Z + penalty * n_samples * np.eye(n_features), lower=True)
+        factor = scipy.linalg.cholesky(Z.T @ Z + penalty * n_samples * np.eye(n_features), lower=True)
         self._pool, self._held_out = (
             # columns such that H = pool · poolᵀ; the last is the intercept, which carries no penalty
             np.column_stack(
-                [linalg.solve_triangular(factor, part.T, lower=True).T, np.full(len(part), n_samples**-0.5)]
+                [scipy.linalg.solve_triangular(factor, part.T, lower=True).T, np.full(len(part), n_samples**-0.5)]
             )
             for part in (Z, (X_held_out - centre) / scale)
         )
@@ -81,7 +82,7 @@ class LeaveOutRidge:
 
     def _left_out_errors(self, rows: np.ndarray) -> np.ndarray:
         block = self._pool[rows]
-        return linalg.solve(np.eye(len(rows)) - block @ block.T, self._residuals[rows], assume_a="pos")
+        return scipy.linalg.solve(np.eye(len(rows)) - block @ block.T, self._residuals[rows], assume_a="pos")
 
 
 def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.ndarray:
@@ -327,7 +328,7 @@ def _summarise_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, flo
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
     """Mean, and its standard error over halvings (the first axis)."""
     means = values.reshape(len(values), -1).mean(axis=1)
-    return means.mean(), stats.sem(means)
+    return means.mean(), scipy.stats.sem(means)
 
 
 def _variances_within_pools(errors: np.ndarray) -> np.ndarray:
@@ -347,7 +348,7 @@ def _ratio_interval(numerators: np.ndarray, denominators: np.ndarray) -> tuple[f
     logarithms = np.log(without[0] / without[1])
     n_halvings = len(numerators)
     error = np.sqrt((n_halvings - 1) * logarithms.var())
-    factor = np.exp(stats.t.ppf(0.975, n_halvings - 1) * error)
+    factor = np.exp(scipy.stats.t.ppf(0.975, n_halvings - 1) * error)
     return ratio, ratio / factor, ratio * factor
 
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.special import expit, logit
 
 from fairfold.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.errors import ModelError, unknown_name
@@ -78,7 +78,7 @@ def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
     """
     if sparse.issparse(probabilities):
         return map_stored(lambda p, labels: calibrate(p, coefficients[labels]), canonical(probabilities))
-    return expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
+    return scipy.special.expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
 
 
 def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
@@ -181,7 +181,7 @@ def _best_share(n_hits: np.ndarray, top: np.ndarray, z: float) -> float:
 
 
 def _logits(probabilities: np.ndarray) -> np.ndarray:
-    return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
+    return scipy.special.logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
 
 
 class _Terms(NamedTuple):
@@ -230,7 +230,7 @@ class _Terms(NamedTuple):
         if self.z.ndim == 1:
             return logistic_sums(self.z, self.is_observed, self.counts, self.labels, coefficients)
         z = self.z
-        p = expit(z * coefficients[:, 0] + coefficients[:, 1])
+        p = scipy.special.expit(z * coefficients[:, 0] + coefficients[:, 1])
         error, weight = self.counts * (p - self.is_observed), self.counts * p * (1 - p)
         return np.array([each.sum(axis=0) for each in (error * z, error, weight * z * z, weight * z, weight)])
 

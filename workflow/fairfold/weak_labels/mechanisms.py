@@ -11,10 +11,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import brentq
-from scipy.special import expit, logit
 
 from fairfold.arrays import Matrix, canonical
 from fairfold.errors import DataError, unknown_name
@@ -114,10 +113,10 @@ def _rates_by_rarity(rate: float, n_positives: np.ndarray) -> np.ndarray:
         return np.full(len(n), float(rate))
 
     def rates(shift: float) -> np.ndarray:
-        return expit(shift - _RARITY * np.log(n))
+        return scipy.special.expit(shift - _RARITY * np.log(n))
 
-    far = _RARITY * np.log(n.max()) + abs(logit(rate)) + 1
-    shift = brentq(lambda at: rates(at) @ n_positives - rate * n_positives.sum(), -far, far, xtol=1e-12)
+    far = _RARITY * np.log(n.max()) + abs(scipy.special.logit(rate)) + 1
+    shift = scipy.optimize.brentq(lambda at: rates(at) @ n_positives - rate * n_positives.sum(), -far, far, xtol=1e-12)
     return rates(shift)
 
 

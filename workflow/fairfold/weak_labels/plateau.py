@@ -24,7 +24,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+import scipy
 
 from fairfold.errors import ModelError
 from fairfold.validation import check_dense_binary
@@ -135,7 +135,7 @@ def frequency_distribution(
 
 def logits(P: np.ndarray) -> np.ndarray:
     """Of probabilities, none of them nearer to 0 or 1 than 0.001."""
-    return logit(np.clip(P, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
+    return scipy.special.logit(np.clip(P, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
 
 
 def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state: int) -> np.ndarray:
@@ -241,7 +241,7 @@ def fit_curves(
 def _losses(
     curves: np.ndarray, scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray, c: float, prior: np.ndarray
 ) -> np.ndarray:
-    p = np.clip(c * expit(scores * curves[:, 0] + curves[:, 1]), 1e-12, 1 - 1e-12)
+    p = np.clip(c * scipy.special.expit(scores * curves[:, 0] + curves[:, 1]), 1e-12, 1 - 1e-12)
     misfit = -(counts * np.log(np.where(is_observed, p, 1 - p))).sum(axis=0)
     return misfit + _SHRINKAGE * ((curves - prior) ** 2).sum(axis=1)
 
@@ -249,7 +249,7 @@ def _losses(
 def _fisher_step(
     curves: np.ndarray, scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray, c: float, prior: np.ndarray
 ) -> np.ndarray:
-    rising = expit(scores * curves[:, 0] + curves[:, 1])
+    rising = scipy.special.expit(scores * curves[:, 0] + curves[:, 1])
     p = np.clip(c * rising, 1e-12, 1 - 1e-12)
     slope = c * rising * (1 - rising)
     error = counts * (p - is_observed) * slope / (p * (1 - p))

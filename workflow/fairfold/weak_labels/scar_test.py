@@ -45,7 +45,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, stdtr
+import scipy
 
 from fairfold.errors import ModelError
 from fairfold.groups import group_codes
@@ -152,7 +152,7 @@ def _curves_at(cells: _Cells, c: float) -> np.ndarray:
     whole = [part.reshape(-1, 1) for part in cells]
     pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), None)
     curves, _ = fit_curves(*cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), None)
-    return expit(cells.scores * curves[:, 0] + curves[:, 1])
+    return scipy.special.expit(cells.scores * curves[:, 0] + curves[:, 1])
 
 
 def _pairs_in_samples(values: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
@@ -189,5 +189,5 @@ def _test_of_spread(
     dependence = (total[4] - spread * total[1]) / total[2] if total[2] > 0 else 0.0
     scores = (sr - spread * ss - dependence * su) - share * (ur - spread * su - dependence * uu)
     error = np.sqrt(n_units / (n_units - 1) * (scores**2).sum()) / rest
-    p_value = stdtr(n_units - 1, -(spread - MARGIN) / error) if error > 0 else np.nan
+    p_value = scipy.special.stdtr(n_units - 1, -(spread - MARGIN) / error) if error > 0 else np.nan
     return _Finding(test, spread, MARGIN, p_value, "" if error > 0 else "residuals do not vary")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from fairfold.errors import DataError
 from fairfold.seeds import seed_sequence
@@ -202,7 +202,7 @@ def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
     skewness_error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
     error = 2 * skewness_error * np.sqrt((n**2 - 1) / ((n - 3) * (n + 5)))
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    kurtosis = stats.kurtosis(X[:, varying], axis=0, bias=False)
+    kurtosis = scipy.stats.kurtosis(X[:, varying], axis=0, bias=False)
     return varying[np.abs(kurtosis) <= multiple * error]
 
 

@@ -24,8 +24,8 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fairfold.errors import DataError, ModelError, unknown_name
 from fairfold.seeds import seed_sequence
@@ -125,7 +125,7 @@ def synthetic_rmse(
         shares = (
             rng.dirichlet(np.ones(n_classifiers)) if priors == "drawn" else np.full(n_classifiers, 1 / n_classifiers)
         )
-        gaussians = [stats.norm(*each) for each in zip(means, deviations, strict=True)]
+        gaussians = [scipy.stats.norm(*each) for each in zip(means, deviations, strict=True)]
         exact = theoretical_win_percentage(gaussians, draws, weights=shares)
         for row, m in zip(squares, n_sampled, strict=True):
             rng = np.random.default_rng(seed_sequence(random_state, "samples", position, m))
@@ -200,7 +200,7 @@ def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
             f"{ratio.nunique()} different N / M with N at most M and an error above 0; a law is fitted to two or more: "
             "add numbers of draws or of feature sets."
         )
-    fit = stats.linregress(np.log(ratio), np.log(used["rmse"]))
+    fit = scipy.stats.linregress(np.log(ratio), np.log(used["rmse"]))
     return float(np.exp(fit.intercept)), float(fit.slope)
 
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from fairfold.errors import ModelError, unknown_name
 from fairfold.ties import ROUNDING, first_best
@@ -93,7 +93,7 @@ def null_interval(
     """
     tail = _tail(alpha, n_classifiers, bonferroni)
     n_equal, a, b = _beta(n_sets, n_draws, n_classifiers, n_independent)
-    low, high = special.betaincinv(a, b, tail), special.betainccinv(a, b, tail)
+    low, high = scipy.special.betaincinv(a, b, tail), scipy.special.betainccinv(a, b, tail)
     share = 1 / n_classifiers
     return np.where((1 - share) ** n_equal > tail, 0.0, low), np.where(share**n_equal > tail, 1.0, high)
 
@@ -137,8 +137,8 @@ def p_values(
     n_classifiers = observed.shape[-1]
     n_equal, a, b = (part[..., None] for part in _beta(n_sets, draws, n_classifiers, n_independent))
     share = 1 / n_classifiers
-    upper = np.maximum(special.betaincc(a, b, observed), share**n_equal)
-    lower = np.maximum(special.betainc(a, b, observed), (1 - share) ** n_equal)
+    upper = np.maximum(scipy.special.betaincc(a, b, observed), share**n_equal)
+    lower = np.maximum(scipy.special.betainc(a, b, observed), (1 - share) ** n_equal)
     return _adjusted(lower, upper, alternative, n_classifiers - 1 if bonferroni else 1)
 
 
@@ -256,7 +256,7 @@ def among_the_best(scores: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
     n_resamples = scores.shape[2]
     error = behind.std(axis=2, ddof=1) / np.sqrt(n_resamples)
     # Not the quotient of both, which is 0 / 0 for the best one itself.
-    return behind.mean(axis=2) <= error * -special.stdtrit(n_resamples - 1, alpha)
+    return behind.mean(axis=2) <= error * -scipy.special.stdtrit(n_resamples - 1, alpha)
 
 
 def _beta(

@@ -7,8 +7,8 @@ from math import comb
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import ndimage
 
 from fairfold.errors import DataError, ModelError
 from fairfold.win_percentage.names import FULL_NAMES, MODELS
@@ -133,7 +133,7 @@ def density_table(
     tables = []
     for name, column in zip(classifiers, shares.T, strict=True):
         pairs, edges = np.histogram(performance, bins=_N_BINS, range=(0, 1), weights=column)
-        smooth = ndimage.gaussian_filter1d(pairs, bandwidth / width, mode="reflect", truncate=6)
+        smooth = scipy.ndimage.gaussian_filter1d(pairs, bandwidth / width, mode="reflect", truncate=6)
         density = smooth / (histogram.n_sets * width)
         middle = (edges[:-1] + edges[1:]) / 2
         tables.append(pd.DataFrame({"classifier": name, "performance": middle, "pairs": pairs, "density": density}))

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import elementwise
-from scipy.special import softmax
 
 from fairfold.errors import ModelError
 
@@ -282,11 +281,13 @@ def _part_of_each(
         raise ModelError("no distribution has a finite density; give continuous distributions with finite parameters.")
     # Where the end of a support is too near to be told from it, the next node inside says what the limit is.
     node = good[np.minimum(np.searchsorted(good, np.arange(performance.size)), good.size - 1)]
-    return softmax(log_part[node], axis=1)
+    return scipy.special.softmax(log_part[node], axis=1)
 
 
 def _performance_at(y: np.ndarray, distributions: Sequence[Distribution], weights: np.ndarray | None) -> np.ndarray:
     """Performance s at which -log(-log F(s)) is y, for F the distribution of the top performance."""
+    from scipy.optimize import elementwise  # here, as most who count wins need no root
+
     wanted = np.exp(-y)  # -log F(s)
 
     def minus_log_cdf(s: np.ndarray) -> np.ndarray:
