@@ -28,6 +28,7 @@ FILES = {
     "    from fairfold.pantry.shelf import rice\n",
     "fairfold/pantry/shelf.py": "rice = 1\n",
     "fairfold/errands.py": "",
+    "attributes.py": "from fairfold import pantry, cooking as kitchen\npantry.rice\nkitchen.pan.fry()\n",
 }
 
 
@@ -60,6 +61,10 @@ def test_imports_are_followed_lazy_ones_too_and_those_for_types_are_not(place):
 
 def test_names_that_a_package_loads_on_first_use(place):
     assert _used(place, "lazily.py") == {"lazily.py", "fairfold/pantry/shelf.py", "fairfold/errands.py"}
+
+
+def test_attributes_of_a_package_are_followed_and_nothing_else_of_it_is(place):
+    assert _used(place, "attributes.py") == {"attributes.py", "fairfold/pantry/shelf.py", "fairfold/cooking/pan.py"}
 
 
 def test_imports_by_name(place):

@@ -20,9 +20,9 @@ WHO = "fairfold.models:make_model"
 
 def run():
     """More words."""
-    from fairfold import ties
+    from fairfold import forests as woods, ties
 
-    return ties, "no.name.of.ours"
+    return ties, ties.first_best, woods.storage.load.cache, Mistake.args, "no.name.of.ours"
 '''
 
 
@@ -45,7 +45,12 @@ def test_what_a_file_says(file):
     assert found.names == [
         ["typing", "TYPE_CHECKING"],
         ["fairfold.errors", "StudyError"],
+        ["fairfold", "forests"],
         ["fairfold", "ties"],
+        ["fairfold.ties", "first_best"],
+        ["fairfold.forests.storage.load", "cache"],
+        ["fairfold.forests.storage", "load"],
+        ["fairfold.forests", "storage"],
     ]
     assert found.texts == ["fairfold.models:make_model"]
     assert sorted(found.exports) == [
@@ -53,6 +58,7 @@ def test_what_a_file_says(file):
         ["Path", "pathlib", "Path"],
         ["TYPE_CHECKING", "typing", "TYPE_CHECKING"],
         ["ties", "fairfold", "ties"],
+        ["woods", "fairfold", "forests"],
     ]
     file.write_text(TEXT.replace("ords.", "ord."))
     assert sources.read_source(file) == found

@@ -20,7 +20,8 @@ def code_of(script: Path, *chosen: str | Path) -> str:
 
     Modules count by their syntax trees, so that comments, docstrings and layout do not. Imports are followed wherever
     they stand, in functions too, but not those for type checkers; a name that a package re-exports leads to the module
-    that defines it. A string that is the dotted name of a module or package of ours, as ``"fairfold.figures.ranks"`` or
+    that defines it, and so does ``forests.storage.load_first_level`` after ``from fairfold import forests``. A string
+    that is the dotted name of a module or package of ours, as ``"fairfold.figures.ranks"`` or
     ``"fairfold.figures.ranks:plot_percentile_ranks"``, is an import by name; of a package it is one of all its modules.
 
     Parameters
@@ -105,9 +106,12 @@ def _all_imports(path: Path) -> Iterator[tuple[Path, ...]]:
 
 
 def _home(module: str, name: str) -> tuple[Path, ...]:
-    """File of what ``from module import name`` takes: a submodule, the module, or where a package takes it from."""
+    """File of what ``from module import name`` takes: a submodule, the module, or where a package takes it from.
+
+    None of a package, of which only counts what is then taken from it.
+    """
     if submodule := _file_of(f"{module}.{name}"):
-        return (submodule,)
+        return () if submodule.name == "__init__.py" else (submodule,)
     path = _file_of(module)
     if path is None:
         return ()

@@ -32,7 +32,8 @@ class Source(NamedTuple):
     ----------
     checksum : of its syntax tree without docstrings, so that words and layout do not count.
     modules : names in ``import name``.
-    names : pairs of ``from module import name``.
+    names : pairs of ``from module import name``, and of ``module.name`` for attributes of what is imported from the
+        library itself: after ``from fairfold import forests``, for each part of ``forests.storage.load_first_level``.
     texts : strings that are a dotted name in fairfold.
     exports : triples of the name, the module and its name there, of each ``from module import name as name``, those for
         type checkers included, which ``modules``, ``names`` and ``texts`` leave out.
@@ -69,19 +70,30 @@ def _parse(content: bytes) -> Source:
     run = list(_run_nodes(tree))
     from_modules = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
     is_run = {id(node) for node in run}
+    taken = [
+        (node.module, each) for node in from_modules if id(node) in is_run and node.level == 0 for each in node.names
+    ]
+    library = {each.asname or each.name: f"{module}.{each.name}" for module, each in taken if module == "fairfold"}
     texts = [node.value for node in run if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return Source(
         hashlib.sha256(ast.dump(tree).encode()).hexdigest(),
         [each.name for node in run if isinstance(node, ast.Import) for each in node.names],
-        [
-            [node.module, each.name]
-            for node in from_modules
-            if id(node) in is_run and node.level == 0
-            for each in node.names
-        ],
+        [[module, each.name] for module, each in taken] + list(_attributes(run, library)),
         [text for text in texts if _DOTTED_NAME.fullmatch(text)],
         [[each.asname or each.name, node.module, each.name] for node in from_modules for each in node.names],
     )
+
+
+def _attributes(nodes: list[ast.AST], modules: dict[str, str]) -> Iterator[list[str]]:
+    """Pairs of a module's dotted name and what is taken from it, of modules that have these names."""
+    for node in nodes:
+        names: list[str] = []
+        part = node
+        while isinstance(part, ast.Attribute):
+            names.insert(0, part.attr)
+            part = part.value
+        if names and isinstance(part, ast.Name) and part.id in modules:
+            yield [".".join([modules[part.id], *names[:-1]]), names[-1]]
 
 
 def _run_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from adapter import logged
+from fairfold import models
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.files import write_table
-from fairfold.models.ablation import scores_of_parts
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
@@ -34,7 +34,7 @@ with logged(snakemake.log):
             observed=partial(observed_labels, data.Y, hidden, negatives=data.negatives),
         )
         seed_of = partial(seed_for, params.seed, *names, repeat)
-        found = scores_of_parts(
+        found = models.ablation.scores_of_parts(
             lambda make, fold, score=score: score(make, folds=[fold]).scores.query("is_final"),
             lambda fold, seed_of=seed_of: {
                 **params.settings,

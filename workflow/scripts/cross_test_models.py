@@ -3,7 +3,7 @@
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
+from fairfold import cross_testing
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.models import make_model
@@ -16,12 +16,12 @@ with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
     unit, rules = {"dataset": data.id, **params.unit}, {"negatives": data.negatives, "hierarchy": data.hierarchy}
     told = {**rules, "categories": data.category_columns}
-    tables = repeat_on_weak_labels(
+    tables = cross_testing.models.repeat_on_weak_labels(
         lambda seed: {
             name: make_model(name, **given, **told, random_state=seed) for name, given in params.models.items()
         },
         *(data.X, data.Y, tqdm(range(*params.repetitions))),
-        Setting(params.unit["scoring"], **params.setting),
+        cross_testing.models.Setting(params.unit["scoring"], **params.setting),
         hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **rules, random_state=seed),
         splitter=folds_by(params.splitter, params.setting["n_splits"]),
         groups=data.groups,

@@ -1,19 +1,21 @@
 """Which labels of a dataset can be learned, and which cells look wrong, by the model to take home."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 
 from adapter import logged
+from fairfold import final
 from fairfold.datasets import Dataset
 from fairfold.files import read_table, write_table
 from fairfold.final.card import recommended_model
-from fairfold.final.importance import feature_groups, permutation_losses, summarise_losses
-from fairfold.final.labels import label_scores, suspect_cells
-from fairfold.final.left_out import left_out_of_dataset
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
@@ -22,21 +24,24 @@ with logged(snakemake.log):
     Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
     fold_of = np.load(snakemake.input.folds)["fold_of"][0]
     samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids
-    feature_sets, losses = feature_groups(data), []
+    feature_sets, losses = final.importance.feature_groups(data), []
 
-    def measure_losses(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
+    def measure_losses(fold: int, model: "ClassifierMixin", test: np.ndarray) -> None:
         seed = seed_for(params.seed, "labels", data.id, "permutations", fold)
-        losses.append(permutation_losses(model, data.X[test], Y[test], feature_sets, seed=seed).assign(fold=fold))
+        found = final.importance.permutation_losses(model, data.X[test], Y[test], feature_sets, seed=seed)
+        losses.append(found.assign(fold=fold))
 
     known = {"seed": params.seed, "n_jobs": snakemake.threads, "look": measure_losses}
-    P = left_out_of_dataset(data, name, params.settings[name], Y, fold_of, **known)
+    P = final.left_out.left_out_of_dataset(data, name, params.settings[name], Y, fold_of, **known)
     drawn = seed_for(params.seed, "labels", data.id, "resampling")
     tables = {
-        "scores": label_scores(Y, P, data.label_names, seed=drawn, groups=data.groups, sample_weight=data.weights),
-        "suspects": suspect_cells(
+        "scores": final.labels.label_scores(
+            Y, P, data.label_names, seed=drawn, groups=data.groups, sample_weight=data.weights
+        ),
+        "suspects": final.labels.suspect_cells(
             data.X, Y, P, data.label_names, samples, groups=data.groups, negatives=data.negatives
         ),
-        "importance": summarise_losses(pd.concat(losses), feature_sets),
+        "importance": final.importance.summarise_losses(pd.concat(losses), feature_sets),
     }
     for kind, table in tables.items():
         columns = ["dataset", "model", *table]

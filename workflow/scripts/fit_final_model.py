@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from adapter import logged
+from fairfold import final
 from fairfold.datasets import Dataset
 from fairfold.files import atomic_open, read_table
 from fairfold.final.card import model_card, recommended_model
-from fairfold.final.model import fit_final
 from fairfold.models.registry import register_own
 
 with logged(snakemake.log):
@@ -14,8 +14,8 @@ with logged(snakemake.log):
     register_own(snakemake.config["models"])
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id)
     settings, scores = params.settings[name], next(map(read_table, snakemake.input.scores), None)
-    final = fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
-    final.save(Path(snakemake.output.model).parent)
+    fitted = final.model.fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
+    fitted.save(Path(snakemake.output.model).parent)
     card = model_card(data, name, settings=settings, seed=params.seed, scores=scores)
     with atomic_open(snakemake.output.card, "w", encoding="utf-8") as stream:
         stream.write(card)

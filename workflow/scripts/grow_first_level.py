@@ -5,11 +5,10 @@ import contextlib
 import numpy as np
 
 from adapter import logged
+from fairfold import forests
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.folds import parts_of
-from fairfold.forests.models import make_first_level
-from fairfold.forests.storage import save_first_levels
 from fairfold.groups import OfSamples
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
@@ -22,8 +21,8 @@ with logged(snakemake.log):
     for fold, (train, _) in enumerate(parts_of(folds, data.shape[0])):
         seed = seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
-            model = make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
+            model = forests.models.make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
             of_train = OfSamples(data.groups, data.weights).of(train).as_options()
             labels = observed_labels(data.Y, hidden, fold, data.negatives)[train]
             levels[fold] = model.fit(data.X[train], labels, **of_train).levels_[0]
-    save_first_levels(levels, snakemake.output[0])
+    forests.storage.save_first_levels(levels, snakemake.output[0])

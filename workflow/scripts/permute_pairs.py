@@ -3,13 +3,14 @@
 from tqdm import tqdm
 
 from adapter import logged
+from fairfold import win_percentage
 from fairfold.datasets import Dataset
 from fairfold.files import write_arrays
-from fairfold.win_percentage.pair_evaluation import histograms_to_arrays
-from fairfold.win_percentage.study import Setting, evaluate_permuted
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
-    numbers, setting = tqdm(range(*params.permutations)), Setting(**params.setting)
-    histograms = evaluate_permuted(data.X, data.Y, numbers, setting, seed=params.seed, name=data.id)
-    write_arrays(snakemake.output[0], **histograms_to_arrays(histograms))
+    numbers, setting = tqdm(range(*params.permutations)), win_percentage.study.Setting(**params.setting)
+    histograms = win_percentage.study.evaluate_permuted(
+        data.X, data.Y, numbers, setting, seed=params.seed, name=data.id
+    )
+    write_arrays(snakemake.output[0], **win_percentage.pair_evaluation.histograms_to_arrays(histograms))

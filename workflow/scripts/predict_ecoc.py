@@ -3,21 +3,21 @@
 import numpy as np
 
 from adapter import logged
+from fairfold import ecoc
 from fairfold.datasets import Dataset
-from fairfold.ecoc.examples import EXAMPLES, predict_example, random_rows, summarise_example
 from fairfold.files import write_table
 
 with logged(snakemake.log):
     data, name = Dataset.load(snakemake.input[0]), snakemake.wildcards.example
-    features = EXAMPLES[name].features
-    X = data.X if features is None else data.X[:, features]
+    example, y = ecoc.examples.EXAMPLES[name], np.array(data.label_names)[data.Y]
+    X = data.X if example.features is None else data.X[:, example.features]
     options = {"n_splits": snakemake.params.n_splits, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
-    found = predict_example(EXAMPLES[name], X, np.array(data.label_names)[data.Y], **options)
+    found = ecoc.examples.predict_example(example, X, y, **options)
     predictions, posteriors = found.predictions, found.posteriors
     write_table(predictions, snakemake.output.predictions)
     write_table(posteriors, snakemake.output.posteriors)
     write_table(found.values.assign(example=name), snakemake.output.values)
-    write_table(random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
-    write_table(summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
+    write_table(ecoc.examples.random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
+    write_table(ecoc.examples.summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
     counts = predictions["class"].value_counts().reindex(data.label_names)
     write_table(counts.reset_index(), snakemake.output.classes)

@@ -4,11 +4,10 @@ import numpy as np
 from scipy import sparse
 
 from adapter import logged
+from fairfold import final
 from fairfold.datasets import Dataset
 from fairfold.files import read_table, write_table
 from fairfold.final.card import recommended_model
-from fairfold.final.labels import precision_at
-from fairfold.final.left_out import left_out_of_dataset
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
 from fairfold.weak_labels import mask_labels
@@ -23,6 +22,6 @@ with logged(snakemake.log):
     rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     observed = mask_labels(Y, params.hidden / 100, **rules, random_state=drawn)
     known = {"seed": params.seed, "n_jobs": snakemake.threads}
-    P = left_out_of_dataset(data, name, params.settings[name], observed, fold_of, **known)
-    table = precision_at(Y, observed, P).assign(hidden_rate=params.hidden, dataset=data.id, model=name)
+    P = final.left_out.left_out_of_dataset(data, name, params.settings[name], observed, fold_of, **known)
+    table = final.labels.precision_at(Y, observed, P).assign(hidden_rate=params.hidden, dataset=data.id, model=name)
     write_table(table[["dataset", "model", *table.columns[:-2]]], snakemake.output.precision)

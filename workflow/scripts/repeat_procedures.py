@@ -3,15 +3,15 @@
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold.cross_testing.experiment import Setting, run_repetitions
+from fairfold import cross_testing
 from fairfold.datasets import Dataset
 from fairfold.files import write_table
 
 with logged(snakemake.log):
     data, experiment = Dataset.load(snakemake.input[0]), snakemake.params.experiment
     sizes, shares = experiment["data_sizes"], experiment["test_fractions"]
-    setting = Setting(sizes, shares, **snakemake.params.search)
-    table = run_repetitions(
+    setting = cross_testing.experiment.Setting(sizes, shares, **snakemake.params.search)
+    table = cross_testing.experiment.run_repetitions(
         *(data.X, data.Y, tqdm(range(*snakemake.params.repetitions)), setting),
         seed=snakemake.params.seed,
         name=data.id,

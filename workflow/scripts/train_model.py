@@ -1,21 +1,24 @@
 """Train one model on every fold of one dataset at one missing rate, and score it on all labels that the data have."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from adapter import logged
+from fairfold import forests
 from fairfold.arrays import Matrix
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.files import write_table
-from fairfold.forests.diagnostics import imputation_table
-from fairfold.forests.storage import load_first_level
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
 from fairfold.usage import max_rss
 from fairfold.weak_labels.masking import observed_labels
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
@@ -28,14 +31,14 @@ with logged(snakemake.log):
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     shared = snakemake.input.get("first_level")
 
-    def make(fold: int) -> ClassifierMixin:
+    def make(fold: int) -> "ClassifierMixin":
         most = snakemake.params.most_labels
         if most is not None and len(data.label_names) > most:
             raise ModelError(f"{name}: config.weak_labels.many_labels.most_labels allows {most} labels.")
         # The seed of grow_first_level, the same for all models: they share level 0, and are compared in pairs.
         return make_model(name, **settings, random_state=seed_for(snakemake.params.seed, *unit.values(), fold))
 
-    def adjust(model: ClassifierMixin, truth: Matrix) -> None:
+    def adjust(model: "ClassifierMixin", truth: Matrix) -> None:
         if snakemake.params.levels_by == "complete" and hasattr(model, "choose_levels_by"):
             model.choose_levels_by(truth)
 
@@ -45,11 +48,11 @@ with logged(snakemake.log):
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         observed_in_test=lambda fold: seen,
         threshold=snakemake.params.threshold,
-        fit_options=lambda fold: {"first_level": load_first_level(shared, fold)} if shared else {},
+        fit_options=lambda fold: {"first_level": forests.storage.load_first_level(shared, fold)} if shared else {},
         adjust=adjust,
         groups=data.groups,
         sample_weight=data.weights,
-        examine=imputation_table,
+        examine=forests.diagnostics.imputation_table,
     )
     tables = tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))  # of this job
     for table, path in zip(tables[:3], snakemake.output[:3], strict=True):

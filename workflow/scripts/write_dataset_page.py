@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 from adapter import logged
+from fairfold import figures
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
-from fairfold.figures import save_figure
-from fairfold.figures.label_scores import plot_label_scores
 from fairfold.files import atomic_open, read_table
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.results import read_results
@@ -20,7 +19,7 @@ with logged(snakemake.log):
     n_measured = data.shape[0] - (data.Y == UNMEASURED).sum(axis=0)
     share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
     paths = [snakemake.output.figure, snakemake.output.pdf]
-    save_figure(plot_label_scores(scores.assign(share=scores["label"].map(share))), paths)
+    figures.save_figure(figures.label_scores.plot_label_scores(scores.assign(share=scores["label"].map(share))), paths)
     page = render_dataset_page(
         data.id,
         model,

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
+from sklearn.preprocessing import StandardScaler
 
 from fairfold.arrays import Matrix
 from fairfold.cross_testing.candidates import Candidates, check_candidates
@@ -55,6 +56,14 @@ _SUMMARY = [
     *("dataset", "n_samples", "test_fraction", "procedure", "power", "low", "high"),
     *("level", "level_low", "level_high", "n_simulations", "p_adjusted", "is_top", "reason"),
 ]
+
+
+def standardised(X: Matrix) -> Matrix:
+    """Features of one size, (n_samples, n_features), sparse ones without their means taken off.
+
+    Labels are not looked at, so that permutation tests of the same samples stay valid.
+    """
+    return StandardScaler(with_mean=not scipy.sparse.issparse(X)).fit_transform(X)
 
 
 class ShareSetting(NamedTuple):
