@@ -3,7 +3,8 @@
     python benchmarks/imports.py [--repeats 5]
 
 Each script's imports run in a process of their own, one after the other; the least of some runs. For what takes long in
-one of them, `python -X importtime`.
+one of them, `python -X importtime`. What a script loads when it comes to what needs it is not among them: scikit-learn
+and Numba, which take a second, where models are fitted, in a unit of many small jobs once for all of them.
 """
 
 from __future__ import annotations

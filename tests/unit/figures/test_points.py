@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from fairfold.figures import MOST_POINTS, STYLE, save_figure, tell, tell_at
+from fairfold.figures import STYLE, save_figure, tell, tell_at
 from fairfold.figures.ablation import plot_ablation
 from fairfold.figures.cascades import plot_label_frequencies, plot_learning_curves
 from fairfold.figures.cross_testing import plot_cross_testing
@@ -30,6 +30,7 @@ from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
 from fairfold.figures.sample_curves import plot_sample_curves
+from fairfold.figures.saving import MOST_POINTS
 from fairfold.figures.shares import plot_test_shares
 from fairfold.figures.splitting import (
     plot_label_deviations,

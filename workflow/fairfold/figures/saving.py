@@ -1,0 +1,106 @@
+"""Files of figures, and what a reader is told who points at them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairfold.figures.style import STYLE
+from fairfold.files import atomic_path
+
+DPI = 200  # of files that hold pixels
+MOST_POINTS = 1000  # of a figure that have a text: more make a report heavy
+
+
+def tell(line: Line2D, texts: Sequence[str]) -> None:
+    """Say what each point of a line is; the report shows it to a reader who points at it.
+
+    Parameters
+    ----------
+    line : what ``plot`` gave.
+    texts : a text for each of its points.
+    """
+    if len(texts) != len(line.get_xdata()):
+        raise ValueError(f"{len(texts)} texts for {len(line.get_xdata())} points.")
+    line.texts_of_points = list(texts)
+
+
+def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
+    """Say what bars, fields and what else is no line are; the report shows it to a reader who points at one.
+
+    Parameters
+    ----------
+    axes : that show them.
+    x, y : (n_points,) where a reader is to point, in units of the axes.
+    texts : a text for each point.
+    """
+    places = Line2D(x, y, visible=False)  # takes no room, either
+    axes.add_artist(places)
+    tell(places, texts)
+
+
+def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing.
+
+    Parameters
+    ----------
+    figure : is laid out, once for all paths.
+    paths : of the files.
+
+    Notes
+    -----
+    A PNG holds what its points are, in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, places being shares
+    of width and height, from the left and from the top. Of more than ``MOST_POINTS``, those that lie closest together
+    are left to the first of them.
+    """
+    _lay_out(figure)
+    for path in map(Path, paths):
+        metadata = {"CreationDate": None} if path.suffix == ".pdf" else {}
+        if path.suffix == ".png" and (points := _points(figure)):
+            metadata["Points"] = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
+        with mpl.rc_context(STYLE), atomic_path(path) as temporary:
+            figure.savefig(temporary, dpi=DPI, metadata=metadata)
+
+
+def _points(figure: Figure) -> list[tuple[float, float, str]]:
+    """Where the points are that have a text, and the text."""
+    found = []
+    for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
+        line.axes.apply_aspect()  # as drawing does, which comes later
+        pixels = line.get_transform().transform(line.get_xydata())
+        seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox  # on the frame is not cut off
+        is_seen = ((pixels >= seen.min) & (pixels <= seen.max)).all(axis=1)  # NaN is not
+        places = figure.transFigure.inverted().transform(pixels).tolist()
+        found += [
+            (round(x, 4), round(1 - y, 4), text)
+            for (x, y), text, is_in in zip(places, line.texts_of_points, is_seen, strict=True)
+            if is_in
+        ]
+    return _thinned(found, figure.get_size_inches())
+
+
+def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list[tuple[float, float, str]]:
+    """One point of each cell of a grid, which is as fine as it may be; points that stand alone stay."""
+    places = np.array([point[:2] for point in points]).reshape(-1, 2) * inches
+    kept, cell = np.arange(len(points)), 0.01
+    while len(kept) > MOST_POINTS:
+        kept = np.sort(np.unique(places // cell, axis=0, return_index=True)[1])
+        cell *= 1.2
+    return [points[position] for position in kept]
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place everything once: matplotlib would do so twice for each file, which takes longer than to draw it."""
+    with mpl.rc_context(STYLE):
+        figure.set_dpi(DPI)  # by which text is measured
+        if engine := figure.get_layout_engine():
+            engine.execute(figure)
+            figure.set_layout_engine(None)
