@@ -1,10 +1,12 @@
-"""How long scripts of the workflow wait for their imports: CPU seconds, and ratios to NumPy and pandas alone.
+"""How long scripts of the workflow wait for their imports, beside NumPy and pandas alone.
 
     python benchmarks/imports.py [--repeats 5]
 
-Each script's imports run in a process of their own, one after the other; the least of some runs. For what takes long in
-one of them, `python -X importtime`. What a script loads when it comes to what needs it is not among them: scikit-learn
-and Numba, which take a second, where models are fitted, in a unit of many small jobs once for all of them.
+Each script's imports run in a process of their own, one after the other; the least of some runs. *Imports* are the
+seconds that `python -X importtime` says, which also says what takes long in one of them; *CPU* are those of the process
+on all cores, with its end, less those of one that imports nothing; the ratio is of the latter. What a script loads when
+it comes to what needs it is not among them: scikit-learn and Numba, which take a second, where models are fitted, in a
+unit of many small jobs once for all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -21,6 +24,7 @@ from _record import record
 
 WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
 PEER = "import numpy, pandas"
+_ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(WORKFLOW), str(WORKFLOW / "scripts")])}
 
 
 def imports_of(script: Path) -> str:
@@ -31,28 +35,40 @@ def imports_of(script: Path) -> str:
 
 def cpu_seconds(script: str, repeats: int) -> float:
     """Least CPU seconds of a new interpreter that runs it, less those of one that runs nothing."""
-    path = os.pathsep.join([str(WORKFLOW), str(WORKFLOW / "scripts")])
-    return min(_once(script, path) for _ in range(repeats)) - min(_once("", path) for _ in range(repeats))
+    return min(_once(script) for _ in range(repeats)) - min(_once("") for _ in range(repeats))
 
 
-def _once(script: str, path: str) -> float:
+def _once(script: str) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONPATH": path})
+    subprocess.run([sys.executable, "-c", script], check=True, env=_ENVIRONMENT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def import_seconds(script: str, repeats: int) -> float:
+    """Least sum of what modules take, as a new interpreter says that is asked for it."""
+    return min(_told(script) for _ in range(repeats))
+
+
+def _told(script: str) -> float:
+    command = [sys.executable, "-X", "importtime", "-c", script]
+    said = subprocess.run(command, check=True, env=_ENVIRONMENT, stderr=subprocess.PIPE, text=True).stderr
+    return sum(map(int, re.findall(r"^import time: +(\d+) \|", said, re.MULTILINE))) / 1e6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
-    peer = cpu_seconds(PEER, repeats)
-    print(f"{'script':28s}{'seconds':>9s}{'ratio':>7s}\n{PEER:28s}{peer:9.2f}{1:7.2f}")
+    print(f"{'script':28s}{'imports':>9s}{'CPU':>7s}{'ratio':>7s}")
     scripts = sorted(path for path in (WORKFLOW / "scripts").glob("*.py") if path.name != "adapter.py")
-    seconds = {path.stem: cpu_seconds(imports_of(path), repeats) for path in scripts}
-    for name, each in sorted(seconds.items(), key=lambda item: item[1]):
-        print(f"{name:28s}{each:9.2f}{each / peer:7.2f}")
-        record(f"{name}, NumPy and pandas alone", peer / each)
+    texts = {PEER: PEER, **{path.stem: imports_of(path) for path in scripts}}
+    seconds = {name: (import_seconds(text, repeats), cpu_seconds(text, repeats)) for name, text in texts.items()}
+    peer = seconds[PEER][1]
+    for name, (imports, cpu) in sorted(seconds.items(), key=lambda item: item[1]):
+        print(f"{name:28s}{imports:9.2f}{cpu:7.2f}{cpu / peer:7.2f}")
+        if name != PEER:
+            record(f"{name}, NumPy and pandas alone", peer / cpu)
 
 
 if __name__ == "__main__":
