@@ -40,6 +40,7 @@ from fairfold.compiled import njit
 def outer():
     return np.sort(np.arange(5) % 2.5).sum()
 """
+COUNTED = "caller.outer.stats = caller.of_types.stats; "
 CALL = "from fairfold.caller import outer; print(outer(), len(outer.stats.cache_hits))"
 
 
@@ -57,16 +58,17 @@ def start(tmp_path):
 
     def start_one(before="", library=package.parent, **more):
         command = [sys.executable, "-W", "always", "-c", before + CALL]
+        pipes = ("stdin", "stdout", "stderr")
         paths = {"PYTHONPATH": str(library), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.Popen(
-            command, env=environment | paths | more, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=started_in
+            command, env=environment | paths | more, **dict.fromkeys(pipes, subprocess.PIPE), cwd=started_in
         )
 
     return package, start_one
 
 
 def printed(process, complaint=""):
-    output, errors = process.communicate()
+    output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors.decode()
     assert complaint in errors.decode() if complaint else not errors
     return output.decode().split()
@@ -196,6 +198,46 @@ def test_of_processes_that_start_together_one_compiles(start):
     package, start_one = start
     (package / "caller.py").write_text(SLOW)
     assert sorted(map(printed, [start_one() for _ in range(3)])) == [["5.0", "0"], ["5.0", "1"], ["5.0", "1"]]
+
+
+OF_TYPES = """from fairfold.compiled import njit
+
+
+@njit()
+def of_types(value):
+    return value + value
+"""
+COMPILING = """import sys
+
+from numba import types
+
+from fairfold.caller import of_types
+from fairfold.compiled_cache import alone
+
+outer = of_types
+with alone(of_types.py_func, [(types.int64,)]):
+    print("as if", flush=True)
+    sys.stdin.read()
+sys.exit()
+"""
+
+
+def test_for_other_types_a_function_is_compiled_meanwhile(start):
+    package, start_one = start
+    (package / "caller.py").write_text(OF_TYPES)
+
+    def called_with(value):
+        return f"from fairfold import caller; caller.outer = lambda: caller.of_types({value}); " + COUNTED
+
+    compiling = start_one(COMPILING)
+    assert compiling.stdout.readline() == b"as if\n"
+    same, others = start_one(called_with("3")), [start_one(called_with(value)) for value in ("1.5", "1.5", "1j")]
+    assert sorted(map(printed, others)) == [["2j", "0"], ["3.0", "0"], ["3.0", "1"]]
+    assert same.poll() is None
+    compiling.communicate()
+    assert printed(same) == ["6", "0"]
+    again = [start_one(called_with(value)) for value in ("3", "1.5", "1j")]
+    assert [printed(each)[1] for each in again] == ["1", "1", "1"]  # none is lost that was kept beside others
 
 
 def test_an_inner_function_that_python_calls_is_kept_too(start):

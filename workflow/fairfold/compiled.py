@@ -24,8 +24,9 @@ def njit(*, siblings: Callable[[tuple], Iterable[tuple]] = lambda _: (), **optio
 
     Parameters
     ----------
-    siblings : types of arguments -> other ones with which the function will be called as well. They are compiled in one
-        go, as the inner functions that they have in common are read once then.
+    siblings : types of arguments -> other ones with which the function will be called as well, and whose siblings these
+        are. They are compiled in one go, as the inner functions that they have in common are read once then; for other
+        types, another process may compile it meanwhile.
     **options : of ``numba.njit``.
     """
 
@@ -105,11 +106,12 @@ class _InnerLibrary(JITCodeLibrary):
 
 
 def _compile(dispatcher: Dispatcher, compile_or_load: Callable, siblings: Callable, signature: tuple) -> Any:
+    together = [signature, *siblings(signature)]
     # Numba's own lock, of threads, comes first: one that holds a file must not wait for one that waits for it.
     # A function that calls itself would wait for itself; but Numba cannot load such a function from disk anyway.
-    with global_compiler_lock, alone(f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"):
+    with global_compiler_lock, alone(dispatcher.py_func, together):
         compiled = compile_or_load(signature)
         if dispatcher.stats.cache_misses[signature]:
-            for sibling in siblings(signature):
+            for sibling in together[1:]:
                 compile_or_load(sibling)
         return compiled

@@ -16,7 +16,7 @@ import re
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ _LIBRARY = Path(__file__).parent
 _COMPILED = re.compile(rb"\n(?:import numba|from numba|@(?:inner_)?njit)")
 _IMPORT = re.compile(rb"^from fairfold\.([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
+_ADDRESS = re.compile("0x[0-9a-f]+")  # of a function that is an argument
 _KEY_LENGTH = 16
 _KEPT_UNUSED = 30 * 24 * 3600  # seconds
 
@@ -65,8 +66,18 @@ FOLDER = _base() / _key()
 
 
 @contextlib.contextmanager
-def alone(name: str) -> Iterator[None]:
-    """Keep other processes from compiling the function of this name for as long; without a folder, they may."""
+def alone(function: Callable, types: Iterable[object] = ()) -> Iterator[None]:
+    """Keep other processes from the same for as long; without a folder, they may.
+
+    Parameters
+    ----------
+    function : that is compiled.
+    types : of arguments for which it is; none where its files are written, in which all are.
+    """
+    text = " ".join(sorted(_ADDRESS.sub("", str(each)) for each in types))
+    name = ".".join(
+        [function.__module__, function.__qualname__, hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]]
+    )
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             _make_folder()
@@ -131,7 +142,8 @@ class KeptFunction(FunctionCache):
 
     def save_overload(self, *args: Any) -> None:
         try:
-            super().save_overload(*args)
+            with alone(self._py_func):  # for other types it is compiled meanwhile
+                super().save_overload(*args)
         except OSError as error:
             warnings.warn(
                 f"compiled code cannot be kept in {FOLDER} ({error.strerror}), so that every process compiles it anew; "
