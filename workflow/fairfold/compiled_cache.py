@@ -75,9 +75,8 @@ def alone(function: Callable, types: Iterable[object] = ()) -> Iterator[None]:
     types : of arguments for which it is; none where its files are written, in which all are.
     """
     text = " ".join(sorted(_ADDRESS.sub("", str(each)) for each in types))
-    name = ".".join(
-        [function.__module__, function.__qualname__, hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]]
-    )
+    of_types = hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
+    name = f"{function.__module__}.{function.__qualname__}-{of_types}"
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             _make_folder()
