@@ -218,6 +218,15 @@ def test_importing_the_library_loads_nothing_heavy():
     assert done.stdout == "\n"
 
 
+def test_modules_of_a_package_load_when_they_are_used():
+    """By a process that has loaded none of them, without an import of their own."""
+    code = "import sys; from fairfold import {}; before = '{}' in sys.modules; print(before, {}.__name__)"
+    for package, module in (("ecoc", "ecoc.examples"), ("forests", "forests.storage"), ("figures", "figures.ranks")):
+        command = [sys.executable, "-c", code.format(package, f"fairfold.{module}", module)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout == f"False fairfold.{module}\n"
+
+
 def test_scripts_load_nothing_heavy_before_they_need_it(root):
     """Nor what SciPy loads on first use; each script is read by a process that has nothing else to do."""
     scripts = [path for path in (root / "workflow/scripts").glob("*.py") if path.name != "draw_figures.py"]
