@@ -1,12 +1,18 @@
 """Fetch, verify, read and filter one dataset; refuse it where the study could learn nothing from it."""
 
+import logging
+
 from adapter import logged
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.demands import check_demands, demands_of
 from fairfold.datasets.preparation import environment_mirrors
 
+screen = logging.StreamHandler()  # bound to stderr before the log file replaces it
+
 with logged(snakemake.log):
     settings = snakemake.config["data"]
+    if snakemake.params.dataset in settings["own"]:
+        logging.getLogger("fairfold.datasets.decimals").addHandler(screen)
     data = prepare(
         snakemake.params.dataset,
         catalog=load_catalog().with_own(settings["own"]).with_variants(settings["variants"]),

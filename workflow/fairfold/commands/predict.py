@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -29,7 +30,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Predict and write."""
+    """Predict, write, and show how the table is read."""
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("fairfold.datasets").setLevel(logging.INFO)
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file
 

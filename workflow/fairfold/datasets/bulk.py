@@ -13,12 +13,11 @@ import math
 import re
 from array import array
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.datasets.rows import is_plain
+from fairfold.datasets.rows import TableFile
 
 LEAST_BYTES = 1 << 25  # below that the careful reader is done in seconds
 _BLOCK = 1 << 24  # bytes
@@ -34,7 +33,7 @@ class Bulk(NamedTuple):
 
 
 def read_bulk(
-    path: Path,
+    file: TableFile,
     n_columns: int,
     skipped: int,
     *,
@@ -43,11 +42,11 @@ def read_bulk(
     gaps: Iterable[str] = (),
     missing: str | None = None,
 ) -> Bulk | None:
-    """Read a table that is large and plain; None for any other.
+    """Read a table that is large and plain; return None for any other.
 
     Parameters
     ----------
-    path : the file.
+    file : the file.
     n_columns : in every row.
     skipped : lines before the first row, the header.
     numeric, texts : positions of the columns to read as numbers, and as text; others may hold anything without quotes.
@@ -56,7 +55,7 @@ def read_bulk(
     """
     if missing is not None and _is_number(missing):  # which blanks around it would hide
         return None
-    if path.stat().st_size < LEAST_BYTES or not is_plain(path):
+    if file.text is None or not file.text.is_plain or file.path.stat().st_size < LEAST_BYTES:
         return None
     import pyarrow as pa
     from pyarrow import csv
@@ -73,7 +72,7 @@ def read_bulk(
     numbers, n_rows, found = array("d"), 0, {at: [] for at in texts}
     try:
         with csv.open_csv(
-            path,
+            file.path,
             read_options=csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=names, skip_rows=skipped),
             parse_options=csv.ParseOptions(quote_char=False, newlines_in_values=False),
             convert_options=convert,

@@ -60,6 +60,7 @@ class Dataset:
     negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
     hierarchy : which labels are above which, or None; Y keeps its true-path rule.
     missing_value : text that stood for a missing feature in the file, besides the usual ones, or None.
+    decimal_mark : mark of the numbers in the file, a point or a comma.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Dataset:
     negatives: Negatives = "unlabelled"
     hierarchy: Hierarchy | None = None
     missing_value: str | None = None
+    decimal_mark: str = "."
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -137,6 +139,7 @@ class Dataset:
             **({"negatives": np.array(self.negatives)} if self.negatives == "confirmed" else {}),
             **_pack_hierarchy(self.hierarchy),
             **({} if self.missing_value is None else {"missing_value": np.array(self.missing_value)}),
+            **({} if self.decimal_mark == "." else {"decimal_mark": np.array(self.decimal_mark)}),
         )
 
     @classmethod
@@ -168,6 +171,7 @@ class Dataset:
                 "negatives": str(arrays.get("negatives", "unlabelled")),
                 "hierarchy": _unpack_hierarchy(arrays, len(names["label_names"])),
                 "missing_value": str(arrays["missing_value"]) if "missing_value" in arrays else None,
+                "decimal_mark": str(arrays.get("decimal_mark", ".")),
             }
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)
@@ -237,6 +241,8 @@ def _check_parts(data: Dataset) -> None:
     codes = data.Y.data if sparse.issparse(data.Y) else data.Y
     if data.task not in get_args(Task):
         raise ValueError(f"task {data.task!r}")
+    if data.decimal_mark not in (".", ","):
+        raise ValueError(f"decimal mark {data.decimal_mark!r}")
     if data.negatives not in get_args(Negatives):
         raise ValueError(f"negatives {data.negatives!r}")
     if data.X.dtype != np.float64 or data.X.ndim != 2 or len(data.feature_names) != n_features:

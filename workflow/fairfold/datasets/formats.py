@@ -34,8 +34,9 @@ from scipy import sparse
 
 from fairfold.datasets.bulk import Bulk, read_bulk
 from fairfold.datasets.columns import ignored_columns
+from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.recognition import other_format
-from fairfold.datasets.rows import Row, rows_of
+from fairfold.datasets.rows import Row, TableFile
 from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
@@ -60,6 +61,7 @@ class Table:
     text : columns that were asked for as text: name -> (n_rows,) str. They are not among ``columns``.
     ignored : columns that were not read. They are not among ``columns``, either.
     header : names of all columns in the order of the file.
+    decimal_mark : mark of the numbers in the file, a point or a comma.
     """
 
     columns: tuple[str, ...]
@@ -68,6 +70,7 @@ class Table:
     text: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
+    decimal_mark: str = "."
 
     def __post_init__(self) -> None:
         if not self.header:  # all columns hold numbers
@@ -89,7 +92,8 @@ def read_csv(
 ) -> Table:
     """Read a table of numbers from any file that :mod:`fairfold.datasets.rows` reads, with quotes as in RFC 4180.
 
-    Blank lines are skipped; TRUE and FALSE, yes and no are 1 and 0.
+    Blank lines are skipped; TRUE and FALSE, yes and no are 1 and 0. :mod:`fairfold.datasets.decimals` decides whether
+    numbers have decimal commas; cells of text stay as they are.
 
     Parameters
     ----------
@@ -111,10 +115,11 @@ def read_csv(
     ------
     DataError
         When the file is no table or has no data row, a column name is absent or repeated, a row is too short or too
-        long, or a cell is missing, infinite or not a number.
+        long, a cell is missing, infinite or not a number, or a number may have thousands separators.
     """
     path = Path(path)
-    rows = rows_of(path)
+    file = TableFile(path)
+    rows = file.rows()
     line, first = next(rows, (0, []))
     if not first:
         raise DataError(f"{path} holds blank lines only; it needs rows of numbers.")
@@ -134,7 +139,9 @@ def read_csv(
         missing=missing,
         gaps=gaps,
     )
-    found = _read_bulk(path, line if header else 0, layout) or _read_rows(path, rows, layout)
+    names = {at: columns[at] for at in layout.numeric}
+    layout = layout._replace(decimals=_decimals(file, names, missing, header=header))
+    found = _read_bulk(file, line if header else 0, layout) or _read_rows(path, rows, layout)
     return Table(
         columns=tuple(columns[at] for at in layout.numeric),
         values=np.asarray(found.numbers).reshape(found.n_rows, len(layout.numeric)),  # no copy
@@ -142,7 +149,28 @@ def read_csv(
         text={columns[at]: np.array(classes) for at, classes in found.texts.items()},
         ignored=tuple(left_out),
         header=tuple(columns),
+        decimal_mark=layout.decimals.mark,
     )
+
+
+def _decimals(
+    file: TableFile,
+    columns: Mapping[int, str],
+    missing: str | None,
+    *,
+    header: bool = True,
+    learned: Learned | None = None,
+) -> Decimals:
+    """Decide how the numbers of a file are written, and log it; all rows are read where they may tell."""
+    if file.text is None:
+        return Decimals()
+    if file.text.has_decimal_points and learned is None:
+        decimals = Decimals()
+    else:
+        rows = itertools.islice(file.rows(), int(header), None)
+        decimals = decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
+    decimals.log(file.path)
+    return decimals
 
 
 class _Layout(NamedTuple):
@@ -154,18 +182,23 @@ class _Layout(NamedTuple):
     may_lack: set[int]
     missing: str | None
     gaps: bool
+    decimals: Decimals = Decimals()
 
     def text_of(self, cell: str, at: int, place: str) -> str:
         return _text(cell, self.columns[at], place, self.missing, gaps=at in self.may_lack)
 
 
-def _read_bulk(path: Path, skipped: int, layout: _Layout) -> Bulk | None:
+def _read_bulk(file: TableFile, skipped: int, layout: _Layout) -> Bulk | None:
     """All rows at once, if there are many and nothing is to be said of any cell."""
+    if layout.decimals.mark != ".":
+        return None
     gaps = {"gaps": GAPS if layout.gaps else (), "missing": layout.missing}
-    found = read_bulk(path, len(layout.columns), skipped, numeric=layout.numeric, texts=layout.text, **gaps)
+    found = read_bulk(file, len(layout.columns), skipped, numeric=layout.numeric, texts=layout.text, **gaps)
     with contextlib.suppress(DataError):  # which the careful reader raises, too, and knows the line
         return found and found._replace(
-            texts={at: [layout.text_of(cell, at, str(path)) for cell in cells] for at, cells in found.texts.items()}
+            texts={
+                at: [layout.text_of(cell, at, str(file.path)) for cell in cells] for at, cells in found.texts.items()
+            }
         )
     return None
 
@@ -178,16 +211,25 @@ def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> Bulk:
     numbers, n_rows = array("d"), 0
     for n_rows, (line, cells) in enumerate(rows, start=1):
         place = f"{path}, data row {n_rows} (line {line})"
-        if len(cells) != len(columns):
-            raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns; mend this row.")
+        _check_width(len(cells), len(columns), place, is_first=n_rows == 1)
         for at in apart:
             cell = cells.pop(at)
             if at in texts:
                 texts[at].append(layout.text_of(cell, at, place))
+        cells = layout.decimals.numbers(cells, layout.missing)
         numbers.extend(_numbers(cells, numeric, place, layout.missing, gaps=layout.gaps))
     if n_rows == 0:
         raise DataError(f"{path} has a header but no data row.")
     return Bulk(numbers, n_rows, texts)
+
+
+def _check_width(n_cells: int, n_columns: int, place: str, *, is_first: bool) -> None:
+    if n_cells == n_columns:
+        return
+    advice = "Correct this row."
+    if is_first and n_cells == n_columns + 1:
+        advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
+    raise DataError(f"{place}: found {n_cells} cells, but there are {n_columns} columns. {advice}")
 
 
 def text_columns_of(
@@ -201,20 +243,25 @@ def text_columns_of(
         When the file is no table, or the first text of a column is a date.
     """
     path, found = Path(path), set()
-    rows = rows_of(path)
+    file = TableFile(path)
+    rows = file.rows()
     line, first = next(rows, (0, []))
     columns = _csv_header(first, path, line) if header else [f"column_{at}" for at in range(1, len(first) + 1)]
     if not header:
         rows = itertools.chain([(line, first)], rows)
     apart = {*apart, *ignored_columns(ignored, columns, path)}
-    left = {at: name for at, name in enumerate(columns) if name not in apart}
+    left = {at: Evidence(name) for at, name in enumerate(columns) if name not in apart}
     for number, (line, cells) in enumerate(rows, start=1):
-        for at, name in list(left.items()):
-            if at < len(cells) and is_text(cells[at].strip()):
-                if _DATE.fullmatch(cells[at].strip()):
-                    _number(cells[at], name, f"{path}, data row {number} (line {line})", None)
-                found.add(left.pop(at))
-    return [name for name in columns if name in found]
+        for at, evidence in list(left.items()):
+            cell = cells[at].strip() if at < len(cells) else ""
+            if not is_text(cell):
+                if evidence.needs(cell):
+                    evidence.add(cell, "")
+            elif not (file.text and evidence.add(cell, "")):  # a number with commas in delimited text
+                if _DATE.fullmatch(cell):
+                    _number(cell, evidence.name, f"{path}, data row {number} (line {line})", None)
+                found.add(left.pop(at).name)
+    return [name for name in columns if name in found | codes_with_commas(left.values())]
 
 
 def is_text(cell: str) -> bool:
@@ -234,6 +281,7 @@ def read_csv_parts(
     rows: int,
     missing: str | None = None,
     gaps: bool = False,
+    learned: Learned | None = None,
 ) -> Iterator[Table]:
     """Parts of a CSV as :func:`read_csv` reads it, so many rows at once, in memory for these alone.
 
@@ -243,6 +291,7 @@ def read_csv_parts(
     choose : from all columns to those to read as numbers, in this order, those to read as text, and categorical ones.
     rows : of a part, at most.
     missing, gaps : as of :func:`read_csv`.
+    learned : how the numbers were written that a model learned from.
 
     Raises
     ------
@@ -250,19 +299,21 @@ def read_csv_parts(
         As :func:`read_csv`, at the part where the fault is; columns that are not chosen may hold anything.
     """
     path = Path(path)
-    lines = rows_of(path)
+    file = TableFile(path)
+    lines = file.rows()
     line, first = next(lines, (0, []))
     header = _csv_header(first, path, line)
     numeric, text, categorical = choose(header)
     at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
     may_lack = {header.index(name) for name in categorical if gaps}
+    decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, learned=learned)
     number, part = 0, []
     for number, (line, cells) in enumerate(lines, start=1):
         place = f"{path}, data row {number} (line {line})"
-        if len(cells) != len(header):
-            raise DataError(f"{place}: found {len(cells)} cells for {len(header)} columns; mend this row.")
+        _check_width(len(cells), len(header), place, is_first=number == 1)
         texts = [_text(cells[one], header[one], place, missing, gaps=one in may_lack) for one in text_at]
-        part.append((_numbers([cells[one] for one in at], numeric, place, missing, gaps=gaps), texts))
+        numbers = decimals.numbers([cells[one] for one in at], missing)
+        part.append((_numbers(numbers, numeric, place, missing, gaps=gaps), texts))
         if len(part) == rows:
             yield _table_of(part, numeric, [*text, *categorical], path)
             part = []

@@ -106,7 +106,13 @@ def _generate(entry: Entry) -> Dataset:
 
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    wanted, path = entry.labels.get("column"), _only(entry, paths)
+    table, categorical = _csv_table(entry, _only(entry, paths))
+    return dataclasses.replace(_of_table(entry, table, categorical, paths), decimal_mark=table.decimal_mark)
+
+
+def _csv_table(entry: Entry, path: Path) -> tuple[formats.Table, list[str]]:
+    """Return the table and the names of its categorical columns."""
+    wanted = entry.labels.get("column")
     known = [*([] if wanted is None else [wanted]), *entry.text_columns]
     if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
         raise ConfigError(
@@ -124,12 +130,17 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
         categorical=categorical,
         ignored=entry.ignore,
     )
+    return table, categorical
+
+
+def _of_table(entry: Entry, table: formats.Table, categorical: Sequence[str], paths: Sequence[Path]) -> Dataset:
+    wanted = entry.labels.get("column")
     if "table" in entry.labels:
         table, labels = _with_label_table(entry, table)
         return _split_labels(entry, table, labels, categorical)
     if wanted is None:
         return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
-    label = table.header[formats.position_of(table.header, wanted, path)]
+    label = table.header[formats.position_of(table.header, wanted, _only(entry, paths))]
     parts = roles_of(entry, table, [label])
     return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
 

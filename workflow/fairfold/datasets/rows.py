@@ -1,10 +1,10 @@
-"""Rows of cells of a user's table, whatever kind of file it is; what was recognised is logged.
+"""Read the rows of a user's table, whatever its file format, and log what was recognized.
 
-Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file), in UTF-8, UTF-16 or Windows-1252,
-with commas, semicolons, tabs or vertical bars between cells. Where no commas stand between cells, numbers have decimal
-commas if cells of the first part do, and none of these has a decimal point, beside which commas would part thousands.
-Parquet, Feather and Excel files are read by pandas; an index that has a name is a column. The name of the file says
-nothing. Rows of empty cells at the end, as spreadsheets leave them, are none.
+Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file). It may be in UTF-8, UTF-16 or
+Windows-1252. Commas, semicolons, tabs or vertical bars separate its cells. pandas reads Parquet, Feather and Excel
+files; an index that has a name is a column. The name of the file does not matter. Trailing empty rows, as spreadsheets
+leave them, are ignored. Cells are returned as they are; :mod:`fairfold.datasets.decimals` decides how numbers are
+written.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
-import csv
 import gzip
 import io
 import itertools
@@ -24,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from fairfold.datasets.recognition import SEPARATORS, other_format, other_separator
+from fairfold.datasets.recognition import Dialect, QuoteError, dialect_of, other_format
 from fairfold.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,11 +33,9 @@ logger = logging.getLogger(__name__)
 
 Row = tuple[int, list[str]]
 
-_HEAD = 1 << 16  # characters that tell what separates cells
+_HEAD = 1 << 16  # characters from which the dialect is detected
 _CHUNK = 1 << 20  # bytes
 _SIGNATURE = 16
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*")
-_DECIMAL_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 _ZIP = b"PK\x03\x04"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _NO_CONTROL = bytes(code for code in range(256) if not _CONTROL.match(bytes([code])))
@@ -65,55 +62,116 @@ _COMPRESSIONS = {
 _UTF_16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 
 
-def rows_of(path: Path) -> Iterator[Row]:
-    """Line number and cells of each row that is not blank; rows of tables that are no text count as lines.
+class Text(NamedTuple):
+    """How a file of delimited text is packed, encoded and separated.
 
-    Rows of empty cells alone are left out where no other row follows. The file is read as it is needed, after a first
-    pass over all of its bytes that tells the encoding.
+    Attributes
+    ----------
+    compression : _Compression or None
+        How the file is packed.
+    encoding : str
+        Encoding that Python reads it with.
+    may_quote : bool
+        Whether there may be a quoted cell.
+    dialect : Dialect
+        Separator and quotes.
+    """
+
+    compression: _Compression | None
+    encoding: str
+    may_quote: bool
+    dialect: Dialect
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file is not packed, in UTF-8, with commas between cells and no escapes."""
+        return self[:2] == (None, "utf-8-sig") and self.dialect == Dialect()
+
+    @property
+    def has_decimal_points(self) -> bool:
+        """Whether no number can have a decimal comma, because commas separate cells and no cell is quoted."""
+        return self.dialect.separator == "," and self.dialect.escape is None and not self.may_quote
+
+
+class TableFile:
+    """A file with a table, whose rows can be read more than once.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    text : Text or None
+        How the text is written; None for a file of columns or a workbook.
 
     Raises
     ------
     DataError
-        When the file is missing, damaged, empty, or no table.
+        When the file is missing, damaged, empty, or not a table.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height;label_a\\n0,5;1\\n")
+    ...     list(TableFile(path).rows())
+    [(1, ['height', 'label_a']), (2, ['0,5', '1'])]
     """
-    with _sentences(path):
-        with path.open("rb") as stream:
-            head = stream.read(_SIGNATURE)
-        if (found := _rows_of_columns(path, head)) is not None:
-            yield from _without_empty_end(found, path)
-            return
-        compression = next((one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start)), None)
-        if head.startswith(_ZIP):
-            compression = _Compression("zip", _open_only_member)
-        unpacked = compression.open if compression else lambda file: file.open("rb")
-        encoding = _encoding_of(path, unpacked)
-        with unpacked(path) as stream:
-            yield from _without_empty_end(_rows_of_text(path, stream, encoding, compression), path)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._is_logged = False
+        with _sentences(path):
+            with path.open("rb") as stream:
+                self._head = stream.read(_SIGNATURE)
+            self.text = None if _kind_of_frame(path, self._head) else _text_of(path, self._head)
+        if self.text and (recognized := _recognized(self.text)):
+            logger.info("%s: read as %s.", path, recognized)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the line number and the cells of each row that is not blank.
+
+        Rows of a file that is not text count as lines. Rows of empty cells alone are left out at the end. The file is
+        read as it is needed.
+        """
+        with _sentences(self.path):
+            found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._head)
+            yield from self._without_empty_end(found)
+
+    def _rows_of_text(self, text: Text) -> Iterator[Row]:
+        width = None
+        with _unpacked(text.compression)(self.path) as stream:
+            try:
+                for line, cells in text.dialect.rows(io.TextIOWrapper(stream, text.encoding, newline="")):
+                    if cells and (cells != [""] or width == 1):  # in a single column, an empty cell is a row
+                        width = width or len(cells)
+                        yield line, cells
+            except QuoteError as error:
+                raise DataError(f"{self.path}, {error}; check quotes and {text.dialect.name}.") from None
+
+    def _without_empty_end(self, rows: Iterable[Row]) -> Iterator[Row]:
+        waiting: list[Row] = []
+        for row in rows:
+            if not any(map(str.strip, row[1])):
+                waiting.append(row)
+                continue
+            yield from waiting
+            waiting.clear()
+            yield row
+        if waiting and not self._is_logged:
+            logger.info("%s: %d rows of empty cells at its end are left out.", self.path, len(waiting))
+            self._is_logged = True
 
 
-def _without_empty_end(rows: Iterable[Row], path: Path) -> Iterator[Row]:
-    waiting: list[Row] = []
-    for row in rows:
-        if not any(map(str.strip, row[1])):
-            waiting.append(row)
-            continue
-        yield from waiting
-        waiting.clear()
-        yield row
-    if waiting:
-        logger.info("%s: %d rows of empty cells at its end are left out.", path, len(waiting))
-
-
-def is_plain(path: Path) -> bool:
-    """Whether a file is text in UTF-8 with commas between cells, and not packed; not so a file that is no table."""
-    with contextlib.suppress(DataError), path.open("rb") as stream:
-        head = stream.read(_HEAD)
-        if is_packed(head) or _kind_of_frame(path, head[:_SIGNATURE]) is not None:
-            return False
-        if _encoding_of(path, lambda file: file.open("rb")) != "utf-8-sig":
-            return False
-        return other_separator(head.decode("utf-8-sig", errors="ignore").rpartition("\n")[0]) is None
-    return False
+def rows_of(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table as :meth:`TableFile.rows` does."""
+    yield from TableFile(path).rows()
 
 
 def is_packed(head: bytes) -> bool:
@@ -124,56 +182,34 @@ def is_packed(head: bytes) -> bool:
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _rows_of_text(path: Path, stream: IO[bytes], encoding: str, compression: _Compression | None) -> Iterator[Row]:
-    text = io.TextIOWrapper(stream, encoding, newline="")
-    start = text.read(_HEAD)
+def _unpacked(compression: _Compression | None) -> Callable[[Path], IO[bytes]]:
+    return compression.open if compression else lambda file: file.open("rb")
+
+
+def _text_of(path: Path, head: bytes) -> Text:
+    compression = next((one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start)), None)
+    if head.startswith(_ZIP):
+        compression = _Compression("zip", _open_only_member)
+    unpacked = _unpacked(compression)
+    encoding, may_quote = _encoding_of(path, unpacked)
+    with unpacked(path) as stream:
+        start = io.TextIOWrapper(stream, encoding, newline="").read(_HEAD)
     if not start.strip():
         raise DataError(f"{path} is empty.")
-    is_whole = len(start) < _HEAD
-    whole_lines = start if is_whole else start.rpartition("\n")[0]
-    separator = other_separator(whole_lines) or ","
-    has_commas = separator != "," and _has_decimal_commas(whole_lines, separator)
-    lines = _lines_of(start, text)
-    if recognised := _recognised(compression, encoding, separator, has_commas=has_commas):
-        logger.info("%s: read as %s.", path, recognised)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
-    try:
-        for cells in reader:
-            if cells not in ([], [""]):
-                yield reader.line_num, _with_points(cells) if has_commas else cells
-    except csv.Error as error:
-        raise DataError(
-            f"{path}, line {reader.line_num}: not a CSV ({error}); check quotes and {SEPARATORS[separator]}."
-        ) from None
+    return Text(compression, encoding, may_quote, dialect_of(start, is_whole=len(start) < _HEAD))
 
 
-def _lines_of(start: str, rest: Iterable[str]) -> Iterator[str]:
-    """The lines that begin with ``start`` and go on with the lines of ``rest``, with their ends."""
-    lines = io.StringIO(start, newline="").readlines()
-    yield from lines[:-1]
-    rest = iter(rest)
-    # the head may end within a line, or between a carriage return and its line feed
-    yield from io.StringIO(lines[-1] + next(rest, ""), newline="")
-    yield from rest
-
-
-def _has_decimal_commas(text: str, separator: str) -> bool:
-    cells = [cell for line in text.splitlines() for cell in line.split(separator)]
-    return any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(map(_DECIMAL_POINT.fullmatch, cells))
-
-
-def _with_points(cells: list[str]) -> list[str]:
-    return [cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell for cell in cells]
-
-
-def _encoding_of(path: Path, unpacked: Callable[[Path], IO[bytes]]) -> str:
+def _encoding_of(path: Path, unpacked: Callable[[Path], IO[bytes]]) -> tuple[str, bool]:
+    """Return the encoding, and whether there may be a quote, from all bytes of a file."""
+    has_quotes = False
     with unpacked(path) as stream:
         if (start := stream.read(_CHUNK))[:2] in _UTF_16:
-            return "utf-16"
+            return "utf-16", True
         decoder, is_utf_8, offset, plain = codecs.getincrementaldecoder("utf-8")(), True, 0, start
         while plain:
-            if plain.translate(None, _NO_CONTROL):  # by far faster than a search
+            if plain.translate(None, _NO_CONTROL):  # much faster than a search
                 raise _not_text(path, plain, _CONTROL.search(plain).start(), offset)
+            has_quotes = has_quotes or b'"' in plain
             if is_utf_8:
                 try:
                     decoder.decode(plain)
@@ -183,8 +219,8 @@ def _encoding_of(path: Path, unpacked: Callable[[Path], IO[bytes]]) -> str:
                 raise _not_text(path, plain, found.start(), offset)
             offset += len(plain)
             plain = stream.read(_CHUNK)
-        is_utf_8 = is_utf_8 and not decoder.getstate()[0]  # nothing is left of a character that was cut off
-    return "utf-8-sig" if is_utf_8 else "cp1252"
+        is_utf_8 = is_utf_8 and not decoder.getstate()[0]  # no character is cut off at the end
+    return "utf-8-sig" if is_utf_8 else "cp1252", has_quotes
 
 
 def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
@@ -195,13 +231,13 @@ def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
     )
 
 
-def _recognised(compression: _Compression | None, encoding: str, separator: str, *, has_commas: bool) -> str:
+def _recognized(text: Text) -> str:
     parts = [
-        f"{compression.name}-compressed text" if compression else "",
-        "text in Windows-1252 (if names look wrong, save it as UTF-8)" if encoding == "cp1252" else "",
-        "text in UTF-16" if encoding == "utf-16" else "",
-        f"cells between {SEPARATORS[separator]}" if separator != "," else "",
-        "with decimal commas" if has_commas else "",
+        f"{text.compression.name}-compressed text" if text.compression else "",
+        "text in Windows-1252 (if names look wrong, save it as UTF-8)" if text.encoding == "cp1252" else "",
+        "text in UTF-16" if text.encoding == "utf-16" else "",
+        f"cells between {text.dialect.name}" if text.dialect.separator != "," else "",
+        "backslashes before quotes" if text.dialect.escape else "",
     ]
     return ", ".join(filter(None, parts))
 
@@ -224,11 +260,9 @@ def _open_only_member(path: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def _rows_of_columns(path: Path, head: bytes) -> Iterator[Row] | None:
-    """Rows of a file of columns or of a workbook; None for other files."""
+def _rows_of_columns(path: Path, head: bytes) -> Iterator[Row]:
+    """Read the rows of a file of columns or of a workbook."""
     kind = _kind_of_frame(path, head)
-    if kind is None:
-        return None
     import pandas as pd  # takes longer than reading most text
 
     if kind == "Excel":

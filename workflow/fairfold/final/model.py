@@ -17,6 +17,7 @@ from sklearn.base import ClassifierMixin
 from fairfold.arrays import Matrix, to_dense
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
+from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError, shortened
 from fairfold.evaluation.thresholds import Objective
 from fairfold.files import atomic_open, read_arrays, write_arrays
@@ -46,6 +47,7 @@ class FinalModel:
     probe : (n_rows, n_features) made-up samples, within the range of each feature, and what the model says of them,
         (n_rows, n_labels); by these another machine sees whether it has the same model. None for no such test.
     missing_value : text that stands for a missing feature, besides the usual ones, or None.
+    learned : how the numbers of the study's table were written, by which new tables are read, or None.
     """
 
     dataset: str
@@ -57,6 +59,7 @@ class FinalModel:
     categories: Categories | None = None
     probe: tuple[Matrix, np.ndarray] | None = None
     missing_value: str | None = None
+    learned: Learned | None = None
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ class FinalModel:
         parts = {"dataset": self.dataset, "name": self.name, "features": self.features, "labels": self.labels}
         with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
             parts |= {"identifier": self.identifier, "categories": self.categories and asdict(self.categories)}
-            parts |= {"missing_value": self.missing_value}
+            parts |= {"missing_value": self.missing_value, "numbers": self.learned and asdict(self.learned)}
             json.dump({"format": FORMAT, **parts}, stream, indent=1, ensure_ascii=False)
 
     def predict(
@@ -188,7 +191,19 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     made_up = _made_up(data.X, random_state)
     probe = made_up, _array(model.predict_proba(made_up))
     columns = data.feature_names, data.label_names, identifier, data.categories
-    return FinalModel(data.id, name, model, *columns, probe, data.missing_value)
+    learned = Learned(data.decimal_mark, _whole_columns(data))
+    return FinalModel(data.id, name, model, *columns, probe, data.missing_value, learned)
+
+
+def _whole_columns(data: Dataset) -> tuple[str, ...]:
+    """Return the features that hold whole numbers only."""
+    X = sparse.csc_array(data.X) if sparse.issparse(data.X) else data.X
+
+    def is_whole(j: int) -> bool:
+        values = X.data[X.indptr[j] : X.indptr[j + 1]] if sparse.issparse(X) else X[:, j]
+        return not (values % 1 > 0).any()
+
+    return tuple(name for j, name in enumerate(data.feature_names) if is_whole(j))
 
 
 def _array(predictions: Matrix) -> np.ndarray:
@@ -234,6 +249,7 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
         features, labels = tuple(map(str, parts["features"])), tuple(map(str, parts["labels"]))
         dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
         categories, missing_value = _categories(parts["categories"]), parts.get("missing_value")
+        learned = Learned(**numbers) if (numbers := parts.get("numbers")) else None
     except OSError as error:
         raise ModelError(
             f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `python -m fairfold study` with "
@@ -246,7 +262,7 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
     if len(labels) != len(model.classes_):
         raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
     probe = _checked_probe(Path(folder), model, len(features))
-    return FinalModel(dataset, name, model, features, labels, identifier, categories, probe, missing_value)
+    return FinalModel(dataset, name, model, features, labels, identifier, categories, probe, missing_value, learned)
 
 
 def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tuple[Matrix, np.ndarray] | None:

@@ -53,8 +53,13 @@ def predict_file(
     Raises
     ------
     DataError
-        When the file is no table, lacks a feature, or holds a cell that is infinite or no number (it may be
-        missing), or when there can be no file of the target's name; nothing is written then.
+        When the file is not a table, lacks a feature, or contains a cell that is infinite or not a number (it may be
+        missing); when its numbers may be written in another way than those that the model learned from; or when the
+        target cannot be written. Nothing is written then.
+
+    Notes
+    -----
+    The logger ``fairfold.datasets.decimals`` receives how decimals are read.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
@@ -83,7 +88,8 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
         identifier = [final.identifier] if final.identifier in header else []
         return list(final.numeric), identifier, list(final.text)
 
-    return read_csv_parts(source, choose, rows=rows_at_once, missing=final.missing_value, gaps=True)
+    options = {"missing": final.missing_value, "gaps": True, "learned": final.learned}
+    return read_csv_parts(source, choose, rows=rows_at_once, **options)
 
 
 def _tables_of_arff(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:

@@ -1,0 +1,342 @@
+"""Decide per column, with evidence, how the numbers of a delimited text are written.
+
+A comma or a point in a number may be a decimal mark, or it may separate thousands. Only some numbers tell: `0,5` has a
+decimal comma, `1,392,000` has thousands separators, and `1,392` may be either. A table is refused where its columns
+disagree or where nothing tells, so that no number is changed without a word.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from fairfold.errors import DataError
+
+logger = logging.getLogger(__name__)
+
+MARKS = {",": "comma", ".": "point"}
+_OTHER = {",": ".", ".": ","}
+_EXPONENT = r"([eE][+-]?[0-9]+)?"
+_DECIMAL = {mark: re.compile(rf"[+-]?([0-9]+[{mark}][0-9]*|[{mark}][0-9]+){_EXPONENT}") for mark in MARKS}
+_AMBIGUOUS = {mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}") for mark in MARKS}
+_GROUPED = {
+    mark: re.compile(
+        rf"[+-]?[1-9][0-9]{{0,2}}(([{mark}][0-9]{{3}}){{2,}}|([{mark}][0-9]{{3}})+[{other}][0-9]*){_EXPONENT}"
+    )
+    for mark, other in _OTHER.items()
+}
+_CODES = re.compile("[1-9],[1-9]")
+_WHOLE = re.compile(r"[+-]?[1-9][0-9]*")
+_ADVICE = "or leave the column out (ignore)."
+
+
+class Found(NamedTuple):
+    """A cell and its place in the file."""
+
+    cell: str
+    place: str
+
+
+@dataclass
+class Evidence:
+    """First cells of a column that show how its numbers are written.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    decimal : dict of str to Found
+        By mark, a cell in which it can only be a decimal mark.
+    ambiguous : dict of str to Found
+        By mark, a cell in which it may be a decimal mark or separate thousands.
+    grouped : Found or None
+        A cell that has thousands separators.
+    short, long : str or None
+        A whole number other than 0 of at most three digits, and one of more.
+    has_codes_only : bool
+        Whether all decimal commas stand between two digits from 1 to 9, as in ``1,2``, which may be a list of codes.
+    """
+
+    name: str
+    decimal: dict[str, Found] = field(default_factory=dict)
+    ambiguous: dict[str, Found] = field(default_factory=dict)
+    grouped: Found | None = None
+    short: str | None = None
+    long: str | None = None
+    has_codes_only: bool = True
+
+    def add(self, cell: str, place: str) -> bool:
+        """Record a cell without blanks around it, and return whether it is a number with a mark."""
+        for mark in MARKS:
+            if mark not in cell:
+                continue
+            if _GROUPED[mark].fullmatch(cell):
+                self.grouped = self.grouped or Found(cell, place)
+                return True
+            for pattern, found in ((_AMBIGUOUS, self.ambiguous), (_DECIMAL, self.decimal)):
+                if pattern[mark].fullmatch(cell):
+                    found.setdefault(mark, Found(cell, place))
+                    self.has_codes_only = self.has_codes_only and _CODES.fullmatch(cell) is not None
+                    return True
+        if _WHOLE.fullmatch(cell):
+            if len(cell.lstrip("+-")) > 3:
+                self.long = self.long or cell
+            else:
+                self.short = self.short or cell
+        return False
+
+    def needs(self, cell: str) -> bool:
+        """Whether a cell may add anything to what is recorded."""
+        has_comma, has_point = "," in cell, "." in cell
+        if has_comma != has_point:
+            return ("," if has_comma else ".") not in self.decimal or (has_comma and self.has_codes_only)
+        return has_comma or (cell != "0" and (self.long if len(cell) > 3 else self.short) is None)
+
+    def with_mark(self, mark: str) -> Found | None:
+        """Return a cell that has the mark, or None."""
+        return self.decimal.get(mark) or self.ambiguous.get(mark)
+
+    def fits_thousands(self, mark: str) -> bool:
+        """Whether all numbers can have thousands separators, some are below 1000, and none above has none."""
+        return mark in self.ambiguous and mark not in self.decimal and self.short is not None and self.long is None
+
+
+def gather(
+    rows: Iterable[tuple[int, Sequence[str]]], columns: Mapping[int, str], path: Path, missing: str | None = None
+) -> list[Evidence]:
+    """Collect the evidence of all rows.
+
+    Parameters
+    ----------
+    rows : iterable of (int, sequence of str)
+        Line and cells of each row, without the header.
+    columns : mapping of int to str
+        Positions and names of the columns of numbers.
+    path : Path
+        The file, for messages.
+    missing : str or None, default=None
+        Text of a missing number.
+
+    Returns
+    -------
+    list of Evidence
+        One for each column.
+
+    Examples
+    --------
+    >>> found = gather([(2, ["0,5", "1"]), (3, ["1,392", "0"])], {0: "height", 1: "label_a"}, Path("plants.csv"))
+    >>> found[0].decimal[","]
+    Found(cell='0,5', place='plants.csv, data row 1 (line 2)')
+    """
+    found = {at: Evidence(name) for at, name in columns.items()}
+    for number, (line, cells) in enumerate(rows, start=1):
+        for at, evidence in found.items():
+            cell = cells[at].strip() if at < len(cells) else ""
+            if cell != missing and evidence.needs(cell):
+                evidence.add(cell, f"{path}, data row {number} (line {line})")
+    return list(found.values())
+
+
+class Decimals(NamedTuple):
+    """How the numbers of a table are written.
+
+    Attributes
+    ----------
+    mark : str
+        Decimal mark, a comma or a point.
+    example : tuple of (str, str) or None
+        A number with that mark and its column.
+    doubts : tuple of str
+        A sentence for each column of which another reading is possible.
+    """
+
+    mark: str = "."
+    example: tuple[str, str] | None = None
+    doubts: tuple[str, ...] = ()
+
+    def numbers(self, cells: Sequence[str], missing: str | None = None) -> Sequence[str]:
+        """Return the cells with decimal points, except for the text of a missing number.
+
+        Examples
+        --------
+        >>> Decimals(",").numbers(["0,5", "7", "a, b"])
+        ['0.5', '7', 'a, b']
+        """
+        if self.mark == ".":
+            return cells
+        return [_with_point(cell) if "," in cell and cell.strip() != missing else cell for cell in cells]
+
+    def log(self, path: Path) -> None:
+        """Log how the numbers of a file are read."""
+        such_as = ', such as "{}" in column "{}"'.format(*self.example) if self.example else ""
+        logger.info("%s: numbers are read with decimal %ss%s.", path, MARKS[self.mark], such_as)
+        for doubt in self.doubts:
+            logger.warning("warning: %s", doubt)
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if _DECIMAL[","].fullmatch(cell.strip()) else cell
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How the numbers were written that a model learned from.
+
+    Attributes
+    ----------
+    mark : str
+        Decimal mark, a comma or a point.
+    whole : collection of str
+        Columns that held whole numbers only.
+    """
+
+    mark: str = "."
+    whole: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse other marks, as in a damaged file."""
+        if self.mark not in MARKS:
+            raise ValueError(f"decimal mark {self.mark!r}")
+
+
+def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learned | None = None) -> Decimals:
+    """Decide how the numbers of a table are written.
+
+    A number that can only be read one way decides for its column and for ambiguous ones, such as ``1,392``, that have
+    the same mark. Where no number decides, a point is a decimal point unless the column fits thousands separators, and
+    a comma is refused. Between commas, a point is always a decimal point. A model that learned from the same mark
+    decides, too.
+
+    Parameters
+    ----------
+    found : sequence of Evidence
+        One for each column of numbers.
+    path : Path
+        The file, for messages.
+    separator : str
+        Character between cells.
+    learned : Learned or None, default=None
+        What is known from the table that a model learned from.
+
+    Returns
+    -------
+    Decimals
+
+    Raises
+    ------
+    DataError
+        When a number has thousands separators, the marks of columns disagree, or nothing tells.
+
+    Examples
+    --------
+    >>> height, count = Evidence("height"), Evidence("count")
+    >>> height.add("0,5", "row 1"), count.add("1,392", "row 1")
+    (True, True)
+    >>> decide([height, count], Path("plants.csv"), ";").mark
+    ','
+    """
+    _refuse_groups(found)
+    _refuse_two_marks(found)
+    mark = next((mark for mark in MARKS if any(one.with_mark(mark) for one in found)), None)
+    if mark is None:
+        return Decimals(learned.mark if learned else ".")
+    by_format = separator == "," and mark == "."
+    examples = [(one.decimal[mark].cell, one.name) for one in found if mark in one.decimal]
+    unclear = [one for one in found if mark in one.ambiguous and mark not in one.decimal]
+    changed = [one for one in unclear if learned and one.name in learned.whole]
+    if changed and not by_format:
+        raise _thousands(changed[0], mark, "and the model learned from whole numbers in this column")
+    if not examples:
+        _refuse_unclear(unclear, mark, by_format=by_format, learned=learned)
+    if mark == "," and examples and all(one.has_codes_only for one in found):
+        return Decimals(mark, examples[0], tuple(_code(one) for one in found if mark in one.decimal))
+    doubtful = changed if by_format else [one for one in unclear if not examples or one.fits_thousands(mark)]
+    return Decimals(mark, examples[0] if examples else None, tuple(_doubt(one, mark) for one in doubtful))
+
+
+def codes_with_commas(found: Collection[Evidence]) -> set[str]:
+    """Return the names of columns whose commas cannot be decimal, because other columns have points.
+
+    Examples
+    --------
+    >>> height, codes = Evidence("height"), Evidence("codes")
+    >>> height.add("0.5", "row 1"), codes.add("1,2", "row 1")
+    (True, True)
+    >>> codes_with_commas([height, codes])
+    {'codes'}
+    """
+    if not any(one.with_mark(".") for one in found):
+        return set()
+    return {one.name for one in found if "," in one.decimal}
+
+
+def _refuse_groups(found: Sequence[Evidence]) -> None:
+    for one in found:
+        if one.grouped:
+            cell, place = one.grouped
+            mark = min(MARKS, key=lambda mark: cell.find(mark) % (len(cell) + 1))
+            raise DataError(
+                f'{place}, column "{one.name}": the {MARKS[mark]} in "{cell}" looks like a thousands separator. Write '
+                f"{cell.replace(mark, '')}, {_ADVICE}"
+            )
+
+
+def _refuse_two_marks(found: Sequence[Evidence]) -> None:
+    columns = {mark: [one for one in found if one.with_mark(mark)] for mark in MARKS}
+    if not all(columns.values()):
+        return
+    certain = [mark for mark in MARKS if any(mark in one.decimal for one in found)]
+    if len(certain) == 1:
+        (mark,) = certain
+        known = next(one for one in found if mark in one.decimal)
+        because = f'because "{known.decimal[mark].cell}" in column "{known.name}" has a decimal {MARKS[mark]}'
+        raise _thousands(columns[_OTHER[mark]][0], _OTHER[mark], because)
+    rare = min(MARKS, key=lambda mark: len(columns[mark]))
+    one, other = columns[rare][0], columns[_OTHER[rare]][0]
+    cell, place = one.with_mark(rare)
+    raise DataError(
+        f'{place}, column "{one.name}": "{cell}" has a {MARKS[rare]}, but "{other.with_mark(_OTHER[rare]).cell}" in '
+        f'column "{other.name}" has a {MARKS[_OTHER[rare]]}. Write all numbers with the same decimal mark, {_ADVICE}'
+    )
+
+
+def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, learned: Learned | None) -> None:
+    """Raise where no number of the table tells what its ambiguous numbers are."""
+    if learned:
+        if learned.mark != mark:
+            raise _thousands(unclear[0], mark, f"and the model learned from decimal {MARKS[learned.mark]}s")
+        return
+    if by_format:
+        return
+    if fitting := [one for one in unclear if one.fits_thousands(mark)]:
+        raise _thousands(fitting[0], mark, f'because "{fitting[0].short}" has none')
+    if mark == ",":
+        raise _thousands(unclear[0], mark, "and no number in the table shows that it is a decimal comma")
+
+
+def _thousands(one: Evidence, mark: str, because: str) -> DataError:
+    cell, place = one.ambiguous[mark]
+    return DataError(
+        f'{place}, column "{one.name}": the {MARKS[mark]} in "{cell}" looks like a thousands separator, {because}. '
+        f"Write {cell.replace(mark, '')} or {cell}0, {_ADVICE}"
+    )
+
+
+def _code(one: Evidence) -> str:
+    cell, place = one.decimal[","]
+    return (
+        f'{place}, column "{one.name}": "{cell}" is read as {cell.replace(",", ".")}. If it is a list of codes, write '
+        "a column of 0 and 1 for each code, or leave the column out (ignore)."
+    )
+
+
+def _doubt(one: Evidence, mark: str) -> str:
+    cell, place = one.ambiguous[mark]
+    return (
+        f'{place}, column "{one.name}": "{cell}" is read as {cell.replace(mark, ".")}. If its {MARKS[mark]} separates '
+        f"thousands, write {cell.replace(mark, '')}."
+    )
