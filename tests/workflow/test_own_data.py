@@ -229,7 +229,9 @@ def test_what_the_file_was_read_as_is_told(study):
     code, output = mine.run("results/datasets/mine.npz")
     assert code == 0, output
     log = (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
-    assert "mine.csv: read as gzip-compressed text, cells between semicolons, with decimal commas." in log
+    assert "mine.csv: read as gzip-compressed text, cells between semicolons." in log
+    assert "mine.csv: numbers are read with decimal commas, such as" in log
+    assert "mine.csv: numbers are read with decimal commas, such as" in output
 
 
 def told(mine, table):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfold.datasets import formats
-from fairfold.datasets.recognition import other_format, other_separator
+from fairfold.datasets.recognition import Dialect, dialect_of, other_format
 from fairfold.errors import DataError
 
 TABLE = "height,label_a\n0.5,1\n1.5,0\n"
@@ -72,13 +72,20 @@ def test_text_that_begins_like_another_format_is_text(name, tmp_path):
         ("a;b;c\n1;2;0\n3;4;1\n", ";"),
         ("a;b;c\n1,5;2,5;0\n3;4,5;1\n", ";"),
         ("height, cm;b;c\n1;2;0\n3;4;1\n", ";"),
+        ("Length, mm;count\n-0,2;11\n0,4;13\n", ";"),
         ("a\tb\n1\t0\n\n2\t1\n", "\t"),
+        ('"a"\t"b"\n1\t0\n', "\t"),
+        ('"a"\t"b"\n"1"\t1\t0\n"2"\t1\t1\n', "\t"),  # names of rows, as R writes them
         ("a|b\n1|0\n", "|"),
         ("1;2;classA\n3;4;classB\n", ";"),
+        ('a;note\n1;"x, y"\n2;"two\nlines, of text"\n', ";"),
+        ("a;b;c\n1;2;3\n4;5\n6;7;8\n", ";"),  # a short row
+        ("sep=|\na;b|c\n1|2\n", "|"),
+        ('"sep=;"\r\na,b\r\n', ";"),
     ],
 )
-def test_other_separators_are_told(text, separator):
-    assert other_separator(text) == separator
+def test_other_separators_are_detected(text, separator):
+    assert dialect_of(text).separator == separator
 
 
 @pytest.mark.parametrize(
@@ -91,10 +98,11 @@ def test_other_separators_are_told(text, separator):
         "a;b\n1\n2\n",  # one column of an odd name
         '"one\ntwo;three",y\n1,2\n',
         "x\ty,z\n1,2\n",
+        "x,y\n1;2,3;4\n5;6,7;8\n",
     ],
 )
 def test_commas_are_not_taken_for_others(text):
-    assert other_separator(text) is None
+    assert dialect_of(text) == Dialect(",")
 
 
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n,\"'"), min_size=1, max_size=8)
@@ -104,4 +112,17 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n,\"'"), m
 @given(st.lists(cells, min_size=2, max_size=4), st.integers(1, 5))
 def test_no_table_of_numbers_under_any_header_is_misjudged(header, n_rows):
     lines = [",".join(header), *[",".join(["1"] * len(header))] * n_rows]
-    assert other_separator("\n".join(lines)) is None
+    assert dialect_of("\n".join(lines)) == Dialect(",")
+
+
+def test_a_cell_that_is_cut_off_does_not_hide_the_dialect():
+    text = 'a;note\n1;"x, y"\n2;"cut, of'
+    assert dialect_of(text, is_whole=False).separator == ";"
+    assert dialect_of(text.partition("cut")[0], is_whole=False).separator == ";"
+
+
+def test_backslashes_escape_only_where_quotes_tell():
+    assert dialect_of('a;b\n1;"say \\"hi\\""\n').escape == "\\"
+    assert dialect_of('a;b\n1;say \\"hi\\"\n').escape == "\\"
+    assert dialect_of('a;b\n1;"C:\\"\n2;"say ""hi"""\n').escape is None
+    assert dialect_of("a;b\n1;C:\\x\n").escape is None

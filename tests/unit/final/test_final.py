@@ -298,7 +298,7 @@ def test_a_file_that_does_not_fit_is_refused_in_one_sentence_and_nothing_written
     [
         (b"", "is empty"),
         (b"\x1f\x8b\x08", "cannot be read as a table"),
-        (b"a,b,c,d\n1,2,3,4\n1,2,3\n", r"data row 2 \(line 3\): found 3 cells for 4 columns"),
+        (b"a,b,c,d\n1,2,3,4\n1,2,3\n", r"data row 2 \(line 3\): found 3 cells, but there are 4 columns"),
         (b"a,b,c,d\n1,2,3,\xff\n", r"data row 1 \(line 2\), column 'd': found 'ÿ', which is not a number"),
     ],
 )

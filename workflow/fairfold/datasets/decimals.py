@@ -7,6 +7,7 @@ disagree or where nothing tells, so that no number is changed without a word.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -172,10 +173,21 @@ class Decimals(NamedTuple):
 
     def log(self, path: Path) -> None:
         """Log how the numbers of a file are read."""
-        such_as = ', such as "{}" in column "{}"'.format(*self.example) if self.example else ""
+        such_as = f', such as "{self.example[0]}" in column {quoted(self.example[1])}' if self.example else ""
         logger.info("%s: numbers are read with decimal %ss%s.", path, MARKS[self.mark], such_as)
         for doubt in self.doubts:
             logger.warning("warning: %s", doubt)
+
+
+def quoted(name: str) -> str:
+    """Return a name between quotes on one line.
+
+    Examples
+    --------
+    >>> quoted("Length, mm")
+    '"Length, mm"'
+    """
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _with_point(cell: str) -> str:
@@ -277,11 +289,11 @@ def codes_with_commas(found: Collection[Evidence]) -> set[str]:
 def _refuse_groups(found: Sequence[Evidence]) -> None:
     for one in found:
         if one.grouped:
-            cell, place = one.grouped
-            mark = min(MARKS, key=lambda mark: cell.find(mark) % (len(cell) + 1))
+            cell = one.grouped.cell
+            mark = next(character for character in cell if character in MARKS)
             raise DataError(
-                f'{place}, column "{one.name}": the {MARKS[mark]} in "{cell}" looks like a thousands separator. Write '
-                f"{cell.replace(mark, '')}, {_ADVICE}"
+                f'{_where(one, one.grouped)}: the {MARKS[mark]} in "{cell}" looks like a thousands separator. '
+                f"Write {cell.replace(mark, '')}, {_ADVICE}"
             )
 
 
@@ -293,14 +305,15 @@ def _refuse_two_marks(found: Sequence[Evidence]) -> None:
     if len(certain) == 1:
         (mark,) = certain
         known = next(one for one in found if mark in one.decimal)
-        because = f'because "{known.decimal[mark].cell}" in column "{known.name}" has a decimal {MARKS[mark]}'
+        because = f'because "{known.decimal[mark].cell}" in column {quoted(known.name)} has a decimal {MARKS[mark]}'
         raise _thousands(columns[_OTHER[mark]][0], _OTHER[mark], because)
     rare = min(MARKS, key=lambda mark: len(columns[mark]))
-    one, other = columns[rare][0], columns[_OTHER[rare]][0]
-    cell, place = one.with_mark(rare)
+    usual = _OTHER[rare]
+    one, other = columns[rare][0], columns[usual][0]
+    cell, other_cell = one.with_mark(rare), other.with_mark(usual).cell
     raise DataError(
-        f'{place}, column "{one.name}": "{cell}" has a {MARKS[rare]}, but "{other.with_mark(_OTHER[rare]).cell}" in '
-        f'column "{other.name}" has a {MARKS[_OTHER[rare]]}. Write all numbers with the same decimal mark, {_ADVICE}'
+        f'{_where(one, cell)}: "{cell.cell}" has a {MARKS[rare]}, but "{other_cell}" in column {quoted(other.name)} '
+        f"has a {MARKS[usual]}. Write all numbers with the same decimal mark, {_ADVICE}"
     )
 
 
@@ -319,24 +332,28 @@ def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, 
 
 
 def _thousands(one: Evidence, mark: str, because: str) -> DataError:
-    cell, place = one.ambiguous[mark]
+    found = one.ambiguous[mark]
     return DataError(
-        f'{place}, column "{one.name}": the {MARKS[mark]} in "{cell}" looks like a thousands separator, {because}. '
-        f"Write {cell.replace(mark, '')} or {cell}0, {_ADVICE}"
+        f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}. '
+        f"Write {found.cell.replace(mark, '')} or {found.cell}0, {_ADVICE}"
     )
 
 
 def _code(one: Evidence) -> str:
-    cell, place = one.decimal[","]
+    found = one.decimal[","]
     return (
-        f'{place}, column "{one.name}": "{cell}" is read as {cell.replace(",", ".")}. If it is a list of codes, write '
-        "a column of 0 and 1 for each code, or leave the column out (ignore)."
+        f'{_where(one, found)}: "{found.cell}" is read as {found.cell.replace(",", ".")}. If it is a list of codes, '
+        "write a column of 0 and 1 for each code, or leave the column out (ignore)."
     )
 
 
 def _doubt(one: Evidence, mark: str) -> str:
-    cell, place = one.ambiguous[mark]
+    found = one.ambiguous[mark]
     return (
-        f'{place}, column "{one.name}": "{cell}" is read as {cell.replace(mark, ".")}. If its {MARKS[mark]} separates '
-        f"thousands, write {cell.replace(mark, '')}."
+        f'{_where(one, found)}: "{found.cell}" is read as {found.cell.replace(mark, ".")}. '
+        f"If its {MARKS[mark]} separates thousands, write {found.cell.replace(mark, '')}."
     )
+
+
+def _where(one: Evidence, found: Found) -> str:
+    return f"{found.place}, column {quoted(one.name)}"

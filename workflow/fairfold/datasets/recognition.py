@@ -130,8 +130,8 @@ class Dialect(NamedTuple):
 def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     r"""Detect the dialect of a delimited text on its logical rows, with quotes honored.
 
-    Each separator is scored by the share of rows that have the most frequent width, times the share of their cells
-    that are numbers, truths or empty. Commas win ties. Quotes are doubled, as in RFC 4180, unless backslashes before
+    A separator that makes all rows equally wide is preferred. Otherwise, and among several, each is scored by the share
+    of rows that have the most frequent width, times the share of their cells that are numbers, truths or empty. Commas win ties. Quotes are doubled, as in RFC 4180, unless backslashes before
     them fit better, as R and the csv module can write them. A first line such as ``sep=;``, which Excel reads,
     decides alone.
 
@@ -153,15 +153,15 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     >>> dialect_of('"a"\t"b"\n1\t2\n').name
     'tabs'
     """
-    if declared := _DECLARED.match(text):
-        return Dialect(declared["separator"], n_skipped=1)
-    dialects = [Dialect(separator) for separator in SEPARATORS]
+    declared = _DECLARED.match(text)
+    separators, n_skipped = ([declared["separator"]], 1) if declared else (SEPARATORS, 0)
+    dialects = [Dialect(separator, n_skipped=n_skipped) for separator in separators]
     fits = [_fit(text, dialect, is_whole) for dialect in dialects]
     if "\\" in text and not any(fit.share == 1 for fit in fits):
-        escaped = [Dialect(separator, escape="\\") for separator in SEPARATORS]
+        escaped = [dialect._replace(escape="\\") for dialect in dialects]
         dialects += escaped
         fits += [_fit(text, dialect, is_whole) for dialect in escaped]
-    scores = [fit.share * (_OF_TEXT + fit.typed) for fit in fits]
+    scores = [(fit.share == 1, fit.share * (_OF_TEXT + fit.typed)) for fit in fits]
     return dialects[scores.index(max(scores))]
 
 
