@@ -94,7 +94,7 @@ def strip(cells):
     return [cell.strip() for cell in cells]
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(files())
 def test_any_delimited_text_is_read_right_or_refused(tmp_path_factory, file):
     content, header, found, notation, separator = file

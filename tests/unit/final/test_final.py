@@ -13,6 +13,7 @@ import pytest
 from fairfold.__main__ import main
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
+from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError
 from fairfold.final import load_final
 from fairfold.final.card import model_card, recommended_model
@@ -366,3 +367,43 @@ def test_the_recommended_model_is_the_best_by_average_precision():
     assert recommended_model(table, "toy") == "b"
     with pytest.raises(ModelError, match=r"no model has a score in every fold of other; name one as final\.model"):
         recommended_model(table, "other")
+
+
+def whole_and_commas(data):
+    """Return the data with counts as feature ``a``, as from a table with decimal commas."""
+    X = np.column_stack([np.arange(800, 800 + 7 * len(data.X), 7), data.X[:, 1:]])
+    return replace(data, X=X, decimal_mark=",")
+
+
+def test_a_model_keeps_how_its_numbers_were_written(data, tmp_path):
+    final = fit_final(whole_and_commas(data), "logistic", {}, seed=1)
+    assert final.learned == Learned(",", ("a",))
+    final.save(tmp_path)
+    home = load_final(tmp_path)
+    assert home.learned.mark == "," and list(home.learned.whole) == ["a"]
+    columns = json.loads((tmp_path / "columns.json").read_text())
+    (tmp_path / "columns.json").write_text(json.dumps(columns | {"numbers": {"mark": "x", "whole": []}}))
+    with pytest.raises(ModelError, match=r"columns\.json is damaged"):
+        load_final(tmp_path)
+    (tmp_path / "columns.json").write_text(json.dumps({k: v for k, v in columns.items() if k != "numbers"}))
+    assert load_final(tmp_path).learned is None  # of an earlier version
+
+
+def test_new_numbers_are_read_as_they_are_written_or_refused(data, tmp_path):
+    fit_final(whole_and_commas(data), "logistic", {}, seed=1).save(tmp_path / "home")
+
+    def predicted(text):
+        (tmp_path / "new.csv").write_text(text)
+        words = [sys.executable, "-m", "fairfold", "predict", "home", "new.csv", "-o", "found.csv"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        return done.stderr, (tmp_path / "found.csv").read_bytes() if done.returncode == 0 else None
+
+    said, commas = predicted("a;b;c;d\n808;0,5;1,125;0,25\n1392;0,75;0;1\n")
+    assert 'new.csv: numbers are read with decimal commas, such as "0,5" in column "b".' in said
+    said, points = predicted("a,b,c,d\n808,0.5,1.125,0.25\n1392,0.75,0,1\n")
+    assert 'new.csv: numbers are read with decimal points, such as "0.5" in column "b".' in said
+    assert commas == points is not None
+    for thousands in ("a;b;c;d\n808;0,5;1,125;0,25\n1.392;0,75;0;1\n", "a\tb\tc\td\n808\t0,5\t1\t1\n1,392\t0\t1\t1\n"):
+        said, found = predicted(thousands)
+        assert found is None and "looks like a thousands separator" in said
+        assert said.splitlines()[-1].startswith('DataError: new.csv, data row 2 (line 3), column "a": the ')

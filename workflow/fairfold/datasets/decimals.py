@@ -306,7 +306,8 @@ def _refuse_two_marks(found: Sequence[Evidence]) -> None:
         (mark,) = certain
         known = next(one for one in found if mark in one.decimal)
         because = f'because "{known.decimal[mark].cell}" in column {quoted(known.name)} has a decimal {MARKS[mark]}'
-        raise _thousands(columns[_OTHER[mark]][0], _OTHER[mark], because)
+        one, other = columns[_OTHER[mark]][0], _OTHER[mark]
+        raise _thousands(one, other, because, one.ambiguous[other].cell.replace(other, mark))
     rare = min(MARKS, key=lambda mark: len(columns[mark]))
     usual = _OTHER[rare]
     one, other = columns[rare][0], columns[usual][0]
@@ -331,11 +332,12 @@ def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, 
         raise _thousands(unclear[0], mark, "and no number in the table shows that it is a decimal comma")
 
 
-def _thousands(one: Evidence, mark: str, because: str) -> DataError:
+def _thousands(one: Evidence, mark: str, because: str, decimal: str | None = None) -> DataError:
+    """Return an error that offers the number without a separator and the ``decimal``, by default with four digits."""
     found = one.ambiguous[mark]
     return DataError(
         f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}. '
-        f"Write {found.cell.replace(mark, '')} or {found.cell}0, {_ADVICE}"
+        f"Write {found.cell.replace(mark, '')} or {decimal or found.cell + '0'}, {_ADVICE}"
     )
 
 

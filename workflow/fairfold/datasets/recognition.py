@@ -131,9 +131,9 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     r"""Detect the dialect of a delimited text on its logical rows, with quotes honored.
 
     A separator that makes all rows equally wide is preferred. Otherwise, and among several, each is scored by the share
-    of rows that have the most frequent width, times the share of their cells that are numbers, truths or empty. Commas win ties. Quotes are doubled, as in RFC 4180, unless backslashes before
-    them fit better, as R and the csv module can write them. A first line such as ``sep=;``, which Excel reads,
-    decides alone.
+    of rows that have the most frequent width, times the share of their cells that are numbers, truths or empty. Commas
+    win ties. Quotes are doubled, as in RFC 4180, unless backslashes before them fit better, as R and the csv module can
+    write them. A first line such as ``sep=;``, which Excel reads, decides the separator alone.
 
     Parameters
     ----------
