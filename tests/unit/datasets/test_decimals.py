@@ -154,6 +154,12 @@ def test_the_log_says_how_decimals_are_read(tmp_path, caplog, text, said):
     assert all(part in message for part, message in zip(said, found, strict=True))
 
 
+def test_many_doubts_are_counted(tmp_path, caplog):
+    columns = [[f"x{n}", "1.392", "2.345"] for n in range(9)]
+    read(tmp_path, table("\t", *columns, LABEL[:3]))
+    assert len(caplog.records) == 4 and caplog.messages[-1].endswith("mine: 6 more columns are in doubt.")
+
+
 def test_the_text_of_missing_numbers_is_no_evidence(tmp_path):
     text = table(";", ["x", "0,5", "-9.99", "2"], LABEL)
     np.testing.assert_array_equal(read(tmp_path, text, missing="-9.99").values[:, 0], [0.5, np.nan, 2])

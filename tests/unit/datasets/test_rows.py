@@ -211,3 +211,22 @@ def test_an_index_with_a_name_is_a_column(tmp_path, write):
     assert table.columns == ("x", "label_a") and table.text["sample"].tolist() == ["s1", "s2"]
     frame.set_axis(["k", "l"]).to_parquet(tmp_path / "unnamed")
     assert formats.read_csv(tmp_path / "unnamed", text_columns=["sample"]).columns == ("x", "label_a")
+
+
+def test_names_of_rows_without_a_header_are_refused_with_advice(tmp_path):
+    (tmp_path / "t").write_text('"x"\t"label_a"\n"1"\t0.5\t1\n"2"\t1.5\t0\n')  # R's write.table
+    with pytest.raises(
+        DataError, match=r"found 3 cells, but there are 2 columns\. .* write the table with row\.names = F"
+    ):
+        formats.read_csv(tmp_path / "t")
+
+
+def test_an_empty_cell_of_a_single_column_is_a_row(tmp_path):
+    (tmp_path / "t").write_text('x\n1\n""\n2\n')
+    np.testing.assert_array_equal(formats.read_csv(tmp_path / "t", gaps=True).values.ravel(), [1, np.nan, 2])
+
+
+def test_a_first_line_for_excel_counts_as_a_line(tmp_path):
+    (tmp_path / "t").write_text("sep=;\na;b\n1;2\n3;x\n")
+    with pytest.raises(DataError, match=r"data row 2 \(line 4\), column 'b': found 'x'"):
+        formats.read_csv(tmp_path / "t")

@@ -32,6 +32,7 @@ _GROUPED = {
 }
 _CODES = re.compile("[1-9],[1-9]")
 _WHOLE = re.compile(r"[+-]?[1-9][0-9]*")
+_MOST_DOUBTS = 3  # on the screen and in the log
 _ADVICE = "or leave the column out (ignore)."
 
 
@@ -175,8 +176,10 @@ class Decimals(NamedTuple):
         """Log how the numbers of a file are read."""
         such_as = f', such as "{self.example[0]}" in column {quoted(self.example[1])}' if self.example else ""
         logger.info("%s: numbers are read with decimal %ss%s.", path, MARKS[self.mark], such_as)
-        for doubt in self.doubts:
+        for doubt in self.doubts[:_MOST_DOUBTS]:
             logger.warning("warning: %s", doubt)
+        if len(self.doubts) > _MOST_DOUBTS:
+            logger.warning("warning: %s: %d more columns are in doubt.", path, len(self.doubts) - _MOST_DOUBTS)
 
 
 def quoted(name: str) -> str:

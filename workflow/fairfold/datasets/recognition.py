@@ -157,8 +157,9 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     separators, n_skipped = ([declared["separator"]], 1) if declared else (SEPARATORS, 0)
     dialects = [Dialect(separator, n_skipped=n_skipped) for separator in separators]
     fits = [_fit(text, dialect, is_whole) for dialect in dialects]
-    if "\\" in text and not any(fit.share == 1 for fit in fits):
-        escaped = [dialect._replace(escape="\\") for dialect in dialects]
+    if not any(fit.share == 1 for fit in fits):
+        escaping = [one for one in dialects if '\\"' in text or f"\\{one.separator}" in text]
+        escaped = [dialect._replace(escape="\\") for dialect in escaping]
         dialects += escaped
         fits += [_fit(text, dialect, is_whole) for dialect in escaped]
     scores = [(fit.share == 1, fit.share * (_OF_TEXT + fit.typed)) for fit in fits]
