@@ -128,19 +128,13 @@ def read_csv(
     else:
         columns = [f"column_{position}" for position in range(1, len(first) + 1)]
         rows = itertools.chain([(line, first)], rows)
-    text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
     left_out = ignored_columns(ignored, columns, path)
+    text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
     apart = {*text_at, *map(columns.index, left_out)}
-    layout = _Layout(
-        columns=columns,
-        numeric=[at for at in range(len(columns)) if at not in apart],
-        text=text_at,
-        may_lack={columns.index(name) for name in categorical if gaps},
-        missing=missing,
-        gaps=gaps,
-    )
-    names = {at: columns[at] for at in layout.numeric}
-    layout = layout._replace(decimals=_decimals(file, names, missing, header=header))
+    numeric = [at for at in range(len(columns)) if at not in apart]
+    may_lack = {columns.index(name) for name in categorical if gaps}
+    decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header=header)
+    layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
     found = _read_bulk(file, line if header else 0, layout) or _read_rows(path, rows, layout)
     return Table(
         columns=tuple(columns[at] for at in layout.numeric),
@@ -149,7 +143,7 @@ def read_csv(
         text={columns[at]: np.array(classes) for at, classes in found.texts.items()},
         ignored=tuple(left_out),
         header=tuple(columns),
-        decimal_mark=layout.decimals.mark,
+        decimal_mark=decimals.mark,
     )
 
 
@@ -182,7 +176,7 @@ class _Layout(NamedTuple):
     may_lack: set[int]
     missing: str | None
     gaps: bool
-    decimals: Decimals = Decimals()
+    decimals: Decimals
 
     def text_of(self, cell: str, at: int, place: str) -> str:
         return _text(cell, self.columns[at], place, self.missing, gaps=at in self.may_lack)
