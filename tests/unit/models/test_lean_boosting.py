@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fairfold.models.lean_boosting import LeanBoosting, value_counts
 
-KINDS = ["continuous", "constant", "binary", "few", "gaps", "words", "rare words"]
+KINDS = ["continuous", "constant", "binary", "few", "gaps", "many gaps", "words", "rare words"]
 
 
 def features(kind):
@@ -22,6 +22,9 @@ def features(kind):
     X = np.floor(X * (2 if kind == "binary" else 9))
     if kind == "gaps":
         X[random.random(X.shape) < 0.2] = np.nan
+    if kind == "many gaps":  # from all values to 1 in 300
+        X[np.arange(300)[:, np.newaxis] >= np.linspace(300, 1, 12)] = np.nan
+        X = random.permuted(X, axis=0)
     return X
 
 
@@ -64,7 +67,33 @@ def test_sparse_features_are_refused_as_by_scikit_learn():
         LeanBoosting().fit(sparse.csr_matrix(features("words")), labels(features("words")))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "gaps"])
+@pytest.mark.parametrize("min_samples_leaf", [1, 20])
+def test_a_feature_without_values_is_left_out(min_samples_leaf):
+    X = features("continuous")
+    y, settings = labels(X), {"max_iter": 5, "random_state": 0, "min_samples_leaf": min_samples_leaf}
+    whole = LeanBoosting(**settings).fit(X[:, 1:], y)
+    X[:, 0] = np.nan
+    model = LeanBoosting(**settings).fit(X, y)
+    assert model.searched_.tolist() == list(range(1, 12))
+    X[:5, 0] = 1.0  # values that training lacks
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X[:, 1:]))
+
+
+def test_a_feature_with_values_in_samples_of_no_weight_only_is_left_out():
+    X, weights = features("continuous"), np.ones(300)
+    y = labels(X)
+    X[50:, 0], weights[:50] = np.nan, 0
+    assert LeanBoosting(max_iter=2).fit(X, y, weights).searched_.tolist() == list(range(1, 12))
+
+
+def test_features_without_values_alone_predict_the_share():
+    X, y = np.full((300, 2), np.nan), labels(features("continuous"))
+    model = LeanBoosting(max_iter=5).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean())
+    np.testing.assert_array_equal(model.predict_proba(np.ones((300, 2))), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "gaps" not in kind])
 def test_counts_of_values(kind):
     X = features(kind)
     n_values, most = value_counts(X)
