@@ -18,6 +18,9 @@ _CELLS_AT_ONCE = 65_536
 Matrix = np.ndarray | sparse.csr_array
 """Features or labels, (n_samples, n_columns), dense or sparse by rows."""
 
+GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
+"""Lower-case texts that stand for a missing value in files and in arrays of text."""
+
 DENSE_CELLS = 50_000_000
 """Most cells, samples times labels, that a sparse matrix is made dense with; 400 MB of float64."""
 

@@ -140,7 +140,7 @@ def test_the_column_with_the_class_is_a_label(own):
     ("old", "new", "sentence"),
     [
         ("s3", "s1", r"the id 's1' in column 'sample_id' is given twice, in data rows 1 and 3 \(1 ids are repeated\)"),
-        ("s3", "", r"data row 3 \(line 4\), column 'sample_id': found '' where a class or an id is missing"),
+        ("s3", "", r"data row 3 \(line 4\), column 'sample_id': found '', but this column needs a value"),
     ],
 )
 def test_identifiers_are_there_and_differ(own, old, new, sentence):

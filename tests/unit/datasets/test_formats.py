@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import rdata
 import scipy.io
 import xarray
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from pyarrow import feather, parquet
 from scipy import sparse
 
 from fairfold.datasets import formats
@@ -31,6 +33,10 @@ def write(tmp_path):
         return path
 
     return write
+
+
+def read_parts(path):
+    return list(formats.read_csv_parts(path, lambda header: (header, [], []), rows=1))
 
 
 def message_of(read, path, *arguments, **options):
@@ -122,6 +128,28 @@ class TestCSV:
     def test_sum_that_overflows_is_no_fault(self, write):
         assert formats.read_csv(write("a.csv", "x,y\n1e308,1e308\n")).values.tolist() == [[1e308, 1e308]]
 
+    @pytest.mark.parametrize("cell", ["9007199254740993", "-9007199254740993", "9007199254740993.0", "1" * 30])
+    @pytest.mark.parametrize("read", [formats.read_csv, read_parts])
+    def test_integer_that_would_be_rounded(self, write, cell, read):
+        message = message_of(read, write("a.csv", f"x,y\n{cell},2\n"))
+        assert f"data row 1 (line 2), column 'x': found {cell}, an integer that double precision rounds to" in message
+        assert "Leave the column out (ignore)" in message
+
+    @pytest.mark.parametrize(
+        "cell", ["9007199254740992", "9007199254740994", "9007199254740993.5", "1e300", "20240112131400"]
+    )
+    def test_large_numbers_that_are_held(self, write, cell):
+        assert formats.read_csv(write("a.csv", f"x,y\n{cell},2\n")).values[0, 0] == float(cell)
+
+    @pytest.mark.parametrize("format", ["parquet", "feather"])
+    def test_integer_beside_a_gap_that_would_be_rounded(self, tmp_path, format):
+        table = pa.table({"x": pa.array([None, 2**53 + 1, 3]), "y": [1, 2, 3]})
+        writer = parquet.write_table if format == "parquet" else feather.write_feather
+        writer(table, tmp_path / "a")
+        assert "data row 2" in message_of(formats.read_csv, tmp_path / "a", gaps=True)
+        writer(table.drop_columns("x"), tmp_path / "a")
+        assert formats.read_csv(tmp_path / "a").values.tolist() == [[1], [2], [3]]
+
     def test_column_of_a_fault_beside_text_columns(self, write):
         message = message_of(formats.read_csv, write("a.csv", "k,x,y\na,1,b\n"), text_columns=["k"])
         assert "column 'y': found 'b'" in message
@@ -129,7 +157,7 @@ class TestCSV:
     @pytest.mark.parametrize("cell", ["", "?", "gap"])
     def test_missing_class(self, write, cell):
         message = message_of(formats.read_csv, write("a.csv", f"x,k\n1,{cell}\n"), text_columns=["k"], missing="gap")
-        assert f"data row 1 (line 2), column 'k': found '{cell}' where a class or an id is missing" in message
+        assert f"data row 1 (line 2), column 'k': found '{cell}', but this column needs a value" in message
 
     @pytest.mark.parametrize(("row", "found"), [("3", 1), ("3,4,5", 3), ("3,4,", 3)])
     def test_ragged_row(self, write, row, found):
@@ -332,6 +360,11 @@ class TestMat:
         for name, matrix in read.items():
             assert matrix.dtype == arrays[name].dtype
             np.testing.assert_array_equal(matrix, arrays[name])
+
+    def test_integers_that_would_be_rounded(self, tmp_path):
+        scipy.io.savemat(tmp_path / "a.mat", {"a": np.array([[2**53]]), "b": np.array([[1, 2**53 + 1]])})
+        assert formats.read_mat(tmp_path / "a.mat", ["a"])["a"].tolist() == [[2**53]]
+        assert "variable 'b': found integers above" in message_of(formats.read_mat, tmp_path / "a.mat", ["b"])
 
     def test_name_without_suffix_is_taken_as_it_is(self, tmp_path):
         scipy.io.savemat(tmp_path / "a.mat", {"a": np.eye(2)})

@@ -276,7 +276,7 @@ BAD = {
     ),
     "infinite": (lambda t: t.assign(d=np.inf), r"column 'd': found 'inf', but numbers must be finite"),
     "no row": (lambda t: t[:0], "has a header but no data row"),
-    "no id": (lambda t: t.assign(sample=["", *t["sample"][1:]]), "column 'sample': found '' where a class or an id"),
+    "no id": (lambda t: t.assign(sample=["", *t["sample"][1:]]), "column 'sample': found '', but this column needs a"),
     "twice": (lambda t: t.set_axis([*t.columns[:-1], "a"], axis=1), "column name 'a' is used twice"),
 }
 

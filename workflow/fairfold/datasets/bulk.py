@@ -20,6 +20,8 @@ import numpy as np
 from fairfold.datasets.rows import TableFile
 
 LEAST_BYTES = 1 << 25  # below that the careful reader is done in seconds
+MOST_EXACT = 2.0**53
+"""Below this size, double precision holds every integer."""
 _BLOCK = 1 << 24  # bytes
 _ODD = re.compile(r'["\x00-\x1f]')
 
@@ -83,6 +85,8 @@ def read_bulk(
                     block[:, column] = batch.column(column).to_numpy(zero_copy_only=False)
                 n_gaps = sum(batch.column(column).null_count for column in range(len(numeric)))
                 if np.count_nonzero(~np.isfinite(block)) > n_gaps:  # inf, or nan in some other spelling
+                    return None
+                if (np.abs(block) >= MOST_EXACT).any():  # perhaps an integer that was rounded
                     return None
                 numbers.frombytes(block.tobytes())
                 n_rows += batch.num_rows

@@ -23,7 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfold.datasets.formats import GAPS, PathLike, Table, check_unique, opened
+from fairfold.arrays import GAPS
+from fairfold.datasets.formats import PathLike, Table, check_unique, opened
 from fairfold.errors import DataError
 from fairfold.seeds import seed_sequence
 

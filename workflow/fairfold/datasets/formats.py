@@ -32,7 +32,8 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 from scipy import sparse
 
-from fairfold.datasets.bulk import Bulk, read_bulk
+from fairfold.arrays import GAPS
+from fairfold.datasets.bulk import MOST_EXACT, Bulk, read_bulk
 from fairfold.datasets.columns import ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.recognition import other_format
@@ -41,10 +42,9 @@ from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
 
-GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
-"""What files write, in any case, where a number is missing."""
 _TEXT_GAPS = GAPS - {"-", "nil", "none"}  # which may well be the name of a category
 
+_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
 
@@ -115,7 +115,8 @@ def read_csv(
     ------
     DataError
         When the file is no table or has no data row, a column name is absent or repeated, a row is too short or too
-        long, a cell is missing, infinite or not a number, or a number may have thousands separators.
+        long, a cell is missing, infinite, not a number, or an integer that double precision cannot hold, or a number
+        may have thousands separators.
     """
     path = Path(path)
     file = TableFile(path)
@@ -356,8 +357,8 @@ def _numbers(
     """Numbers of one row; ``columns`` is only looked at to name the one at fault."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
-        # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
-        if missing is None and math.isfinite(sum(numbers)) and "_" not in "".join(cells):
+        # float() takes 1_000 for 1000, nan and inf, and rounds large integers; only a sum of small numbers is small.
+        if missing is None and sum(map(abs, numbers)) < MOST_EXACT and "_" not in "".join(cells):
             return numbers
     numbers = (_number(cell, name, position, missing, gaps=gaps) for cell, name in zip(cells, columns, strict=True))
     return array("d", numbers)
@@ -375,6 +376,11 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
     except ValueError:
         number = math.nan
     if math.isfinite(number) and "_" not in cell:
+        if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and int(cell.partition(".")[0]) != int(number):
+            raise DataError(
+                f"{position}, column {column!r}: found {cell}, an integer that double precision rounds to "
+                f"{number:.0f}. Leave the column out (ignore), use it as the id, or subtract a constant from its values."
+            )
         return number
     if cell.casefold() in GAPS:
         fault = " where a number is missing; fill it in or remove the row, or leave the column out (ignore)."
@@ -394,8 +400,8 @@ def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: b
     # "NA" or "none" may well be the name of a class; these may not
     if cell in ("", "?", missing):
         raise DataError(
-            f"{position}, column {column!r}: found {cell!r} where a class or an id is missing; "
-            "name it or remove the row."
+            f"{position}, column {column!r}: found {cell!r}, but this column needs a value in every row. "
+            "Write the value or remove the row."
         )
     return cell
 
@@ -766,6 +772,11 @@ def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:
     for name, matrix in matrices.items():
         if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
             raise DataError(f"{path}: variable {name!r} is {matrix.dtype} of {matrix.shape}; save a full real matrix.")
+        if matrix.dtype.kind in "iu" and max(int(matrix.max()), -int(matrix.min())) > MOST_EXACT:
+            raise DataError(
+                f"{path}, variable {name!r}: found integers above 2**53, which double precision rounds. "
+                "Subtract a constant from its values, or save it as double to accept the rounding."
+            )
         _check_finite(matrix, f"{path}, variable {name!r}")
     return matrices
 

@@ -272,7 +272,11 @@ def _rows_of_columns(path: Path, head: bytes) -> Iterator[Row]:
             raise DataError(f"{path} has {len(sheets)} sheets ({', '.join(sheets)}); keep the one to read.")
         frame, names = next(iter(sheets.values())), []
     else:
-        frame = pd.read_parquet(path) if kind == "Parquet" else pd.read_feather(path)
+        from pyarrow import feather, parquet
+
+        table = parquet.read_table(path) if kind == "Parquet" else feather.read_table(path)
+        # pandas would make floats of integers with gaps, which rounds those above 2**53
+        frame = table.to_pandas(integer_object_nulls=True)
         frame = frame.reset_index([name for name in frame.index.names if name is not None])
         names = [(1, [str(name) for name in frame.columns])]
     logger.info("%s: read as %s, %d rows and %d columns.", path, kind, len(frame) - (not names), frame.shape[1])
