@@ -46,6 +46,13 @@ def test_codes():
     assert group_codes(["b", "a", "b"], 3).tolist() == [1, 0, 1]
     with pytest.raises(ModelError, match=r"groups have shape \(2,\); give one for each of the 3 samples"):
         group_codes(["b", "a"], 3)
+    for gap in ("NA", "nan", "", " ", "n/a", "?", None, np.nan):
+        with pytest.raises(
+            ModelError, match=r"groups lack 1 of 3 values, the first in row 2\. Give each row its group"
+        ):
+            group_codes(np.array(["b", gap, "a"]), 3)
+        with pytest.raises(ModelError, match=r"groups lack 1 of 3 values, the first in row 2"):
+            group_codes(["b", gap, "a"], 3)
     with pytest.raises(ModelError, match="all samples are in one group"):
         group_codes([1, 1, 1], 3)
 

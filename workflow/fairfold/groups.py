@@ -1,7 +1,6 @@
-"""Groups of samples that belong together, such as those of one patient: what is learned of one is no news of another.
+"""Groups of samples that are not independent, such as the samples of one patient.
 
-Models are given them as ``fit(X, Y, groups=...)``. Every part of a training part that a model holds out for itself then
-consists of whole groups.
+Models take them as ``fit(X, Y, groups=...)`` and then hold out whole groups wherever they hold out training samples.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairfold.arrays import GAPS
 from fairfold.errors import ModelError, StudyError, unknown_name
 
 Exchange = Literal["groups", "within"]
@@ -41,20 +41,22 @@ ALIKE = OfSamples()
 
 
 def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted names of the groups, and (n_samples,) int64 numbers by these.
+    """Return the sorted names of the groups, and (n_samples,) int64 numbers by these names.
+
+    Texts such as ``"NA"`` and ``"nan"`` stand for a missing group, as in files.
 
     Raises
     ------
     StudyError
-        ``error``, when there is not one for each sample, or one is missing.
+        ``error``, when the number of groups is not the number of samples, or a group is missing.
     """
     groups = np.asarray(groups)
     if groups.shape != (n_samples,):
         raise error(f"groups have shape {groups.shape}; give one for each of the {n_samples} samples.")
     if (missing := np.flatnonzero(_is_missing(groups))).size:
         raise error(
-            f"groups lack {missing.size} of {n_samples} values, the first in row {missing[0] + 1}; give each row its "
-            "group, or one of its own."
+            f"groups lack {missing.size} of {n_samples} values, the first in row {missing[0] + 1}. Give each row its "
+            "group, or a group of its own."
         )
     try:
         names, codes = np.unique(groups, return_inverse=True)
@@ -64,11 +66,12 @@ def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tupl
 
 
 def _is_missing(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind != "O":
+    if values.dtype.kind not in "OU":
         return values != values  # NaN and NaT alone are not themselves
     import pandas as pd  # here, as numbers need not wait for it
 
-    return pd.isna(values)
+    # numpy.array(["a", numpy.nan]) holds the text "nan"
+    return pd.isna(values) | np.array([str(value).strip().casefold() in GAPS for value in values], dtype=bool)
 
 
 def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:

@@ -74,10 +74,86 @@ def test_train_and_test(own):
     assert prepare(own(text, folds="part", ignore=["patient"])).fold_of.tolist() == [-1, 0, -1, 0, -1]
 
 
+HOLD_OUT = [-1, 0, -1, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("column", "test", "train"),
+    [
+        *(
+            (name, "1", "0")
+            for name in ["is_test", "test", "isTest", "holdout", "hold-out", "Validation", "in test set"]
+        ),
+        *((name, "0", "1") for name in ["is_train", "train", "Training", "isTrain", "train_set"]),
+        *(
+            ("is_test", *values)
+            for values in [("TRUE", "FALSE"), ("True", "False"), ("yes", "no"), ("1.0", "0"), ("t", "f")]
+        ),
+        ("is_train", "False", "True"),
+        *(
+            ("part", *words)
+            for words in [("Test", "TRAIN"), ("val", "train"), ("holdout", "training"), ("eval", "trn")]
+        ),
+        *(("fold", *words) for words in [("testing", "training"), ("validation", "train")]),
+    ],
+)
+def test_a_hold_out(own, column, test, train):
+    text = CSV.replace(",part,", f",{column},").replace(",10,", ",x,").replace(",2,", f",{test},", 1)
+    text = text.replace("P 3,2,", f"P 3,{test},").replace(",x,", f",{train},")
+    assert prepare(own(text, folds=column, ignore=["patient"])).fold_of.tolist() == HOLD_OUT
+
+
+@pytest.mark.parametrize("column", ["fold", "cv_fold", "Folds", "kfold", "fold_id", "cv"])
+def test_two_folds_of_0_and_1(own, column):
+    text = CSV.replace(",part,", f",{column},").replace(",10,", ",0,").replace(",2,", ",1,", 1)
+    text = text.replace("P 3,2,", "P 3,1,").replace(",x,", ",0,")
+    assert prepare(own(text, folds=column, ignore=["patient"])).fold_of.tolist() == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        *((name, ("0", "1")) for name in ["split", "partition", "part", "train_test", "is_test_fold", "set"]),
+        *(("fold", values) for values in [("True", "False"), ("yes", "no")]),
+    ],
+)
+def test_folds_that_may_be_a_hold_out_are_refused(own, column, values):
+    text = CSV.replace(",part,", f",{column},").replace(",10,", f",{values[0]},").replace(",x,", f",{values[0]},")
+    text = text.replace("P 2,2,", f"P 2,{values[1]},").replace("P 3,2,", f"P 3,{values[1]},")
+    with pytest.raises(DataError, match=r"may be two folds or a training and a test part\. Write train and test"):
+        prepare(own(text, folds=column, ignore=["patient"]))
+
+
+def test_three_parts_are_refused(own):
+    text = CSV.replace(",10,", ",train,").replace(",2,", ",val,").replace(",x,", ",test,")
+    with pytest.raises(DataError, match=r"holds test, train, val\. Write in each row"):
+        prepare(own(text, folds="part", ignore=["patient"]))
+
+
+GAPS_OF_ROLES = ["NA", "NaN", "nan", "null", "None", "n/a", "N/A", "-"]
+
+
+@pytest.mark.parametrize("format", ["csv", "arff"])
+@pytest.mark.parametrize("gap", GAPS_OF_ROLES)
+@pytest.mark.parametrize("role", ["groups", "folds", "weights", "dates", "id"])
+def test_a_gap_is_no_value_of_a_role(own, role, gap, format):
+    text = TEXT[format].replace("{10,2,x}", "string").replace(",x,", f",{gap},").replace("P 1,2", "P 2,2")
+    keys = {role: "part", "ignore": ["patient"], **({"hold_out": {"n_splits": 2}} if role == "dates" else {})}
+    with pytest.raises(DataError) as caught:
+        prepare(own(text, format, **keys))
+    message = str(caught.value)
+    assert f"data row 5, column 'part' ({role}): found '{gap}', which stands for a missing value. Write" in message
+    assert message.endswith(", or remove the row.") and "\n" not in message
+
+
 @pytest.mark.parametrize(
     ("change", "keys", "sentence"),
     [
-        (("P 3", ""), {"groups": "patient"}, r"data row 4 \(line 5\), column 'patient': found '' where a class or an"),
+        (
+            ("P 3", ""),
+            {"groups": "patient"},
+            r"data row 4 \(line 5\), column 'patient': found '', but this column needs",
+        ),
         (("", ""), {"groups": "patent"}, "unknown column 'patent': did you mean 'patient'"),
         (("P", "P"), {"groups": "a_group"}, "'a_group'.* holds '1' in all rows; groups are held out whole"),
         (("", ""), {"weights": "part"}, r"data row 5, column 'part' .weights.: found 'x'; a weight is a finite number"),
@@ -86,8 +162,8 @@ def test_train_and_test(own):
             {"weights": "part"},
             r"data row 5, column 'part' .weights.: found '0'; a weight is a finite number",
         ),
-        (("x", "test"), {"folds": "part"}, "'part' .folds. holds 10, 2, test; it must name from 2 to 100 folds, or be"),
-        (("P 3,2", "P 3,10"), {"folds": "a_group"}, "'a_group' .folds. holds 1; it must name"),
+        (("x", "test"), {"folds": "part"}, "'part' .folds. holds 10, 2, test. Write in each row the name of its fold"),
+        (("P 3,2", "P 3,10"), {"folds": "a_group"}, "'a_group' .folds. holds 1. Write in each row"),
         (
             ("P 3", "P 1"),
             {"groups": "patient", "folds": "part"},

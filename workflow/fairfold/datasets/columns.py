@@ -1,10 +1,12 @@
-"""What each column of a file is: a feature, a label, the identifier, or left out. None is passed over in silence."""
+"""Roles of the columns of a file: feature, label, identifier, group, fold, weight, date, or left out."""
 
 from __future__ import annotations
 
 import fnmatch
+import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,37 @@ _ROLES = {
     "weights": "the weight",
     "dates": "the date",
 }
+
+
+# Whole names, in the form of plain_name().
+_FLAG = r"((is|in)_?)?({})(_?(set|part|split|sample|flag|indicator))?"
+_PARTS: Mapping[Literal["train", "test"], re.Pattern[str]] = {
+    "test": re.compile(_FLAG.format("tests?|testing|tst|hold_?out|held_?out|validation|valid|val|evaluation|eval")),
+    "train": re.compile(_FLAG.format("train|training|trn")),
+}
+
+
+def plain_name(name: str) -> str:
+    """Return a name in lower case with its words joined by ``_``.
+
+    Examples
+    --------
+    >>> plain_name("patientID"), plain_name("Patient ID")
+    ('patient_id', 'patient_id')
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[\W_]+", "_", parted).strip("_").casefold()
+
+
+def part_of_name(name: str) -> Literal["train", "test"] | None:
+    """Return the part of a hold-out that a yes in a column of this name stands for, or None.
+
+    Examples
+    --------
+    >>> part_of_name("is_test"), part_of_name("In training set"), part_of_name("fold")
+    ('test', 'train', None)
+    """
+    return next((part for part, names in _PARTS.items() if names.fullmatch(plain_name(name))), None)
 
 
 def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:

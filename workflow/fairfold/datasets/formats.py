@@ -379,7 +379,7 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
         if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and int(cell.partition(".")[0]) != int(number):
             raise DataError(
                 f"{position}, column {column!r}: found {cell}, an integer that double precision rounds to "
-                f"{number:.0f}. Leave the column out (ignore), use it as the id, or subtract a constant from its values."
+                f"{number:.0f}. Leave the column out (ignore), use it as the id, or subtract a constant from it."
             )
         return number
     if cell.casefold() in GAPS:

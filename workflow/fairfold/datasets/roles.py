@@ -1,20 +1,40 @@
-"""What columns say of samples that is neither a feature nor a label: their ids, groups, folds, dates and weights."""
+"""Columns of a table that are neither features nor labels: ids, groups, folds, dates and weights of the samples."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from fairfold.arrays import GAPS
 from fairfold.datasets.catalog import Entry
-from fairfold.datasets.columns import check_roles
+from fairfold.datasets.columns import check_roles, part_of_name, plain_name
 from fairfold.datasets.formats import Table
 from fairfold.datasets.times import folds_by_time
 from fairfold.errors import DataError, shortened
 
+logger = logging.getLogger(__name__)
+
 MOST_FOLDS = 100
+
+_REMEDIES = {
+    "id": "Write an id of its own, or leave the column out (ignore)",
+    "groups": "Write the group of this row (one of its own if it belongs to none)",
+    "folds": "Write the fold of this row",
+    "weights": "Write a number above 0",
+    "dates": "Write the date of this row",
+}
+_FOLD_NAME = re.compile(r"((cv|k|outer|inner)_?)?folds?(_?(id|nr|no|number|index|of))?(_?\d+)?|cv")
+_PARTS = dict.fromkeys(["train", "training", "trn"], "train") | dict.fromkeys(
+    ["test", "testing", "tst", "holdout", "hold-out", "hold_out", "validation", "valid", "val", "eval", "evaluation"],
+    "test",
+)
+_FLAGS = dict.fromkeys(["true", "yes", "t", "y"], True) | dict.fromkeys(["false", "no", "f", "n"], False)
 
 
 def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any]:
@@ -29,11 +49,14 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     Raises
     ------
     DataError
-        When a column is to be two things at once, or does not hold what it is said to.
+        When a column has two roles, lacks a value, or holds a value that does not fit its role.
     """
     columns = {"id": entry.id_column, "groups": entry.groups, "folds": entry.folds, "weights": entry.weights}
     columns |= {"dates": entry.dates}
     check_roles(labels, table.ignored, table.source, columns)
+    for role, name in columns.items():
+        if name is not None and role != "id":
+            _check_no_gap(role, name, table)
     left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
     parts: dict[str, Any] = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
     if entry.id_column is not None:
@@ -52,8 +75,26 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     return parts
 
 
+def _check_no_gap(role: str, column: str, table: Table) -> None:
+    texts = table.text[column]
+    gaps = [row for row, text in enumerate(texts, start=1) if text.casefold() in GAPS]
+    if gaps:
+        more = f" ({len(gaps)} rows have none)" if len(gaps) > 1 else ""
+        raise DataError(
+            f"{table.source}, data row {gaps[0]}, column {column!r} ({role}): found {str(texts[gaps[0] - 1])!r}, which "
+            f"stands for a missing value{more}. {_REMEDIES[role]}, or remove the row."
+        )
+
+
 def identifiers(entry: Entry, table: Table) -> np.ndarray:
-    """Ids of the rows, which must differ."""
+    """Return the ids of the rows.
+
+    Raises
+    ------
+    DataError
+        When a row has no id, or two rows have the same.
+    """
+    _check_no_gap("id", entry.id_column, table)
     ids = table.text[entry.id_column]
     values, first, counts = np.unique(ids, return_index=True, return_counts=True)
     if (counts > 1).any():
@@ -86,22 +127,57 @@ def _groups(column: str, table: Table) -> np.ndarray:
 
 
 def _folds(column: str, table: Table, groups: np.ndarray | None) -> np.ndarray:
-    """Fold of each row: the order of the names, numbers by size; of ``train`` and ``test``, test is the only fold."""
+    """Return the test fold of each row, in the order of the folds' names; -1 in the training part of a hold-out."""
     values = table.text[column]
     names, codes = np.unique(values, return_inverse=True)
-    parts = {name.casefold() for name in names}
-    if parts == {"train", "test"}:
-        fold_of = np.where(np.char.lower(values) == "test", 0, -1)
-    elif 2 <= len(names) <= MOST_FOLDS and not parts & {"train", "test"}:
+    where = f"{table.source}: column {column!r} (folds)"
+    is_test = _test_part(names, column, where)
+    if is_test is not None:
+        fold_of = np.where(is_test[codes], 0, -1)
+        n_test = np.count_nonzero(fold_of == 0)
+        logger.info("%s is a hold-out: %d test rows, %d training rows.", where, n_test, len(fold_of) - n_test)
+    elif 2 <= len(names) <= MOST_FOLDS:
         fold_of = np.argsort(natural_order(names), kind="stable")[codes]
     else:
-        raise DataError(
-            f"{table.source}: column {column!r} (folds) holds {shortened(list(map(str, names)), 5)}; it must name from "
-            f"2 to {MOST_FOLDS} folds, or be train or test in each row."
-        )
+        raise _no_folds(names, where)
     if groups is not None:
         _check_groups_are_whole(fold_of, groups, table.source, values)
     return fold_of.astype(np.int64)
+
+
+def _test_part(names: np.ndarray, column: str, where: str) -> np.ndarray | None:
+    """Return for each value whether it stands for the test part of a hold-out; None if the values name folds."""
+    words = [str(name).casefold() for name in names]
+    if any(word in _PARTS for word in words):
+        parts = [_PARTS.get(word) for word in words]
+        if len(set(words)) == 2 and set(parts) == {"train", "test"}:
+            return np.array(parts) == "test"
+        raise _no_folds(names, where)
+    flags = [_flag(word) for word in words]
+    if set(flags) != {True, False}:
+        return None
+    part = part_of_name(column)
+    if part is not None:
+        return np.array(flags) == (part == "test")
+    if _FOLD_NAME.fullmatch(plain_name(column)) and not any(word in _FLAGS for word in words):
+        return None
+    raise DataError(
+        f"{where} holds {' and '.join(names)}, which may be two folds or a training and a test part. "
+        "Write train and test for a hold-out, or a and b for two folds."
+    )
+
+
+def _flag(word: str) -> bool | None:
+    with contextlib.suppress(ValueError):
+        return {0.0: False, 1.0: True}.get(float(word))
+    return _FLAGS.get(word)
+
+
+def _no_folds(names: np.ndarray, where: str) -> DataError:
+    return DataError(
+        f"{where} holds {shortened(list(map(str, names)), 5)}. Write in each row the name of its fold, one of 2 to "
+        f"{MOST_FOLDS}, or for a hold-out either train or test."
+    )
 
 
 def _weights(column: str, table: Table) -> np.ndarray:
@@ -111,7 +187,7 @@ def _weights(column: str, table: Table) -> np.ndarray:
     if wrong.size:
         raise DataError(
             f"{table.source}, data row {wrong[0] + 1}, column {column!r} (weights): found {str(texts[wrong[0]])!r}; "
-            "a weight is a finite number above 0: correct it, or leave the row out."
+            "a weight is a finite number above 0. Correct it or remove the row."
         )
     return weights
 
