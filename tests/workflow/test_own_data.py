@@ -129,7 +129,7 @@ def test_columns_are_accounted_for(study):
         "warning: mine: label 'label_rare' has 3 positives, fewer than the 5 folds",
     ]
     report = (mine.folder / "results/report.html").read_text()
-    assert "Suspects in your data (3)" in report
+    assert "Warnings about your data (3)" in report
     assert "named like an identifier (1), predicts a label (1), label with fewer positives than folds (1)." in report
     for line in warnings:
         assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report

@@ -80,6 +80,6 @@ rule inspect_dataset:
     params:
         n_splits=config["folds"]["n_splits"],
     message:
-        "Look for columns of {wildcards.dataset} that are not what they seem"
+        "Check {wildcards.dataset} for warnings"
     script:
         "../scripts/inspect_dataset.py"

@@ -1,5 +1,6 @@
-"""Table of what looks wrong in one dataset; told on the screen, too."""
+"""Write the table of warnings about one dataset, and show them on the screen and in the log."""
 
+import logging
 import sys
 
 from adapter import logged
@@ -10,6 +11,9 @@ from fairfold.files import write_table
 with logged(snakemake.log):
     suspects = find_suspects(Dataset.load(snakemake.input[0]), snakemake.params.n_splits)
     write_table(suspects, snakemake.output[0])
+    lines = warning_lines(suspects, snakemake.output[0])
+    for line in lines:
+        logging.warning(line)
 
-for line in warning_lines(suspects, snakemake.output[0]):
+for line in lines:
     print(line, file=sys.stderr)

@@ -209,6 +209,14 @@ def test_the_label_filter_counts_what_is_measured_and_leaves_sparse_labels_spars
     tracemalloc.stop()
 
 
+def test_labels_of_1_and_empty_cells_alone_are_refused(own):
+    text = "a,label_x,label_y\n1,1,1\n2,,\n3,1,\n4,,1\n"
+    with pytest.raises(DataError, match=r"all labels hold 1 and empty cells only.*Write 0 for the negatives\.$"):
+        prepare(own(text))
+    assert prepare(own(text.replace("4,,1", "4,0,1"))).n_unmeasured == 3
+    assert prepare(own(text.replace(",,", ",1,").replace(",\n", ",1\n"))).n_unmeasured == 0
+
+
 def test_the_label_filter_counts_no_unmeasured_cell_as_negative(own):
     text = "a,label_x,label_y\n1,1,1\n2,,0\n3,1,0\n4,0,1\n"
     data = prepare(own(text, label_filter={"min_negatives": 2}))

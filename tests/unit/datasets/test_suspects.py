@@ -1,4 +1,7 @@
-"""Suspects: each kind is found, and ordinary data have none."""
+"""Warnings about data: each kind is found, and ordinary data have none."""
+
+import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,6 +9,7 @@ from scipy import sparse
 
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets import suspects as module
+from fairfold.datasets.columns import plain_name
 from fairfold.datasets.suspects import COLUMNS, find_suspects, warning_lines
 
 N = 120
@@ -73,7 +77,10 @@ def test_ordinary_data_have_none(convert):
             for name in ["id", "ID", "uuid", "index", "Unnamed: 0", "sample", "Patient ID", "SubjectID"]
         ),
         *((name, "identifier") for name in ["patientId", "plant_id", "sample-number", "row"]),
-        *((name, "fold") for name in ["Fold", "folds", "cv", "cv_fold", "k-fold", "split"]),
+        *(
+            (name, "fold")
+            for name in ["Fold", "folds", "cv", "cv_fold", "k-fold", "split", "is_test", "in_training_set"]
+        ),
         *((name, "weight") for name in ["weight", "Weights", "sampleWeight", "case_weight"]),
         *((name, None) for name in ["lipid", "acid", "identity", "body_mass_index", "fold_change", "manifold", "tid"]),
         *(
@@ -83,7 +90,7 @@ def test_ordinary_data_have_none(convert):
     ],
 )
 def test_names_count_as_a_whole(name, kind):
-    assert module._kind_of_name(module._words(name)) == kind
+    assert module._kind_of_name(plain_name(name)) == kind
 
 
 def test_words_of_a_text_are_no_identifiers():
@@ -167,7 +174,7 @@ def test_labels_that_cannot_be_scored():
         ["label with fewer positives than folds", "label_c"],
     ]
     assert (
-        "has 4 positives, fewer than the 5 folds; label_filter can drop it (min_positives: 5)" in table["sentence"][2]
+        "has 4 positives, fewer than the 5 folds; drop it with label_filter (min_positives: 5)" in table["sentence"][2]
     )
 
 
@@ -199,8 +206,8 @@ def test_warnings_are_short():
     features = {f"plant_{j}_id": np.arange(N) % 50 + j for j in range(5)}
     lines = warning_lines(find_suspects(make(**features, fold=np.arange(N) % 5), 5), "suspects.csv")
     assert lines[0] == (
-        "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; give it as groups "
-        "if samples of one value belong together, or leave it out (ignore)"
+        "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; if it is one, set it "
+        "as groups or leave it out (ignore)"
     )
     assert [line.split("'")[1] for line in lines if "column" in line] == [*list(features)[:3], "fold"]
     assert lines[3] == "warning: mine: and 2 more of this kind, see suspects.csv"
@@ -210,10 +217,10 @@ def test_warnings_are_short():
 @pytest.mark.parametrize(
     ("column", "values", "advice"),
     [
-        ("patient", np.arange(N) % 30, "; give it as groups if samples of one value belong together, or leave it out"),
-        ("patient", np.arange(N) / 3, "; give it as id, or leave it out (ignore), if it is one"),
-        ("fold", np.arange(N) % 5, "; give it as folds or leave it out (ignore) if it is one"),
-        ("weight", np.arange(N) / 3, "; leave it out (ignore) if it is one"),
+        ("patient", np.arange(N) % 30, "; if it is one, set it as groups or leave it out (ignore)"),
+        ("patient", np.arange(N) / 3, "; if it is one, set it as id or leave it out (ignore)"),
+        ("fold", np.arange(N) % 5, "; if it is one, set it as folds or leave it out (ignore)"),
+        ("weight", np.arange(N) / 3, "; if it is one, set it as weights or leave it out (ignore)"),
     ],
 )
 def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
@@ -226,6 +233,137 @@ def test_empty_cells_of_labels_are_told():
     Y[[3, 3, 7], [0, 1, 1]] = -1
     table = find_suspects(make(Y=Y), 5).set_index("kind")
     row = table.loc["unmeasured labels"]
-    assert (
-        row["sentence"].startswith("3 cells of the labels are empty, and taken for unmeasured") and row["n_rows"] == 2
+    assert row["sentence"].startswith("3 label cells are empty and count as unmeasured") and row["n_rows"] == 2
+
+
+def sentences(data, n_splits=5):
+    table = find_suspects(data, n_splits)
+    return {kind: part["sentence"].tolist() for kind, part in table.groupby("kind", sort=False)}
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_labels_that_are_alike(convert):
+    Y = make().Y
+    Y = np.column_stack([Y, Y[:, 0], 1 - Y[:, 1], Y[:, 0]])
+    table = find_suspects(make(convert=convert, Y=Y), 5)
+    assert table[["kind", "label"]].to_numpy().tolist() == [
+        ["identical labels", "label_c"],
+        ["complementary labels", "label_d"],
+        ["identical labels", "label_e"],
+    ]
+    assert table["sentence"].tolist() == [
+        "label 'label_c' is identical to label 'label_a'; remove one of the two columns from the table",
+        "label 'label_d' is 1 exactly where label 'label_b' is 0; remove one of the two columns from the table",
+        "label 'label_e' is identical to label 'label_a'; remove one of the two columns from the table",
+    ]
+
+
+def test_labels_that_differ_in_what_is_measured_are_not_alike():
+    Y = np.column_stack([make().Y[:, 0]] * 3)
+    Y[[4, 5], [0, 0]], Y[[4, 5], [2, 2]] = -1, -1
+    kinds = [row for row in found(make(Y=Y)) if row[0] != "unmeasured labels"]
+    assert kinds == [["identical labels", "", "label_c"]]
+
+
+def test_rare_labels_that_agree_by_chance_are_not_alike():
+    Y = np.zeros((N, 3), dtype=np.int8)
+    Y[0], Y[60:, 2] = 1, 1
+    assert {kind for kind, *_ in found(make(Y=Y), 1)} == set()
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_columns_with_few_values(group):
+    few, most, none = (np.where(np.arange(N) < n, np.arange(N) / 7, np.nan) for n in (4, 5, 0))
+    data = make(few=few, most=most, none=none)
+    if group:  # five rows of four groups
+        data = dataclasses.replace(data, groups=np.minimum(np.arange(N) // 2 * 2, 40) // 2)
+    told = sentences(data)
+    assert told["empty column"] == [
+        "column 'none' is empty in every row, so no model can use it; leave it out (ignore)",
+    ]
+    among = " of 2 groups" if group else ""
+    assert told["column with few values"][0] == (
+        f"column 'few' has a value in 4 of 120 rows{among}, so the training part of a fold may have none; fill in more "
+        "rows or leave it out (ignore)"
     )
+    assert len(told["column with few values"]) == 1 + group
+
+
+def test_a_column_that_own_folds_leave_empty():
+    values = np.where(np.arange(N) < 40, np.arange(N) / 7, np.nan)
+    data = dataclasses.replace(
+        make(late=values, spread=np.where(np.arange(N) % 60, np.nan, 1.5)), fold_of=np.arange(N) // 40
+    )
+    told = sentences(data)["column with few values"]
+    assert len(told) == 1 and told[0].startswith(
+        "column 'late' has a value in 40 of 120 rows, so the training part of "
+    )
+    assert "fold 1 has none" in told[0]
+
+
+def test_labels_of_1_and_empty_cells():
+    Y = np.column_stack([make().Y, np.ones(N), np.full(N, -1), np.ones(N)]).astype(np.int8)
+    Y[30:, 2] = -1
+    told = sentences(make(Y=Y))
+    assert told["label of 1 and empty cells"] == [
+        "label 'label_c' holds 1 and empty cells only, and empty cells are unmeasured; write 0 for its negatives"
+    ]
+    assert told["label without values"] == ["label 'label_d' is empty in every row; remove its column from the table"]
+    assert told["label without negatives"] == [
+        "label 'label_e' has no negatives; drop it with label_filter (min_negatives: 1)"
+    ]
+    assert "label without positives" not in told
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_unmeasured_cells_do_not_hide_what_gives_a_label_away(convert):
+    """A threshold separates the measured positives from the measured negatives, whatever the other rows hold."""
+    truth = make().Y
+    dose, Y = truth[:, 0] * 2.5 + np.arange(N) / N, truth.copy()
+    Y[::3, 0] = -1
+    rows = [row for row in found(make(Y=Y, dose=dose, light=1 - truth[:, 0])) if row[0] != "unmeasured labels"]
+    assert rows == [["predicts a label", "dose", "label_a"], ["complement of a label", "light", "label_a"]]
+    dose[::3] = 9.0 - truth[::3, 0] * 9  # in unmeasured rows alone
+    Y[::3, 0] = np.where(np.arange(0, N, 3) % 2, -1, truth[::3, 0])  # now some of them are measured
+    assert "predicts a label" not in {kind for kind, *_ in found(make(Y=Y, dose=dose))}
+
+
+def test_gaps_hide_no_identifier():
+    values = np.where(np.arange(N) < 7, np.nan, np.arange(N) + 0.5)
+    assert "set it as id" in sentences(make(patient=values))["named like an identifier"][0]
+    words = np.where(np.arange(N) < 7, np.nan, np.arange(N) % 2)
+    assert found(make(patient=words, weight=words)) == []
+
+
+@pytest.mark.parametrize("n_samples", [1, 2, 3])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_tiny_tables(n_samples, convert):
+    """Chance explains whatever a few rows and one feature have."""
+    X, Y = np.arange(n_samples)[:, np.newaxis] * 1.0, np.eye(3, 2, dtype=np.int8)[:n_samples]
+    data = Dataset("mine", "multilabel", convert(X), convert(Y), ("height",), ("a", "b"))
+    assert {kind.partition(" ")[0] for kind, *_ in found(data)} <= {"label"}
+
+
+def test_one_feature_of_two_values_must_repeat():
+    data = make()
+    X = (np.arange(N)[:, np.newaxis] % 2).astype(float)
+    for convert in (np.asarray, sparse.csr_array):
+        assert found(Dataset("mine", "multilabel", convert(X), data.Y, ("x",), data.label_names)) == []
+    assert found(Dataset("mine", "multilabel", np.zeros((N, 2)), data.Y, ("x", "y"), data.label_names)) == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_warning_is_one_sentence_with_advice(case):
+    for sentence in find_suspects(make(**CASES[case][0]), 5)["sentence"]:
+        assert sentence.count("; ") == 1 and ". " not in sentence and len(sentence.split()) <= 35
+
+
+def test_a_table_with_the_same_label_twice():
+    path = Path(__file__).parents[2] / "cases" / "identical-labels.csv"
+    stanza = {"path": str(path), "format": "csv", "labels": {"prefix": "label_"}}
+    data = prepare(load_catalog().with_own({"mine": stanza})["mine"])
+    assert sentences(data) == {
+        "identical labels": [
+            "label 'label_a.1' is identical to label 'label_a'; remove one of the two columns from the table"
+        ]
+    }

@@ -70,7 +70,7 @@ def test_declared_contents_are_whole():
 
 
 def test_what_stands_open_is_the_answer_and_what_casts_doubt_on_it():
-    doubts = ["Data that the study was made without", "Not computed", "Suspects in your data"]
+    doubts = ["Data that the study was made without", "Not computed", "Warnings about your data"]
     items = [item for section in load_contents() for item in section["items"] if item.get("open")]
     assert [item["title"] for item in items] == [*doubts, "The answer", "Which models lead"]
 

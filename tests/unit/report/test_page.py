@@ -178,10 +178,10 @@ def test_suspects_are_told_first(results, files, config):
     config["data"]["own"] = {"NA": {}}
     text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
     overview, rest = re.split(r"1 Data \d tables Table 1", text)
-    assert "Suspects in your data (3) These stop nothing" in overview
+    assert "Warnings about your data (3) Warnings stop nothing" in overview
     assert "NA: named like a fold (2), duplicated rows (1)." in overview
-    assert overview.index("Suspects in your data (3) These") < overview.index("The answer Computed")
-    assert "Suspects What looks wrong in your own data" in rest
+    assert overview.index("Warnings about your data (3) Warnings stop") < overview.index("The answer Computed")
+    assert "Warnings Columns, rows and labels of your own data" in rest
     assert "<cv>" in rest
 
 
@@ -189,9 +189,9 @@ def test_no_suspects_are_nothing_to_tell(results, files, config):
     (results / "tables/suspects.csv").write_text(SUSPECTS)
     config["data"]["own"] = {"a": {"labels_are": "observed"}}
     text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
-    assert "Suspects in your data" not in text
-    assert "no row where nothing does" in text
-    assert "Suspects" not in Page(render_report(results, files, config | {"data": {"own": {}}})).text
+    assert "Warnings about your data" not in text
+    assert "empty where there is nothing to check" in text
+    assert "Warnings" not in Page(render_report(results, files, config | {"data": {"own": {}}})).text
 
 
 PUBLISHED = "paper,place,what,published,ours,standard_error,difference_in_se,difference_in_digits,note\n"

@@ -293,6 +293,7 @@ def _split_labels(
     _check_binary(Y if unmeasured is None else np.where(unmeasured, 0, Y), names[is_label], table.source)
     if unmeasured is not None:
         Y = np.where(unmeasured, UNMEASURED, Y)
+        _check_negatives(Y, table.source)
     X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
     if categorical:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
@@ -341,6 +342,15 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
         raise DataError(
             f"{source}, data row {row + 1}, label {str(names[column])!r}: found {Y[row, column]:g}, "
             "but labels must be 0 or 1, or empty where nobody looked."
+        )
+
+
+def _check_negatives(Y: np.ndarray, source: str) -> None:
+    """Raise where empty cells stand in place of all zeros, so that nothing can be evaluated."""
+    if (Y == UNMEASURED).any() and (Y == 1).any() and not (Y == 0).any():
+        raise DataError(
+            f"{source}: all labels hold 1 and empty cells only, and an empty cell is unmeasured, not negative. "
+            "Write 0 for the negatives."
         )
 
 

@@ -1,6 +1,6 @@
-"""What looks wrong in a table without being an error: columns that should be no features, rows and labels of no use.
+"""Warnings about the data of a study: columns that should not be features, and rows and labels of no use.
 
-A suspect stops nothing. Each is a row of a table with a sentence that says what was found and what to do.
+A warning stops nothing. Each is a row of a table, with a sentence that names the finding and what to do.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ import scipy
 from scipy import sparse
 
 from fairfold.arrays import Matrix
+from fairfold.datasets.columns import part_of_name, plain_name
 from fairfold.datasets.dataset import Dataset
+from fairfold.folds import parts_of
 from fairfold.validation import UNMEASURED
 
 COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
-"""Of the table; what a kind of suspect does not have is empty."""
+"""Columns of the table of warnings; a cell is empty where a kind of warning has no such entry."""
 
 _ALL_DIFFERENT = "whole numbers that all differ"
 _MOST_WARNINGS = 3  # of one kind and dataset
 _CELLS_AT_ONCE = 2**21  # 16 MB in each of a handful of arrays
-_CHANCE = 0.01  # expected number of features that separate a label by chance, above which none is called suspect
+_CHANCE = 0.01  # expected number of pairs that agree by chance, above which there is no warning
+_LEAST_ROWS = 10  # among fewer, whole numbers often differ by chance
 
-# Whole names, in the form of _words().
+# Whole names, in the form of plain_name().
 _IDENTIFIERS = re.compile(
     r"ids?|uuid|guid|identifier|index|idx|row(_?(number|names))?|samples?(_(name|number))?|unnamed(_\d+)*|donor|barcode"
     r"|(patient|subject|participant)(s|_number)?|.+_(id|uuid|guid)"
@@ -45,17 +48,21 @@ class _Suspect(NamedTuple):
 
 
 def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
-    """Columns, rows and labels of a dataset that a user should look at.
+    """Find columns, rows and labels of a dataset that a user should look at.
 
-    Columns: whole numbers that all differ; a name like an identifier, a fold or a weight, or like the labels'; equal
-    to a label or its complement; one that separates a label's positives from its negatives by a threshold (an AUROC of
-    1 or 0). The latter two only where the label has so many positives and negatives that no such feature is expected
-    by chance. Rows: the same features as another. Labels: no positive, no negative, fewer positives than folds.
+    Columns: named like an identifier, a fold, a weight or a label; whole numbers that all differ; no value, or so few
+    that a training part may have none; equal to a label or to its complement, or separating the positives of a label
+    from its negatives by a threshold (an AUROC of 1 or 0). The last three are found only for labels with so many
+    positives and negatives that no such column is expected by chance. Rows: the features of an earlier row. Labels:
+    identical to another label or its complement; no value, positive or negative; fewer positives than folds; empty
+    cells.
 
     Parameters
     ----------
-    data : a prepared dataset. Of several classes, each is taken for a label that columns may be equal to, no more.
-    n_splits : folds of the study.
+    data : Dataset
+        A prepared dataset. Each class of a multiclass task counts as a label that columns may be equal to.
+    n_splits : int
+        Number of folds of the study.
 
     Returns
     -------
@@ -63,29 +70,32 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
 
     Notes
     -----
-    Time is in the order of p (n log n + positives of all labels) for n samples and p features; of sparse features only
-    those with as many stored numbers as a label has positives (or negatives) count. Memory: blocks of columns, besides
-    the data themselves.
+    Time grows with p (n log n + positives of all labels) for n samples and p features, and with p n for each label
+    that has unmeasured cells. Of sparse features, only those with as many stored numbers as a label has positives (or
+    negatives) count. Memory: blocks of columns, besides the data.
     """
     labels, names = _label_matrix(data)
-    found = list(_named(data))
+    found = [*_named(data), *_gapped(data, n_splits)]
     said = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # by their names
     found += [suspect for suspect in _values(data, labels, names) if (suspect.kind, suspect.column) not in said]
     found += _duplicates(data, labels)
     if data.task == "multilabel":
-        found += _labels(labels, names, n_splits)
+        found += _alike_labels(data, labels)
+        found += _labels(data, labels, n_splits)
         found += _unmeasured(data)
     table = pd.DataFrame([{"dataset": data.id, **suspect._asdict()} for suspect in found], columns=list(COLUMNS))
     return table.astype({"n_rows": "Int64"})
 
 
 def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
-    """The first suspects of each kind, one per line, and how many more there are.
+    """Format the first warnings of each kind, one per line, and how many more there are.
 
     Parameters
     ----------
-    suspects : as of :func:`find_suspects`, of one dataset or several.
-    path : of the file that has all of them.
+    suspects : DataFrame
+        Result of :func:`find_suspects` for one dataset or several.
+    path : str
+        File that contains all of them.
     """
     lines = []
     for (dataset, _), group in suspects.groupby(["dataset", "kind"], sort=False):
@@ -98,7 +108,7 @@ def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
 def _label_matrix(data: Dataset) -> tuple[sparse.csr_array, Sequence[str]]:
     """(n_labels, n_samples) of 0/1, and the labels' names; of two classes the second, of several all.
 
-    Unmeasured labels are 0.
+    Unmeasured labels are 0; see :func:`_measured`.
     """
     if data.task == "multilabel":
         return sparse.csr_array((data.Y == 1).T.astype(np.int64)), data.label_names
@@ -107,56 +117,61 @@ def _label_matrix(data: Dataset) -> tuple[sparse.csr_array, Sequence[str]]:
     return sparse.csr_array(members), [data.label_names[code] for code in classes]
 
 
+def _measured(data: Dataset) -> np.ndarray | None:
+    """(n_labels, n_samples) of bool; None where all labels are measured. Sparse labels are."""
+    return (data.Y != UNMEASURED).T if data.n_unmeasured else None
+
+
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
 def _named(data: Dataset) -> Iterator[_Suspect]:
-    used = "and is used as a feature"
+    used = "and is used as a feature; if it is one,"
     for j, column in enumerate(data.feature_names):
-        kind = _kind_of_name(_words(column))
+        kind = _kind_of_name(plain_name(column))
         if kind == "identifier" and not _is_binary(data.X[:, [j]]):
-            advice = "give it as id, or leave it out (ignore), if it is one"
+            advice = "set it as id or leave it out (ignore)"
             if data.task == "multilabel" and _repeats(data.X[:, [j]]):
-                advice = "give it as groups if samples of one value belong together, or leave it out (ignore)"
-            yield _Suspect(
-                f"named like an {kind}", f"column {column!r} is named like an identifier {used}; {advice}", column
-            )
-        # of 0 and 1 may be a fold, but a weight would leave rows out; in tables of words all of these are words
+                advice = "set it as groups or leave it out (ignore)"
+            sentence = f"column {column!r} is named like an identifier {used} {advice}"
+            yield _Suspect("named like an identifier", sentence, column)
+        # A fold may be 0 or 1, but a weight of 0 would leave rows out. In tables of words, such columns are words.
         elif kind == "fold" or (kind == "weight" and not _is_binary(data.X[:, [j]])):
-            instead = "give it as folds or " if kind == "fold" and data.task == "multilabel" else ""
-            advice = f"{instead}leave it out (ignore) if it is one"
-            sentence = f"column {column!r} is named like a {kind} of samples {used}; {advice}"
+            instead = f"set it as {kind}s or " if data.task == "multilabel" else ""
+            sentence = f"column {column!r} is named like a {kind} of samples {used} {instead}leave it out (ignore)"
             yield _Suspect(f"named like a {kind}", sentence, column)
     if data.task == "multilabel":
         yield from _named_like_labels(data)
 
 
 def _kind_of_name(name: str) -> str | None:
-    """What a name of small letters and ``_`` stands for, as a whole: ``lipid_weight_index`` is nothing of this."""
+    """Role that a name in the form of :func:`plain_name` suggests as a whole; ``lipid_weight_index`` suggests none."""
     kinds = {"identifier": _IDENTIFIERS, "fold": _FOLDS, "weight": _WEIGHTS}
-    return next((kind for kind, names in kinds.items() if names.fullmatch(name)), None)
+    kind = next((kind for kind, names in kinds.items() if names.fullmatch(name)), None)
+    # "test" alone may well be a measurement, "is_test" is not.
+    return "fold" if kind is None and "_" in name and part_of_name(name) is not None else kind
+
+
+def _values_of(column: Matrix) -> np.ndarray:
+    """Values of one column that are not missing; of a sparse column the stored ones."""
+    values = column.data if sparse.issparse(column) else np.ravel(column)
+    return values[~np.isnan(values)]
 
 
 def _is_binary(column: Matrix) -> bool:
-    return bool(np.isin(column.data if sparse.issparse(column) else column, (0, 1)).all())
+    return bool(np.isin(_values_of(column), (0, 1)).all())
 
 
 def _repeats(column: Matrix) -> bool:
-    """Whether a value other than 0, which sparse features do not hold, is there twice."""
-    values = column.data if sparse.issparse(column) else np.ravel(column)
+    """Whether a value occurs twice; 0 does not count in sparse features, which do not store it."""
+    values = _values_of(column)
     return len(np.unique(values)) < len(values)
 
 
-def _words(name: str) -> str:
-    """A name in small letters, its words joined by ``_``: ``patientID`` and ``Patient ID`` are ``patient_id``."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[\W_]+", "_", parted).strip("_").casefold()
-
-
 def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
-    """Features that have the labels' stem (``label_`` of ``label_a``, ``y`` of ``y12``), but no others, as labels do.
+    """Find features that share the stem of all labels (``label_`` of ``label_a``, ``y`` of ``y12``).
 
-    Where more features than labels have it, it is the stem of the file's columns, and says nothing.
+    If at least as many features as labels share it, it is the stem of all columns and means nothing.
     """
     stems = {_stem(name) for name in data.label_names}
     if len(stems) != 1 or stems == {""} or len(data.label_names) < 2:
@@ -165,9 +180,10 @@ def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
     if len(alike) < len(data.label_names):
         for column in alike:
             sentence = (
-                f"column {column!r} is named like the labels and is used as a feature; add it to labels if it is one"
+                f"column {column!r} is named like the labels and is used as a feature; if it is a label, add it to "
+                "labels or leave it out (ignore)"
             )
-            yield _Suspect("named like a label", f"{sentence}, or leave it out (ignore)", column)
+            yield _Suspect("named like a label", sentence, column)
 
 
 def _stem(name: str) -> str:
@@ -178,41 +194,97 @@ def _stem(name: str) -> str:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
+def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
+    """Find columns without any value, and those that may lack one in a training part."""
+    if sparse.issparse(data.X):
+        return
+    has_value = ~np.isnan(data.X)
+    n_samples, counts = len(data.X), has_value.sum(axis=0)
+    parts = [] if data.fold_of is None else parts_of(data.fold_of, n_samples)
+    for j in np.flatnonzero(counts < n_samples):
+        column, filled = data.feature_names[j], has_value[:, j]
+        if counts[j] == 0:
+            sentence = f"column {column!r} is empty in every row, so no model can use it; leave it out (ignore)"
+            yield _Suspect("empty column", sentence, column)
+            continue
+        empty = [fold for fold, (train, _) in enumerate(parts) if not filled[train].any()]
+        n_units = counts[j] if data.groups is None else len(np.unique(data.groups[filled]))
+        if empty:
+            fault = f"so the training part of fold {empty[0] + 1} has none"
+        elif not parts and n_units < n_splits:
+            fault = "so the training part of a fold may have none"
+        else:
+            continue
+        among = "" if data.groups is None else f" of {n_units} group{'s' * (n_units > 1)}"
+        sentence = f"column {column!r} has a value in {counts[j]} of {n_samples} rows{among}, {fault}"
+        kind, advice = "column with few values", "fill in more rows or leave it out (ignore)"
+        yield _Suspect(kind, f"{sentence}; {advice}", column, n_rows=int(counts[j]))
+
+
 def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Suspect]:
-    """Columns of whole numbers that all differ, then columns that give a label away."""
+    """Find columns of whole numbers that all differ, then columns that give a label away."""
     n_samples, n_features = data.X.shape
-    testable = _tellable(labels, n_features)
-    labels, names = labels[testable], [names[j] for j in testable]
-    positives = np.asarray(labels.sum(axis=1)).ravel()
+    measured = _measured(data)
+    n_measured = np.full(len(names), n_samples) if measured is None else measured.sum(axis=1)
+    testable = _tellable(labels, n_measured, n_features)
+    k = np.asarray(labels.sum(axis=1)).ravel()[testable]
+    least = np.minimum(k, n_measured[testable] - k).min(initial=max(n_samples - 1, 1))
     what = "label" if data.task == "multilabel" else "class"
     different, telling = [], []
-    for columns, values in _blocks(data.X, np.minimum(positives, n_samples - positives).min(initial=n_samples - 1)):
+    for columns, values in _blocks(data.X, least):
         order = np.argsort(values, axis=0, kind="stable")
         ordered = np.take_along_axis(values, order, axis=0)
         for j in np.flatnonzero(_all_differ(ordered) & (ordered == np.round(ordered)).all(axis=0)):
             different.append(_all_different(data.feature_names[columns[j]]))
-        is_binary = np.isin(values, (0, 1)).all(axis=0)
-        for j, row, side in zip(*_separated(labels, positives, order, ordered), strict=True):
+        is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
+        for j, label, side in _separations(labels, measured, testable, order, values):
             column = data.feature_names[columns[j]]
             if is_binary[j] or data.task != "multiclass":
-                telling.append(_gives_away(column, f"{what} {names[row]!r}", names[row], bool(is_binary[j]), side > 0))
+                of_label = f"{what} {names[label]!r}", names[label]
+                telling.append(_gives_away(column, *of_label, bool(is_binary[j]), side > 0))
     return [*different, *telling]
 
 
-def _tellable(labels: sparse.csr_array, n_features: int) -> np.ndarray:
-    """Indices of the labels that chance gives to no feature.
+def _tellable(labels: sparse.csr_array, n_measured: np.ndarray, n_features: int) -> np.ndarray:
+    """Indices of the labels that no feature separates by chance.
 
     A feature without ties separates k positives of n samples by chance with probability 2 / C(n, k); over all labels
-    and features, ``_CHANCE`` such pairs are expected at most.
+    and features, at most ``_CHANCE`` such pairs are expected.
     """
-    n_labels, n = labels.shape
+    n_labels, n = labels.shape[0], n_measured
     k = np.asarray(labels.sum(axis=1)).ravel()
     ways = scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
     return np.flatnonzero((k > 0) & (k < n) & (np.log(2 * max(n_features, 1) * n_labels) - ways <= np.log(_CHANCE)))
 
 
+def _separations(
+    labels: sparse.csr_array,
+    measured: np.ndarray | None,
+    testable: np.ndarray,
+    order: np.ndarray,
+    values: np.ndarray,
+) -> list[tuple[int, int, int]]:
+    """Column, label, and 1 or -1 where all positives have larger or smaller values than all negatives."""
+    has_gaps = np.zeros(labels.shape[0], dtype=bool) if measured is None else ~measured.all(axis=1)
+    subsets = [(testable[~has_gaps[testable]], None)] if (~has_gaps[testable]).any() else []
+    subsets += [(np.array([label]), measured[label]) for label in testable[has_gaps[testable]]]
+    found = []
+    for chosen, rows in subsets:
+        if rows is None:
+            its_labels, its_order = labels[chosen], order
+        else:  # the samples where the label is measured, numbered from 0
+            its_labels = labels[chosen][:, np.flatnonzero(rows)]
+            by_column = order.T
+            its_order = (np.cumsum(rows) - 1)[by_column[rows[by_column]].reshape(len(by_column), -1)].T
+        its_values = values if rows is None else values[rows]
+        ordered = np.take_along_axis(its_values, its_order, axis=0)
+        of_chosen = _separated(its_labels, np.asarray(its_labels.sum(axis=1)).ravel(), its_order, ordered)
+        found += [(j, int(chosen[row]), side) for j, row, side in zip(*of_chosen, strict=True)]
+    return sorted(found)
+
+
 def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Indices and values, (n_samples, n), of columns; of sparse ones those with at least so many stored numbers."""
+    """Yield indices and values, (n_samples, n), of columns; of sparse ones those with so many stored numbers."""
     if sparse.issparse(X):
         X = sparse.csc_array(X)
         wanted = np.flatnonzero(np.diff(X.indptr) >= max(least, 1))
@@ -226,7 +298,7 @@ def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def _all_differ(ordered: np.ndarray) -> np.ndarray:
-    return (ordered[1:] > ordered[:-1]).all(axis=0) & (len(ordered) > 1)
+    return (ordered[1:] > ordered[:-1]).all(axis=0) & (len(ordered) >= _LEAST_ROWS)
 
 
 def _separated(
@@ -234,8 +306,8 @@ def _separated(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Column, label, and 1 or -1 where all positives have larger or smaller values than all negatives.
 
-    The ranks of k positives that come last of n have the largest sum there is, and those of no others have. Then only
-    the gap before them is left to be looked at.
+    The ranks of k positives of n samples have the largest possible sum only if they come last. What remains to check
+    is the gap before them.
     """
     n, k = len(order), positives[:, np.newaxis]
     ranks = np.empty_like(order)
@@ -250,7 +322,7 @@ def _separated(
 
 def _all_different(column: str) -> _Suspect:
     sentence = f"column {column!r} holds whole numbers that all differ, as identifiers do, and is used as a feature"
-    return _Suspect(_ALL_DIFFERENT, f"{sentence}; give it as id, or leave it out (ignore), if it is one", column)
+    return _Suspect(_ALL_DIFFERENT, f"{sentence}; if it is one, set it as id or leave it out (ignore)", column)
 
 
 def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: bool) -> _Suspect:
@@ -260,7 +332,7 @@ def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: b
         kind, finding = "complement of a label", f"is the complement of {label}"
     else:
         kind, finding = "predicts a label", f"alone predicts {label} without error"
-    advice = "leave it out (ignore) if it is not known before the labels are"
+    advice = "leave it out (ignore) unless it is known before the label is"
     return _Suspect(kind, f"column {column!r} {finding}; {advice}", column, name)
 
 
@@ -268,8 +340,8 @@ def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: b
 
 
 def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
-    """Rows whose features another row has, too. One pass over the data, and a digest of each row in memory."""
-    if data.X.shape[1] == 0:
+    """Count rows with the features of an earlier row, in one pass over the data with a digest of each row."""
+    if _must_repeat(data.X):
         return
     first = {}
     n_repeated = n_contradicting = 0
@@ -281,12 +353,26 @@ def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
     if n_repeated:
         also = f", {n_contradicting} of them with other labels" if n_contradicting else ""
         have = "row has" if n_repeated == 1 else "rows have"
-        sentence = f"{n_repeated} {have} the features of an earlier row{also}; a sample that is there twice may be"
-        yield _Suspect("duplicated rows", f"{sentence} in training and in test at once", n_rows=n_repeated)
+        sentence = (
+            f"{n_repeated} {have} the features of an earlier row{also}, so a sample may be in training and in test at "
+            "once; remove copies, or give the copies of a sample one group (groups)"
+        )
+        yield _Suspect("duplicated rows", sentence, n_rows=n_repeated)
+
+
+def _must_repeat(X: Matrix) -> bool:
+    """Whether rows repeat because the features have too few values for as many rows."""
+    n_combinations, by_column = 1, sparse.csc_array(X) if sparse.issparse(X) else X
+    for j in range(X.shape[1]):
+        column = by_column[:, [j]]
+        n_combinations *= len(np.unique(column.toarray() if sparse.issparse(column) else column))
+        if n_combinations >= X.shape[0]:
+            return False
+    return True
 
 
 def _digests(matrix: Matrix) -> Iterator[bytes]:
-    """Of each row, the same where all numbers are equal."""
+    """Yield a digest of each row, the same for rows of equal numbers."""
     if not sparse.issparse(matrix):
         for row in matrix:
             yield hashlib.blake2b((row + 0.0).tobytes(), digest_size=16).digest()  # -0 and 0 are equal
@@ -299,30 +385,63 @@ def _digests(matrix: Matrix) -> Iterator[bytes]:
         yield hashlib.blake2b(parts, digest_size=16).digest()
 
 
+def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
+    """Find labels that are identical to an earlier label, or to its complement, where chance does not explain it."""
+    measured = _measured(data)
+    n_samples, names = labels.shape[1], data.label_names
+    n_measured = np.full(len(names), n_samples) if measured is None else measured.sum(axis=1)
+    k = np.asarray(labels.sum(axis=1)).ravel()
+    sizes = {*k.tolist()}
+    rows = sparse.csr_array(labels)
+    rows.sort_indices()
+    first: dict[tuple[bytes, bytes], str] = {}
+    for j in _tellable(labels, n_measured, len(names)):
+        positives = rows.indices[rows.indptr[j] : rows.indptr[j + 1]].astype(np.int64)
+        known = np.arange(n_samples) if measured is None else np.flatnonzero(measured[j])
+        of_known = hashlib.blake2b(known.tobytes()).digest() if measured is not None else b""
+        key = (of_known, hashlib.blake2b(positives.tobytes()).digest())
+        if (other := first.setdefault(key, names[j])) != names[j]:
+            sentence = (
+                f"label {names[j]!r} is identical to label {other!r}; remove one of the two columns from the table"
+            )
+            yield _Suspect("identical labels", sentence, label=names[j])
+        elif int(n_measured[j] - k[j]) in sizes:
+            negatives = np.setdiff1d(known, positives, assume_unique=True)
+            other = first.get((of_known, hashlib.blake2b(negatives.tobytes()).digest()))
+            if other is not None:
+                sentence = f"label {names[j]!r} is 1 exactly where label {other!r} is 0"
+                advice = "remove one of the two columns from the table"
+                yield _Suspect("complementary labels", f"{sentence}; {advice}", label=names[j])
+
+
 def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
-    """Cells of labels that are empty, which some mean for 0."""
+    """Count the empty cells of labels, which some people write for 0."""
     if n_cells := data.n_unmeasured:
-        sentence = (
-            f"{n_cells} cells of the labels are empty, and taken for unmeasured; write 0 in those that are negative"
-        )
+        have, are = ("cell", "is") if n_cells == 1 else ("cells", "are")
+        sentence = f"{n_cells} label {have} {are} empty and count as unmeasured; write 0 for each that is negative"
         yield _Suspect("unmeasured labels", sentence, n_rows=int(((data.Y == UNMEASURED).sum(axis=1) > 0).sum()))
 
 
-def _labels(labels: sparse.csr_array, names: Sequence[str], n_splits: int) -> Iterator[_Suspect]:
-    """Labels that cannot be learned or scored."""
-    n_samples = labels.shape[1]
-    for name, k in zip(names, np.asarray(labels.sum(axis=1)).ravel().tolist(), strict=True):
-        drop = "label_filter can drop it"
-        if k == 0:
-            yield _Suspect(
-                "label without positives", f"label {name!r} has no positives; {drop} (min_positives: 1)", label=name
-            )
-        elif k == n_samples:
-            yield _Suspect(
-                "label without negatives", f"label {name!r} has no negatives; {drop} (min_negatives: 1)", label=name
-            )
+def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[_Suspect]:
+    """Find labels that cannot be learned or scored."""
+    measured, n_samples = _measured(data), labels.shape[1]
+    n_measured = np.full(len(data.label_names), n_samples) if measured is None else measured.sum(axis=1)
+    counts = zip(np.asarray(labels.sum(axis=1)).ravel().tolist(), n_measured.tolist(), strict=True)
+    for name, (k, n) in zip(data.label_names, counts, strict=True):
+        if n == 0:
+            kind, sentence = "label without values", "is empty in every row; remove its column from the table"
+        elif k == 0:
+            kind, sentence = "label without positives", "has no positives; drop it with label_filter (min_positives: 1)"
+        elif k == n < n_samples:
+            kind = "label of 1 and empty cells"
+            sentence = "holds 1 and empty cells only, and empty cells are unmeasured; write 0 for its negatives"
+        elif k == n:
+            kind, sentence = "label without negatives", "has no negatives; drop it with label_filter (min_negatives: 1)"
         elif k < n_splits:
-            count = "1 positive" if k == 1 else f"{k} positives"
-            sentence = f"label {name!r} has {count}, fewer than the {n_splits} folds; {drop}"
             kind = "label with fewer positives than folds"
-            yield _Suspect(kind, f"{sentence} (min_positives: {n_splits})", label=name, n_rows=k)
+            sentence = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; "
+            sentence += f"drop it with label_filter (min_positives: {n_splits})"
+        else:
+            continue
+        n_rows = k if kind == "label with fewer positives than folds" else None
+        yield _Suspect(kind, f"label {name!r} {sentence}", label=name, n_rows=n_rows)
