@@ -4,6 +4,7 @@ RESULTS_OF["recommendation"] = [
     "results/tables/missing_rates.csv",
     "results/tables/complete_scores.csv",
     "results/tables/correction_quality.csv",
+    "results/tables/identical_models.csv",
     "results/tables/recommendation.csv",
     "results/recommendation/sentences.csv",
     "results/tables/regret.csv",
@@ -43,6 +44,10 @@ STEPS_OF["recommendation"] = [
         expand(
             "results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS
         ),
+    ),
+    step(
+        "results/tables/identical_models.csv",
+        expand("results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS),
     ),
     step(
         "results/tables/correction_quality.csv",
@@ -120,6 +125,7 @@ rule correct_scores:
     output:
         folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
         scores="results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv",
+        identical="results/weak_labels/{dataset}/rate-{rate}/identical_models.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
     benchmark:
@@ -140,6 +146,7 @@ rule recommend_models:
         **CURVES_OF_MODELS,
         folds="results/recommendation/corrected_folds.csv",
         scores="results/tables/complete_scores.csv",
+        identical="results/tables/identical_models.csv",
         quality="results/tables/correction_quality.csv",
         missing_rates="results/tables/missing_rates.csv",
         seconds="results/timings/models.csv",

@@ -4,7 +4,7 @@ import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.final_predictions import FinalPredictions, identical_models
 from fairfold.files import write_table
 from fairfold.recommendation.complete_scores import complete_scores, share_left
 from fairfold.seeds import seed_for
@@ -29,6 +29,7 @@ with logged(snakemake.log):
         hierarchical=data.hierarchy is not None,
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
+    tables["identical"] = identical_models(predictions)
     unit = {"dataset": data.id, "missing_rate": rate}
     for name, path in snakemake.output.items():
         write_table(tables[name].assign(**unit)[[*unit, *tables[name]]], path)

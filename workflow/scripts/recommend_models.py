@@ -8,7 +8,8 @@ from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 with logged(snakemake.log):
     tables = {name: read_table(path) for name, path in snakemake.input.items()}
     missing_rates, options = tables.pop("missing_rates"), snakemake.params.options
-    numbers = recommend(tables.pop("folds"), tables.pop("scores"), missing_rates, **options)
+    of_models = tables.pop("folds"), tables.pop("scores")
+    numbers = recommend(*of_models, missing_rates, identical=tables["identical"], **options)
     memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)
     write_table(numbers, snakemake.output.numbers)
     # what is left are the tables of Evidence that this study has, by their names there

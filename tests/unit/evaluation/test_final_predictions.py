@@ -4,7 +4,7 @@ from scipy import sparse
 
 from fairfold.arrays import finite_rows
 from fairfold.errors import DataError
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.final_predictions import FinalPredictions, identical_models
 from fairfold.evaluation.metrics import BASIC_METRICS
 
 FOLD_OF = np.array([0, 1, 0, 1, -1])
@@ -84,3 +84,20 @@ def test_one_split_is_the_same_in_either_form(stages):
     found = FinalPredictions.of_folds(stages, LEVELS, FOLD_OF[np.newaxis], 3)
     for array, expected in zip(found, FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3), strict=True):
         np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_identical_models(convert):
+    P, kept, fold_of = np.random.default_rng(0).random((5, 3)), np.zeros((2, 2), dtype=np.int8), FOLD_OF
+    P[4] = np.nan
+
+    def made(P, kept=kept):
+        return FinalPredictions(P[np.newaxis] if convert is np.asarray else convert(P), kept, fold_of)
+
+    nearly = np.where(P[0, 0] == P, np.nextafter(P, 1), P)
+    failed = np.full_like(P, np.nan)
+    models = {"a": P, "b": nearly, "c": P.copy(), "d": failed, "e": failed, "f": nearly, "g": P}
+    predictions = {name: made(values) for name, values in models.items()} | {"h": made(P, kept + 1)}
+    found = identical_models(predictions)
+    assert found.to_numpy().tolist() == [["c", "a"], ["f", "b"], ["g", "a"]]
+    assert list(found) == list(identical_models({})) == ["model", "same_as"]

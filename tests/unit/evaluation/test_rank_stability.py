@@ -46,6 +46,19 @@ def draw(rng, n_repeats, n_trainings=2, n_models=6, split=0.0, rest=1.0):
     return means + by_split + rest * rng.normal(size=(n_repeats, n_trainings, n_models))
 
 
+def test_methods_with_the_same_scores_count_as_one():
+    values = draw(np.random.default_rng(0), 4)[..., np.newaxis]
+    alone = rank_stability(table_of(values))
+    twice = rank_stability(table_of(np.concatenate([values, values[:, :, 2:3]], axis=2)))
+    assert alone.equals(twice) and (twice["n_models"] == 6).all()
+    once = np.concatenate([values, values[:, :, 2:3]], axis=2)
+    once[0, 0, -1] += 1e-6  # in one of all repetitions
+    assert (rank_stability(table_of(once))["n_models"] == 7).all()
+    other = table_of(once, dataset="birds")
+    both = rank_stability(pd.concat([table_of(np.concatenate([values, values[:, :, 2:3]], axis=2)), other]))
+    assert both["n_models"].tolist() == [6, 6, 7, 7]
+
+
 def test_identical_repetitions_agree_wholly():
     found = stability_of(ranks_of(["abc", "abc"], ["abc", "abc"], ["abc", "abc"]))
     assert found["kendall_tau"] == found["tau_same_folds"] == found["best_agreement"] == found["best_same_folds"] == 1

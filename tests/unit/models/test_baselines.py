@@ -1,8 +1,10 @@
 """The models of one level, and that those of libraries give what these give when called by hand, label by label."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -195,3 +197,16 @@ def test_without_the_runtime_of_lightgbm_there_is_a_reason(data, monkeypatch):
     for name in ("LightGBM", "LightGBM+"):
         with pytest.raises(ModelError, match=r"^LightGBM cannot be loaded \(.*\); install it by `pip install"):
             make_model(name).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_every_model_takes_a_feature_without_a_value_in_training(name):
+    """The one row with a value is in the test part."""
+    table = pd.read_csv(Path(__file__).parents[2] / "cases" / "feature-empty-in-a-fold.csv")
+    X, Y = (table.filter(regex=names).to_numpy() for names in ("^(f|rarely)", "^label"))
+    is_empty = np.isnan(X[:, 2])
+    assert (~is_empty).sum() == 1
+    settings = {"n_trees": 4} if "n_trees" in spec_of(name).settings else {}
+    model = make_model(name, random_state=0, **settings).fit(X[is_empty], Y[is_empty])
+    P = np.asarray(model.predict(X))
+    assert P.shape == Y.shape and np.isfinite(P).all()

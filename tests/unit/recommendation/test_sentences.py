@@ -170,6 +170,48 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
     assert told(table, estimated=always)[1].startswith("C is significantly worse")
 
 
+IDENTICAL = pd.DataFrame([("mine", 30, "A+", "A")], columns=["dataset", "missing_rate", "model", "same_as"])
+
+
+def told_of_twins(evidence=None):
+    """Sentences where ``A+`` makes the predictions of ``A``."""
+    means = {"A": 0.8, "A+": 0.8, "B": 0.79, "C": 0.5}
+    table = scores(means, ranking_loss=dict(zip(means, (0.1, 0.1, 0.11, 0.5), strict=True)))
+    table["corrected"] = table["observed"]
+    shares = means_of(table, {"A": 0.7, "A+": 0.7, "B": 0.25, "C": 0.05}, low=0.7, high=0.9)
+    numbers = recommend(table, shares, RATES, identical=IDENTICAL)
+    found = recommendation_sentences(numbers, RATES, evidence)
+    return found.loc[found["use"] == "ranking", "sentence"].tolist()
+
+
+def test_models_with_identical_predictions_do_not_compete():
+    samples = pd.DataFrame({"dataset": ["mine"], "n_samples": [100]})
+    found = told_of_twins(Evidence(identical=IDENTICAL, samples=samples))
+    assert found[0].startswith("By average precision the best of 3 models is A (identical predictions to A+ here): 0.8")
+    assert "it stays the best in 70 % of draws; B is in 25 %." in found[1]
+    assert found[2].startswith("C is significantly worse") and found[2].endswith("the tests cannot tell B from it.")
+    assert "Models with identical predictions here count as one: A and A+." in found
+    assert any(sentence.startswith("A is better than B, which comes next") for sentence in found)
+    assert sum("A+" in sentence for sentence in found) == 2
+
+
+def test_models_with_identical_predictions_on_all_datasets_are_not_told_apart_over_datasets():
+    over = cliques((1, "A", 1.5), (1, "A+", 1.5), (1, "B", 2.0))
+    found = told_of_twins(Evidence(identical=IDENTICAL, **over))
+    assert found[-1].endswith("A has the best mean rank by average precision, and the tests cannot tell B from it.")
+    found = told_of_twins(Evidence(identical=IDENTICAL, **cliques((1, "A+", 1.5), (1, "A", 1.5), (2, "B", 2.0))))
+    assert found[-1].endswith("A has the best mean rank by average precision, and the tests tell it from all others.")
+    elsewhere = IDENTICAL.assign(missing_rate=50)
+    assert "cannot tell A+ or B from it" in told_of_twins(Evidence(identical=elsewhere, **over))[-1]
+
+
+def test_an_identical_model_does_not_win_more_often():
+    table = wins({1: 0.552, 64: 0.4}, null=(np.nan, np.nan)).query("model == 'A'")
+    table = pd.concat([table.assign(model="A+", win_percentage=0.6), table])
+    assert "most likely then" not in told_of_twins(Evidence(win_percentages=table))[-1]
+    assert "most likely then is B" in told_of_twins(Evidence(win_percentages=table.replace("A+", "B")))[-1]
+
+
 def test_how_right_such_estimates_were():
     table = scores()
     table["corrected"] = table["observed"]

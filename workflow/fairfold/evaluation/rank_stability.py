@@ -105,8 +105,9 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
     Returns
     -------
     DataFrame, a row per dataset, missing rate, metric and splitter, with the columns
-        ``n_repeats, n_trainings, n_models`` : splits, trainings on each, methods. A split on which some training ranks
-        no method (one of them failed on every fold) is left out and not counted.
+        ``n_repeats, n_trainings, n_models`` : splits, trainings on each, methods. Methods with the same scores in all
+        repetitions, folds and metrics count as one. A split on which some training ranks no method (one of them failed
+        on every fold) is left out and not counted.
         ``kendall_tau, tau_low, tau_high`` : mean tau of two trainings on different splits, and its 95 % interval.
         ``tau_same_folds, same_folds_low, same_folds_high`` : mean tau of two trainings on the same split.
         ``tau_lost, lost_low, lost_high`` : their difference, what the split takes away.
@@ -125,7 +126,10 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
     """
     scores = scores.fillna({"reason": ""})
     units = [name for name in _CELL if name != "metric"]
-    ranks = percentile_ranks(scores, units=[*units, *_REPETITION], higher_is_better=higher_is_better)
+    ranked = partial(percentile_ranks, units=[*units, *_REPETITION], higher_is_better=higher_is_better)
+    ranked(scores.head(0))  # raises for a missing column
+    parts = [ranked(_distinct(part)) for _, part in scores.groupby(units, sort=False)]
+    ranks = pd.concat(parts, ignore_index=True)
     rows = []
     for cell, part in ranks.groupby(_CELL, sort=False):
         array = _as_array(part)
@@ -135,6 +139,16 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
     failed = (failed["model"] + ": " + failed["reason"]).groupby([failed[name] for name in _CELL])
     failed = failed.agg(n_failed="size", reason="first")
     return pd.DataFrame(rows).join(failed, on=_CELL).fillna({"n_failed": 0, "reason": ""}).astype({"n_failed": int})
+
+
+def _distinct(scores: pd.DataFrame) -> pd.DataFrame:
+    """Leave out each method whose scores all equal those of an earlier method; scores that failed equal none."""
+    columns = [*_REPETITION, "fold", "metric"]
+    if scores.duplicated([*columns, "model"]).any():  # percentile_ranks names the first
+        return scores
+    wide = scores.pivot(index="model", columns=columns, values="value").reindex(scores["model"].unique())
+    is_twin = wide.duplicated() & wide.notna().all(axis=1)
+    return scores[~scores["model"].isin(wide.index[is_twin])]
 
 
 def stability_of(ranks: np.ndarray) -> dict[str, float]:

@@ -7,12 +7,13 @@ with how far off they were where the truth is known. What is not known is left o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.ranking import identical_everywhere
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES, nearest_rate
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -42,6 +43,7 @@ class Evidence:
         n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
         sets, beside an interval of equal models (NaN where there is none).
     hierarchical : datasets of which labels are below each other.
+    identical : columns ``dataset, missing_rate, model, same_as``, models with the predictions of another model.
     """
 
     seconds: pd.DataFrame | None = None
@@ -53,6 +55,7 @@ class Evidence:
     sample_curves: pd.DataFrame | None = None
     win_percentages: pd.DataFrame | None = None
     hierarchical: Collection[str] = ()
+    identical: pd.DataFrame | None = None
 
 
 def recommendation_sentences(
@@ -80,6 +83,8 @@ def recommendation_sentences(
     missing rate, ``ranking`` or ``threshold``
     """
     evidence = evidence or Evidence()
+    if evidence.identical is not None:
+        evidence = replace(evidence, identical=identical_everywhere(evidence.identical, table["dataset"].unique()))
     rows = []
     for dataset, part in table.groupby("dataset", sort=False):
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
@@ -151,7 +156,9 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         return
     best, folds = _best(compared), int(compared["n_folds"].iloc[0])
     among = f" of {len(compared)} models" if len(compared) > 1 else ""
-    yield f"By {METRICS[lead].name} the best{among} is {best}: {_estimated(compared.loc[best], folds)}."
+    twins = table.index[table["same_as"] == best]
+    named = f"{best} (identical predictions to {_listed(twins)} here)" if len(twins) else best
+    yield f"By {METRICS[lead].name} the best{among} is {named}: {_estimated(compared.loc[best], folds)}."
     if (share := compared.loc[best, "share_best"]) < _CERTAIN and len(compared) > 1:
         second = compared["share_best"].drop(index=best).idxmax()
         yield (
@@ -161,6 +168,8 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     yield _about_tests(compared, best, folds)
     others = [_about_other(best, metric, by_metric[metric]) for metric in list(by_metric)[1:]]
     yield from (sentence for sentence in others if sentence and len(compared) > 1)
+    if groups := _identical(table["same_as"]):
+        yield f"Models with identical predictions here count as one: {'; '.join(map(_listed, groups))}."
     failed = table.index[table["mean"].isna()]
     if len(failed):
         yield f"Left out, for want of a score in every fold: {_listed(failed)}."
@@ -235,12 +244,16 @@ def _about_evidence(
             for part in (evidence.cliques, evidence.comparisons)
         )
         if len(cliques) and len(comparisons):
-            yield _about_cliques(cliques, int(comparisons["n_datasets"].iloc[0]), best, lead, rate, alpha)
+            of_rate = None if evidence.identical is None else evidence.identical.query("missing_rate == @rate")
+            same_as = {} if of_rate is None else dict(zip(of_rate["model"], of_rate["same_as"], strict=True))
+            n_datasets = int(comparisons["n_datasets"].iloc[0])
+            yield _about_cliques(cliques, n_datasets, best, lead, rate, alpha, same_as)
     if evidence.win_percentages is not None:
         wins = evidence.win_percentages
         wins = wins[(wins["dataset"] == dataset) & (wins["metric"] == lead) & wins["win_percentage"].notna()]
         if best in set(wins["model"]):
-            yield _about_wins(wins, best, lead, rate, moderate_draws)
+            twins = table.index[table["same_as"] == best]
+            yield _about_wins(wins[~wins["model"].isin(twins)], best, lead, rate, moderate_draws)
     if evidence.seconds is not None:
         seconds, memory = (
             None if part is None else part[(part["dataset"] == dataset) & (part["missing_rate"] == rate)]
@@ -265,7 +278,17 @@ def _about_quality(quality: pd.DataFrame, metric: str) -> Iterator[str]:
     )
 
 
-def _about_cliques(cliques: pd.DataFrame, n_datasets: int, best: str, metric: str, rate: int, alpha: float) -> str:
+def _about_cliques(
+    cliques: pd.DataFrame,
+    n_datasets: int,
+    best: str,
+    metric: str,
+    rate: int,
+    alpha: float,
+    same_as: Mapping[str, str],
+) -> str:
+    cliques = cliques[~cliques["model"].isin(same_as)]
+    best = same_as.get(best, best)
     ranks = cliques.drop_duplicates("model").set_index("model")["mean_rank"].sort_values(kind="stable")
     first = ranks.index[0]
     its_cliques = cliques.loc[cliques["model"] == first, "clique"]
@@ -325,7 +348,14 @@ def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, t
 
 
 def _compared(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["mean"].notna()]
+    """Models with a score in every fold, one of each group of models with identical predictions."""
+    return table[table["mean"].notna() & table["same_as"].isna()]
+
+
+def _identical(same_as: pd.Series) -> list[list[str]]:
+    """Groups of models with identical predictions, the model that stands for the group first."""
+    twins = same_as.dropna()
+    return [[first, *part.index] for first, part in twins.groupby(twins, sort=False)]
 
 
 def _best(compared: pd.DataFrame) -> str:

@@ -24,6 +24,7 @@ from fairfold.report.templates import render, text_html
 from fairfold.report.versions import gather_versions
 
 _LEGEND = "legend.csv"
+_IDENTICAL = "tables/identical_models.csv"
 _MOST_DATASETS_IN_ANSWER = 4
 _LEADING = 2  # which model is best, and which cannot be told from it
 
@@ -206,7 +207,8 @@ def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
             "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
         }
     has_ranks = {entry["ranks"], _LEGEND} <= study.files
-    sentences = rank_sentences(_read(entry["ranks"], study), _read(_LEGEND, study)) if has_ranks else []
+    identical = _read(_IDENTICAL, study) if _IDENTICAL in study.files else None
+    sentences = rank_sentences(_read(entry["ranks"], study), _read(_LEGEND, study), identical) if has_ranks else []
     return {"sentences": sentences} if sentences else None
 
 
