@@ -47,7 +47,9 @@ STEPS_OF["recommendation"] = [
     ),
     step(
         "results/tables/identical_models.csv",
-        expand("results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS),
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS
+        ),
     ),
     step(
         "results/tables/correction_quality.csv",
