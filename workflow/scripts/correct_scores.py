@@ -4,9 +4,10 @@ import numpy as np
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions, identical_models
+from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.files import write_table
 from fairfold.recommendation.complete_scores import complete_scores, share_left
+from fairfold.recommendation.identical import identical_models
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 from fairfold.weak_labels.plateau import FrequencyDistribution
@@ -29,7 +30,7 @@ with logged(snakemake.log):
         hierarchical=data.hierarchy is not None,
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
-    tables["identical"] = identical_models(predictions)
+    tables["identical"] = identical_models(tables["folds"], predictions)
     unit = {"dataset": data.id, "missing_rate": rate}
     for name, path in snakemake.output.items():
         write_table(tables[name].assign(**unit)[[*unit, *tables[name]]], path)

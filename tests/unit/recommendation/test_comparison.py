@@ -273,14 +273,14 @@ def test_repeats_reach_the_tests():
     assert (compare_with_best(rows, "mcc")["p_value"].dropna() < expected["p_value"].dropna()).all()
 
 
-def test_models_with_identical_predictions_count_as_one():
+def test_models_with_identical_scores_count_as_one():
     """The others have the numbers that they have without them; at another rate or dataset nothing changes."""
     folds, scores = study(("one", "two"), models=("a", "b", "c"))
     twins = {name: table[table["model"] == "b"].assign(model="b+") for name, table in (("f", folds), ("s", scores))}
     folds_of_all, scores_of_all = pd.concat([folds, twins["f"]]), pd.concat([scores, twins["s"]])
     rates = estimates(0, ("one", "two"))
-    rows = [("one", 0, "b+", "b"), ("one", 50, "a", "c")]
-    identical = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "same_as"])
+    rows = [("one", 0, "b+", "b", "scores"), ("one", 50, "a", "c", "scores")]
+    identical = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "same_as", "identical"])
     found = recommend(folds_of_all, scores_of_all, rates, identical=identical)
     alone = recommend(folds, scores, rates)
     of_one = found["dataset"] == "one"
@@ -288,7 +288,7 @@ def test_models_with_identical_predictions_count_as_one():
     pd.testing.assert_frame_equal(without, alone[alone["dataset"] == "one"], check_dtype=False)
     assert found.loc[of_one & (found["model"] == "b+"), "same_as"].eq("b").all()
     one, other = (
-        found[of_one & (found["model"] == model)].drop(columns=["model", "same_as"]).reset_index(drop=True)
+        found[of_one & (found["model"] == model)].drop(columns=["model", "same_as", "identical"]).reset_index(drop=True)
         for model in ("b", "b+")
     )
     pd.testing.assert_frame_equal(one, other)

@@ -170,16 +170,18 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
     assert told(table, estimated=always)[1].startswith("C is significantly worse")
 
 
-IDENTICAL = pd.DataFrame([("mine", 30, "A+", "A")], columns=["dataset", "missing_rate", "model", "same_as"])
+IDENTICAL = pd.DataFrame(
+    [("mine", 30, "A+", "A", "predictions")], columns=["dataset", "missing_rate", "model", "same_as", "identical"]
+)
 
 
-def told_of_twins(evidence=None):
-    """Sentences where ``A+`` makes the predictions of ``A``."""
+def told_of_twins(evidence=None, identical=IDENTICAL):
+    """Sentences where ``A+`` has the scores of ``A``."""
     means = {"A": 0.8, "A+": 0.8, "B": 0.79, "C": 0.5}
     table = scores(means, ranking_loss=dict(zip(means, (0.1, 0.1, 0.11, 0.5), strict=True)))
     table["corrected"] = table["observed"]
     shares = means_of(table, {"A": 0.7, "A+": 0.7, "B": 0.25, "C": 0.05}, low=0.7, high=0.9)
-    numbers = recommend(table, shares, RATES, identical=IDENTICAL)
+    numbers = recommend(table, shares, RATES, identical=identical)
     found = recommendation_sentences(numbers, RATES, evidence)
     return found.loc[found["use"] == "ranking", "sentence"].tolist()
 
@@ -190,9 +192,11 @@ def test_models_with_identical_predictions_do_not_compete():
     assert found[0].startswith("By average precision the best of 3 models is A (identical predictions to A+ here): 0.8")
     assert "it stays the best in 70 % of draws; B is in 25 %." in found[1]
     assert found[2].startswith("C is significantly worse") and found[2].endswith("the tests cannot tell B from it.")
-    assert "Models with identical predictions here count as one: A and A+." in found
+    assert "Models with identical scores here count as one: A and A+." in found
     assert any(sentence.startswith("A is better than B, which comes next") for sentence in found)
     assert sum("A+" in sentence for sentence in found) == 2
+    found = told_of_twins(identical=IDENTICAL.assign(identical="scores"))
+    assert "is A (identical scores to A+ here): " in found[0]
 
 
 def test_models_with_identical_predictions_on_all_datasets_are_not_told_apart_over_datasets():

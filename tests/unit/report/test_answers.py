@@ -53,11 +53,11 @@ def test_sentences_keep_their_order():
     assert list(groups) == ["b", "a"]
 
 
-def test_models_with_identical_predictions_on_all_datasets_count_as_one():
+def test_models_with_identical_scores_on_all_datasets_count_as_one():
     table = ranks(*((dataset, 0, "mcc", model, 0.75) for dataset in "ab" for model in "XY"))
     identical = pd.DataFrame(
         [("a", 0, "Y", "X"), ("b", 0, "Y", "X")], columns=["dataset", "missing_rate", "model", "same_as"]
     )
-    assert "X and Y (identical predictions to X) with no" in rank_sentences(table, identical=identical)[0]
+    assert "X and Y (identical scores to X) with no" in rank_sentences(table, identical=identical)[0]
     assert "X and Y with no label hidden" in rank_sentences(table, identical=identical[:1])[0]
     assert "X and Y with no label hidden" in rank_sentences(table, identical=identical.assign(missing_rate=50))[0]

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from fairfold.arrays import Matrix, finite_rows
@@ -97,11 +96,9 @@ class FinalPredictions(NamedTuple):
             raise DataError(unknown_name("metric", metric, BASIC_METRICS))
         return self.kept[list(BASIC_METRICS).index(metric)]
 
-    def digest(self) -> bytes | None:
-        """Compute a digest that two models share if their predictions are identical; None if there are none."""
+    def digest(self) -> bytes:
+        """Compute a digest that two models share if their predictions are equal to the last bit."""
         P = self.probabilities
-        if not np.isfinite(P.data if sparse.issparse(P) else P).any():
-            return None
         parts = [getattr(P, part) for part in _PARTS] if sparse.issparse(P) else [P]
         found = hashlib.blake2b()
         for array in map(np.ascontiguousarray, [*parts, self.kept, self.fold_of]):
@@ -127,35 +124,6 @@ class FinalPredictions(NamedTuple):
                 *content, shape = (arrays[f"probabilities_{part}"] for part in _PARTS)
                 P = sparse.csr_array(tuple(content), shape=tuple(shape))
             return cls(P, arrays["kept"], arrays["fold_of"])
-
-
-def identical_models(predictions: Mapping[str, FinalPredictions]) -> pd.DataFrame:
-    """Find models whose predictions equal those of an earlier model to the last bit.
-
-    Parameters
-    ----------
-    predictions : mapping of str to FinalPredictions
-        Predictions of each model on the same samples.
-
-    Returns
-    -------
-    DataFrame with the columns ``model, same_as``
-        A row for each such model; ``same_as`` is the first model with these predictions.
-
-    Examples
-    --------
-    >>> P, kept, fold_of = np.full((1, 2, 1), 0.5), np.zeros((1, 2), dtype=np.int8), np.array([0, 1])
-    >>> one, other = FinalPredictions(P, kept, fold_of), FinalPredictions(P / 2, kept, fold_of)
-    >>> identical_models({"a": one, "b": other, "c": one}).to_dict("records")
-    [{'model': 'c', 'same_as': 'a'}]
-    """
-    first: dict[bytes, str] = {}
-    rows = []
-    for model, predicted in predictions.items():
-        digest = predicted.digest()
-        if digest is not None and (other := first.setdefault(digest, model)) != model:
-            rows.append((model, other))
-    return pd.DataFrame(rows, columns=["model", "same_as"])
 
 
 def _filled(chosen: Mapping[int, list[np.ndarray]], numbers: np.ndarray, n_labels: int) -> np.ndarray:

@@ -142,12 +142,12 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
 
 
 def _distinct(scores: pd.DataFrame) -> pd.DataFrame:
-    """Leave out each method whose scores all equal those of an earlier method; scores that failed equal none."""
+    """Leave out each method whose scores all equal those of an earlier method."""
     columns = [*_REPETITION, "fold", "metric"]
     if scores.duplicated([*columns, "model"]).any():  # percentile_ranks names the first
         return scores
     wide = scores.pivot(index="model", columns=columns, values="value").reindex(scores["model"].unique())
-    is_twin = wide.duplicated() & wide.notna().all(axis=1)
+    is_twin = wide.round(_DECIMALS).duplicated() & wide.notna().any(axis=1)
     return scores[~scores["model"].isin(wide.index[is_twin])]
 
 

@@ -214,12 +214,12 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
 
 
 def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd.DataFrame:
-    """Find models whose predictions equal those of another model on all datasets.
+    """Find models whose scores equal those of another model on all datasets.
 
     Parameters
     ----------
     identical : DataFrame with the columns ``dataset, missing_rate, model, same_as``
-        Models with the predictions of another model on one dataset.
+        Models with the scores of another model on one dataset.
     datasets : iterable of str
         All datasets that are compared.
 

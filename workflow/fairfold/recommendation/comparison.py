@@ -26,6 +26,7 @@ _DIGITS = 12  # decimals of a score; what differs less is rounding
 _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
+_TWINS = ["same_as", "identical"]
 _ESTIMATED = ["observed", "low", "high", "share_best"]
 
 
@@ -62,19 +63,20 @@ def recommend(
         at. Where no score could be corrected, those on observed labels are compared.
     missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, with a row of hidden rate 0 for each
         dataset.
-    identical : DataFrame with the columns ``dataset, missing_rate, model, same_as``, default=None
-        Models with the predictions of another model, as of
-        :func:`~fairfold.evaluation.final_predictions.identical_models`. The two count as one in ranks and tests.
+    identical : DataFrame with the columns ``dataset, missing_rate, model, same_as, identical``, default=None
+        Models with the scores of another model by all metrics, as of
+        :func:`~fairfold.recommendation.identical.identical_models`. The two count as one in ranks and tests.
     alpha : level of the tests, for each dataset and metric.
     rope : differences up to this are practically none, in the metrics' units.
     n_repeats : cross-validations that the folds of a dataset are from, each of equally many.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, same_as, mean, observed,
-    low, high, share_best, sd, n_folds, rank, difference, p_value, p_adjusted, is_top, prob_best_better,
+    DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, same_as, identical, mean,
+    observed, low, high, share_best, sd, n_folds, rank, difference, p_value, p_adjusted, is_top, prob_best_better,
     prob_equivalent, prob_best_worse, detectable, rope, alpha``
-        ``same_as`` is the model whose predictions are identical, and whose row is repeated; missing for other models.
+        ``same_as`` is the model with identical scores, whose row is repeated, and ``identical`` says whether the
+        predictions are identical, too (``predictions`` or ``scores``); both are missing for other models.
         ``mean`` and ``sd`` are of estimated scores over folds, ``observed`` is the mean of those on observed labels,
         ``low`` to ``high`` a 95 % interval of the mean, and ``share_best`` the share of its draws in which the model is
         the best; ``difference`` is how much worse than the best, at least 0. ``p_value`` is of the test against the
@@ -104,36 +106,37 @@ def recommend(
             raise DataError(f"the table of missing rates has no estimate of {dataset!r} as it is (hidden rate 0).")
         rate = part["missing_rate"].min()
         part = part[part["missing_rate"] == rate]
-        same_as = _same_as(identical, dataset, rate)
+        twins = _twins(identical, dataset, rate)
         intervals = scores[(scores["dataset"] == dataset) & (scores["missing_rate"] == rate)]
         for use, metrics in USES.items():
             for metric in metrics:
                 rows = part[part["metric"] == metric]
                 rows = rows.assign(value=rows["corrected"] if rows["corrected"].notna().any() else rows["observed"])
-                distinct = rows[~rows["model"].isin(same_as)]
+                distinct = rows[~rows["model"].isin(twins.index)]
                 table = compare_with_best(distinct, metric, alpha=alpha, rope=rope, n_repeats=n_repeats)
-                table = _with_identical(table, rows["model"].unique(), same_as)
+                table = _with_twins(table, rows["model"].unique(), twins)
                 of_metric = intervals[intervals["metric"] == metric].set_index("model")[_ESTIMATED]
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
                 named = table.assign(**names, use=use, metric=metric, rope=rope, alpha=alpha)
-                compared = ["model", "same_as", "mean", *_ESTIMATED, *_COMPARED[2:], "rope", "alpha"]
+                compared = ["model", *_TWINS, "mean", *_ESTIMATED, *_COMPARED[2:], "rope", "alpha"]
                 tables.append(named[[*names, "use", "metric", *compared]])
     return pd.concat(tables, ignore_index=True)
 
 
-def _same_as(identical: pd.DataFrame | None, dataset: str, rate: int) -> dict[str, str]:
+def _twins(identical: pd.DataFrame | None, dataset: str, rate: int) -> pd.DataFrame:
+    """Columns ``same_as, identical`` of the models that count as one with another, by their names."""
     if identical is None:
-        return {}
+        return pd.DataFrame(columns=_TWINS, dtype=object)
     rows = identical[(identical["dataset"] == dataset) & (identical["missing_rate"] == rate)]
-    return dict(zip(rows["model"], rows["same_as"], strict=True))
+    return rows.set_index("model")[_TWINS].astype(object)
 
 
-def _with_identical(table: pd.DataFrame, models: np.ndarray, same_as: dict[str, str]) -> pd.DataFrame:
+def _with_twins(table: pd.DataFrame, models: np.ndarray, twins: pd.DataFrame) -> pd.DataFrame:
     """Add the rows of models that were left out, which are those of the models that they equal."""
-    rows = table.set_index("model").loc[[same_as.get(model, model) for model in models]].reset_index()
-    others = [same_as.get(model) for model in models]
-    return rows.assign(model=models, same_as=pd.Series(others, dtype=object))
+    of_models = twins.reindex(models).reset_index(drop=True)
+    stand_ins = of_models["same_as"].fillna(pd.Series(models))
+    return table.set_index("model").loc[stand_ins].reset_index().assign(model=models, **of_models)
 
 
 def compare_with_best(

@@ -43,7 +43,8 @@ class Evidence:
         n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
         sets, beside an interval of equal models (NaN where there is none).
     hierarchical : datasets of which labels are below each other.
-    identical : columns ``dataset, missing_rate, model, same_as``, models with the predictions of another model.
+    identical : columns ``dataset, missing_rate, model, same_as, identical``, models with the scores of another model,
+        of :func:`~fairfold.recommendation.identical.identical_models`.
     """
 
     seconds: pd.DataFrame | None = None
@@ -157,7 +158,8 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     best, folds = _best(compared), int(compared["n_folds"].iloc[0])
     among = f" of {len(compared)} models" if len(compared) > 1 else ""
     twins = table.index[table["same_as"] == best]
-    named = f"{best} (identical predictions to {_listed(twins)} here)" if len(twins) else best
+    what = "predictions" if (table.loc[twins, "identical"] == "predictions").all() else "scores"
+    named = f"{best} (identical {what} to {_listed(twins)} here)" if len(twins) else best
     yield f"By {METRICS[lead].name} the best{among} is {named}: {_estimated(compared.loc[best], folds)}."
     if (share := compared.loc[best, "share_best"]) < _CERTAIN and len(compared) > 1:
         second = compared["share_best"].drop(index=best).idxmax()
@@ -169,7 +171,7 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     others = [_about_other(best, metric, by_metric[metric]) for metric in list(by_metric)[1:]]
     yield from (sentence for sentence in others if sentence and len(compared) > 1)
     if groups := _identical(table["same_as"]):
-        yield f"Models with identical predictions here count as one: {'; '.join(map(_listed, groups))}."
+        yield f"Models with identical scores here count as one: {'; '.join(map(_listed, groups))}."
     failed = table.index[table["mean"].isna()]
     if len(failed):
         yield f"Left out, for want of a score in every fold: {_listed(failed)}."
@@ -348,12 +350,12 @@ def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, t
 
 
 def _compared(table: pd.DataFrame) -> pd.DataFrame:
-    """Models with a score in every fold, one of each group of models with identical predictions."""
+    """Models with a score in every fold, one of each group of models with identical scores."""
     return table[table["mean"].notna() & table["same_as"].isna()]
 
 
 def _identical(same_as: pd.Series) -> list[list[str]]:
-    """Groups of models with identical predictions, the model that stands for the group first."""
+    """Groups of models with identical scores, the model that stands for the group first."""
     twins = same_as.dropna()
     return [[first, *part.index] for first, part in twins.groupby(twins, sort=False)]
 

@@ -36,8 +36,8 @@ def rank_sentences(ranks: pd.DataFrame, legend: pd.DataFrame, identical: pd.Data
     ----------
     ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``.
     legend : columns ``name, text, use, leads``, of which the rows that lead are the metrics to look at.
-    identical : columns ``dataset, missing_rate, model, same_as``, models with the predictions of another model. Models
-        that are identical on all datasets count as one.
+    identical : columns ``dataset, missing_rate, model, same_as``, models with the scores of another model, which are
+        named if they have the same scores on all datasets.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def rank_sentences(ranks: pd.DataFrame, legend: pd.DataFrame, identical: pd.Data
 
 def _leader(rate: float, means: pd.Series, same_as: Mapping[str, str]) -> str:
     models = [
-        f"{model} (identical predictions to {same_as[model]})" if model in same_as else model
+        f"{model} (identical scores to {same_as[model]})" if model in same_as else model
         for model in means.index.get_level_values("model")[means == means.max()]
     ]
     where = "with no label hidden" if rate == 0 else f"with {rate:g} % of positives hidden"
