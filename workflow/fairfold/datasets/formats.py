@@ -115,8 +115,8 @@ def read_csv(
     ------
     DataError
         When the file is no table or has no data row, a column name is absent or repeated, a row is too short or too
-        long, a cell is missing, infinite, not a number, or an integer that double precision cannot hold, or a number
-        may have thousands separators.
+        long, or a cell is missing, infinite, not a number, an integer that double precision cannot hold, or a number
+        that may have thousands separators.
     """
     path = Path(path)
     file = TableFile(path)
