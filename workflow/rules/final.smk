@@ -110,6 +110,7 @@ rule write_dataset_page:
         **rules.rate_suspects.output,
         dataset="results/datasets/{dataset}.npz",
         columns=rules.fit_final_model.output.columns,
+        legend="results/legend.csv",
         sentences=["results/recommendation/sentences.csv"] * (FINAL["model"] is None),
     output:
         page="results/final/{dataset}/report.html",

@@ -6,7 +6,7 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.files import write_table
-from fairfold.recommendation.complete_scores import complete_scores, share_left
+from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
 from fairfold.recommendation.identical import identical_models
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
@@ -14,6 +14,7 @@ from fairfold.weak_labels.plateau import FrequencyDistribution
 
 with logged(snakemake.log):
     data, rate, params = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate), snakemake.params
+    hierarchical = data.hierarchy is not None
     with np.load(snakemake.input.hidden) as arrays:
         observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     with np.load(snakemake.input.frequency) as arrays:
@@ -27,10 +28,11 @@ with logged(snakemake.log):
         threshold=params.threshold,
         groups=data.groups,
         sample_weight=data.weights,
-        hierarchical=data.hierarchy is not None,
+        hierarchical=hierarchical,
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
     tables["identical"] = identical_models(tables["folds"], predictions)
+    tables["scores"] = with_notes(tables["scores"], hierarchical=hierarchical)
     unit = {"dataset": data.id, "missing_rate": rate}
     for name, path in snakemake.output.items():
         write_table(tables[name].assign(**unit)[[*unit, *tables[name]]], path)

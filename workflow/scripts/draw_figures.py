@@ -1,5 +1,6 @@
 """Draw tables, figure by figure, each by one function of fairfold.figures; some side by side."""
 
+import inspect
 import multiprocessing
 import sys
 from pkgutil import resolve_name
@@ -9,14 +10,18 @@ from adapter import logged
 from fairfold.figures import save_figure
 from fairfold.files import read_table
 
+LEGEND = "results/legend.csv"
 # as in tabulate.py
 place = dict(zip(snakemake.params.files, [*snakemake.input, *snakemake.output], strict=True))
 
 
 def draw(figure: dict[str, Any]) -> None:
     """Draw and save one figure."""
-    plot, tables = resolve_name(figure["draw"]), [read_table(place[path]) for path in figure["tables"]]
-    save_figure(plot(*tables, **figure["options"]), [place[path] for path in figure["paths"]])
+    plot, options = resolve_name(figure["draw"]), dict(figure["options"])
+    tables = {path: read_table(place[path]) for path in figure["tables"]}
+    if LEGEND in tables and "legend" in inspect.signature(plot).parameters:  # after settings, in some functions
+        options["legend"] = tables.pop(LEGEND)
+    save_figure(plot(*tables.values(), **options), [place[path] for path in figure["paths"]])
 
 
 with logged(snakemake.log):

@@ -29,8 +29,8 @@ def predict(model: str, Y: np.ndarray, *names: str) -> tuple[FinalPredictions, s
         groups=data.groups,
         sample_weight=data.weights,
     )
-    reasons = [reason for reason in tables.scores["reason"] if reason]
-    return tables.predictions, reasons[0] if reasons else ""
+    failures = tables.findings.get("reason", [])  # one for each fold that failed
+    return tables.predictions, next(iter(failures), "")
 
 
 with logged(snakemake.log):

@@ -19,7 +19,8 @@ with logged(snakemake.log):
     n_measured = data.shape[0] - (data.Y == UNMEASURED).sum(axis=0)
     share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
     paths = [snakemake.output.figure, snakemake.output.pdf]
-    figures.save_figure(figures.label_scores.plot_label_scores(scores.assign(share=scores["label"].map(share))), paths)
+    drawn = scores.assign(share=scores["label"].map(share))
+    figures.save_figure(figures.label_scores.plot_label_scores(drawn, read_table(tables.legend)), paths)
     page = render_dataset_page(
         data.id,
         model,

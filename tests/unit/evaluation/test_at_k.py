@@ -122,9 +122,13 @@ def plain_top(P, k, unmeasured=None):
 def plain_scores(Y, P, inverse, k, unmeasured=None):
     """What the definitions say, sample by sample and place by place."""
     names = ("precision", "recall", "ndcg", "found", "possible")
-    sums, covered = {name: [0.0] * k for name in names}, [set() for _ in range(k)]
-    for truth, first in zip(Y == 1, plain_top(P, k, unmeasured), strict=True):
-        own = sorted(inverse[truth], reverse=True)
+    sums, covered, possible = {name: [0.0] * k for name in names}, [set() for _ in range(k)], [set() for _ in range(k)]
+    n_measured, n_with_choice = 0, [0] * k
+    for truth, first, gone in zip(
+        Y == 1, plain_top(P, k, unmeasured), [0] * len(Y) if unmeasured is None else unmeasured, strict=True
+    ):
+        own, n_labels = sorted(inverse[truth], reverse=True), len(truth) - np.sum(gone)
+        n_measured += n_labels > 0
         n_hits, gain, best_gain, worth, best_worth = 0, 0.0, 0.0, 0.0, 0.0
         for i, label in enumerate(first):
             is_hit = label >= 0 and truth[label]
@@ -135,15 +139,22 @@ def plain_scores(Y, P, inverse, k, unmeasured=None):
             best_worth += own[i] if i < len(own) else 0
             sums["precision"][i] += n_hits / (i + 1)
             if len(own):
-                sums["recall"][i] += n_hits / len(own)
                 sums["ndcg"][i] += gain / best_gain
-            sums["found"][i] += worth / (i + 1)
-            sums["possible"][i] += best_worth / (i + 1)
-            for place in range(i, k):
-                covered[place] |= {label} if is_hit else set()
-    scores = {name: [value / len(Y) for value in sums[name]] for name in ("precision", "recall", "ndcg")}
-    scores["coverage"] = [len(labels) / np.count_nonzero((Y == 1).any(axis=0)) for labels in covered]
-    scores["psprecision"] = [a / b for a, b in zip(sums["found"], sums["possible"], strict=True)]
+            if n_labels > i + 1:
+                n_with_choice[i] += 1
+                sums["recall"][i] += n_hits / max(len(own), 1)
+                sums["found"][i] += worth / (i + 1)
+                sums["possible"][i] += best_worth / (i + 1)
+                covered[i] |= {j for j in first[: i + 1] if j >= 0 and truth[j]}
+                possible[i] |= set(np.flatnonzero(truth))
+
+    def ratio(above, below):
+        return above / below if below else np.nan
+
+    scores = {name: [value / n_measured for value in sums[name]] for name in ("precision", "ndcg")}
+    scores["recall"] = [ratio(*each) for each in zip(sums["recall"], n_with_choice, strict=True)]
+    scores["coverage"] = [ratio(*map(len, each)) for each in zip(covered, possible, strict=True)]
+    scores["psprecision"] = [ratio(*each) for each in zip(sums["found"], sums["possible"], strict=True)]
     return scores
 
 
@@ -174,12 +185,13 @@ def test_dense_and_sparse_are_as_the_definitions_say(monkeypatch, k, decimals, u
     top = plain_top(P, k, left_out)
     stored = sparse.csr_array(P)
     for labels, probabilities in ((Y, P), (sparse.csc_matrix(Y), stored), (sparse.csr_array(Y), sparse.coo_matrix(P))):
-        assert all_scores(labels, probabilities, inverse, k) == plain
+        np.testing.assert_equal(all_scores(labels, probabilities, inverse, k), plain)
     if decimals == 1:  # which single precision ranks as double precision does
-        assert all_scores(Y, P.astype(np.float32), inverse, k) == plain
+        np.testing.assert_equal(all_scores(Y, P.astype(np.float32), inverse, k), plain)
     np.testing.assert_array_equal(top_labels(P, k, unmeasured=left_out).labels, top)
     np.testing.assert_array_equal(top_labels(stored, k, unmeasured=sparse.csr_array(left_out)).labels, top)
-    assert all_scores(Y, TopLabels(np.pad(top, ((0, 0), (0, 2)), constant_values=-1)), inverse, k) == plain
+    wide = TopLabels(np.pad(top, ((0, 0), (0, 2)), constant_values=-1))
+    np.testing.assert_equal(all_scores(Y, wide, inverse, k), plain)
 
 
 def test_nothing_sparse_is_made_dense():
@@ -262,7 +274,8 @@ def test_bands_are_means_over_their_labels(is_sparse):
 
 def test_what_no_label_or_sample_has_is_nan():
     Y, P = np.zeros((4, 3), dtype=int), np.full((4, 3), 0.5)
-    assert precision_at_k(Y, P, 2).tolist() == recall_at_k(Y, P, 2).tolist() == ndcg_at_k(Y, P, 2).tolist() == [0, 0]
+    for score in (precision_at_k, recall_at_k, ndcg_at_k):
+        assert np.isnan(score(Y, P, 2)).all()
     assert np.isnan(propensity_scored_precision_at_k(Y, P, np.ones(3), 2)).all()
     assert np.isnan(coverage_at_k(Y, P, 2)).all()
     table = scores_by_frequency_band(Y, P, [0, 2, 200])

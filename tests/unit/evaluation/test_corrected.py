@@ -206,15 +206,16 @@ def plain_ranking_loss(Y, P, frequency, weights):
     A, t, expected = map(np.array, (A, t, expected))
     t[np.isnan(t)] = np.average(t[~np.isnan(t)], weights=weight[~np.isnan(t)])
     slope = np.cov(expected, A, aweights=weight)[0, 1] / np.cov(expected, aweights=weight) if frequency < 1 else 0.0
-    above, below = np.zeros(len(m)), np.zeros(len(m))
+    above, with_pairs, below = np.zeros((3, len(m)))
     for (y, _, of_sample, chance), a, tie, e in zip(known, A, t, expected, strict=True):
         for number in m:
-            loss = 0.0
+            below[number] += of_sample * chance[number]
             if 0 < number < len(y):
                 loss = (a + slope * (number - e) - (number - 1) * (1 + tie) / 2) / (len(y) - number)
-            above[number] += of_sample * chance[number] * loss
-            below[number] += of_sample * chance[number]
-    return shares @ np.divide(above, below, out=np.zeros(len(m)), where=below > 0)
+                above[number] += of_sample * chance[number] * loss
+                with_pairs[number] += of_sample * chance[number]
+    of_m, share = (np.divide(each, below, out=np.zeros(len(m)), where=below > 0) for each in (above, with_pairs))
+    return (shares @ of_m) / (shares @ share)
 
 
 @pytest.mark.parametrize("frequency", [1.0, 0.8, 0.4])

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import metrics as sklearn_metrics
 
 from fairfold.errors import DataError
 from fairfold.evaluation.at_k import inverse_propensities, ndcg_at_k, propensity_scored_precision_at_k, recall_at_k
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, metrics_of
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, metric_of, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 
 
@@ -29,8 +30,8 @@ def test_against_the_definitions(example):
     assert scores["mcc"] == pytest.approx(np.corrcoef(Y.ravel(), (P > 0.5).ravel())[0, 1], rel=1e-12)
     losses = []
     for y, p in zip(Y, P, strict=True):
-        pairs = [(a <= b) for a in p[y == 1] for b in p[y == 0]]
-        losses.append(np.mean(pairs) if pairs else 0)
+        if pairs := [(a <= b) for a in p[y == 1] for b in p[y == 0]]:
+            losses.append(np.mean(pairs))
     assert scores["ranking_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
     assert set(scores) == set(BASIC_METRICS)
 
@@ -71,15 +72,95 @@ def test_small_sparse_matrices_score_as_dense_ones(Y, P):
     np.testing.assert_equal(multilabel_scores(np.array(Y), sparse.csr_array(np.array(P, dtype=float))), dense)
 
 
-def test_a_single_label_has_no_order():
-    assert multilabel_scores(np.array([[0], [1], [1]]), np.array([[0.9], [0.2], [0.8]]))["ranking_loss"] == 0
+ALL = (*METRICS, *ON_REQUEST)
 
 
-def test_undefined_scores_are_nan():
-    scores = multilabel_scores(np.zeros((3, 2)), np.full((3, 2), 0.1))
-    assert np.isnan(scores["roc_auc"])
-    assert np.isnan(scores["average_precision"])
-    assert scores["hamming_loss"] == 0
+def undefined(Y, P, weights=None, metrics=ALL):
+    """Names of the metrics that are NaN; the others are not perfect."""
+    inverse, metrics = np.full(Y.shape[1], 2.0), [m for m in metrics if weights is None or "coverage" not in m]
+    scores = multilabel_scores(Y, P, metrics=metrics, sample_weight=weights, inverse_propensity=inverse)
+    for name, value in scores.items():
+        assert value != metric_of(name).best, name
+    return {name for name, value in scores.items() if np.isnan(value)}
+
+
+def at_all_places(*names):
+    return {f"{name}_at_{k}" for name in names for k in PLACES}
+
+
+AT_K = at_all_places("precision", "recall", "ndcg", "coverage", "propensity_scored_precision")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 3.0]])
+class TestUndefined:
+    def test_one_label(self, kind, weights):
+        Y, P = np.array([[0], [1], [1]]), kind(np.array([[0.9], [0.2], [0.8]]))
+        expected = {"ranking_loss"} | at_all_places("recall", "ndcg", "coverage", "propensity_scored_precision")
+        assert undefined(Y, P, weights) == {name for name in expected if weights is None or "coverage" not in name}
+
+    def test_all_negative(self, kind, weights):
+        Y, P = np.zeros((3, 7), dtype=int), kind(np.full((3, 7), 0.6))
+        expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", "f1", *AT_K}
+        assert undefined(Y, P, weights) == {name for name in expected if weights is None or "coverage" not in name}
+
+    def test_all_positive(self, kind, weights):
+        Y, P = np.ones((3, 7), dtype=int), kind(np.tile([0.6, 0.4, 0.7, 0.6, 0.4, 0.6, 0.9], (3, 1)))
+        expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", *at_all_places("precision", "ndcg")}
+        metrics = [name for name in ALL if not name.startswith(("coverage", "recall", "propensity"))]
+        assert undefined(Y, P, weights, metrics) == expected
+
+    def test_samples_without_both_do_not_count_as_ordered(self, kind, weights):
+        Y = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 0]])
+        P = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])
+        assert multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"] == 0.5
+        found = multilabel_scores(Y[:2], kind(P[:2]), sample_weight=weights and weights[:2])["ranking_loss"]
+        assert np.isnan(found)
+
+    def test_unmeasured_labels_are_absent(self, kind, weights):
+        Y = np.array([[1, -1, -1], [-1, 0, -1], [1, 0, -1]])
+        P = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.1, 0.2, 0.3]])
+        assert multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"] == 1
+        Y[2, 1] = -1
+        assert np.isnan(multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"])
+        Y[1] = -1
+        for metric in ("average_precision", "roc_auc", "mcc"):
+            assert np.isnan(multilabel_scores(Y, kind(P), sample_weight=weights)[metric]), metric
+
+
+@pytest.mark.parametrize(
+    ("metric", "theirs", "of_probabilities"),
+    [
+        ("roc_auc", sklearn_metrics.roc_auc_score, True),
+        ("average_precision", sklearn_metrics.average_precision_score, True),
+        ("mcc", sklearn_metrics.matthews_corrcoef, False),
+        ("f1", sklearn_metrics.f1_score, False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_entries_say_of_scikit_learn_is_so(metric, theirs, of_probabilities):
+    """Where a score is NaN here, theirs is what the entry says; elsewhere both are the same."""
+    scores = np.array([0.2, 0.7, 0.6])
+    said = metric_of(metric).scikit_learn
+    for truth in ([0, 0, 0], [1, 1, 1], [0, 1, 0]):
+        found = multilabel_scores(np.array([truth]).T, scores[:, None], metrics=[metric])[metric]
+        other = theirs(truth, scores if of_probabilities else scores > 0.5)
+        if np.isnan(found):
+            assert ("NaN" if np.isnan(other) else f"{other:g}") in said
+        else:
+            assert found == pytest.approx(other)
+
+
+def test_a_score_that_is_nan_says_what_it_needs():
+    for name in (*METRICS, *ON_REQUEST):
+        assert metric_of(name).needs and metric_of(name).scikit_learn, name
+        assert metric_of(name).undefined.endswith(metric_of(name).needs)
+
+
+def test_an_undefined_score_is_never_the_best_level():
+    for metric in (*METRICS.values(), METRICS["ranking_loss"]._replace(range=(0.0, np.inf))):
+        goodness = metric.goodness([np.nan, *(end for end in metric.range if np.isfinite(end))])
+        assert goodness[0] <= min(goodness[1:])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +205,7 @@ def test_scores_at_k_are_those_of_their_functions(example):
         propensity_scored = propensity_scored_precision_at_k(Y, P, inverse, k, sample_weight=weights)
         expected[f"propensity_scored_precision_at_{k}"] = propensity_scored[-1]
     # weights are brought to a mean of 1 twice, which may differ in the last bit
-    assert {name: scores[name] for name in expected} == pytest.approx(expected, rel=1e-14)
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, rel=1e-14, nan_ok=True)
     with pytest.raises(DataError, match="propensity_scored_precision_at_3 needs inverse_propensity"):
         multilabel_scores(Y, P, metrics=["recall_at_3", "propensity_scored_precision_at_3"])
 

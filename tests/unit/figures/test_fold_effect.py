@@ -6,6 +6,7 @@ from scipy import stats
 
 from fairfold.figures import save_figure
 from fairfold.figures.fold_effect import MARKS, plot_fold_effect
+from fairfold.models.legend import legend_table
 
 DATASETS, METRICS, METHODS = ("digits", "yeast"), ("average_precision", "f1"), ("random", "OptiSplit", "SOIS")
 
@@ -30,7 +31,7 @@ def values(summary, **cell):
 
 
 def test_a_panel_per_dataset_metric_and_quantity_with_its_numbers(summary):
-    figure = plot_fold_effect(summary, 5, aggregation="pooled")
+    figure = plot_fold_effect(summary, 5, legend_table([]), aggregation="pooled")
     panels = np.array(figure.axes).reshape(4, 2)
     assert [panel.get_title() for panel in panels[0]] == list(DATASETS)
     assert [panel.get_ylabel() for panel in panels[:, 0]] == [

@@ -44,6 +44,7 @@ from fairfold.figures.win_percentage import (
     plot_sampling_error,
     plot_win_percentages,
 )
+from fairfold.models.legend import legend_table
 
 
 def points_in(path):
@@ -344,7 +345,10 @@ def test_labels(tmp_path):
     table = pd.DataFrame({"label": ["x"], "n_positives": 3, "roc_auc": 0.75, "average_precision": np.nan, "mcc": 0.5})
     table = table.assign(**{f"{score}_low": np.nan for score in ("roc_auc", "average_precision", "mcc")})
     table = table.assign(**{f"{score}_high": np.nan for score in ("roc_auc", "average_precision", "mcc")})
-    assert texts_of(plot_label_scores(table), tmp_path) == ["x: AUROC 0.750", "x: Matthews correlation 0.500"]
+    assert texts_of(plot_label_scores(table, legend_table([])), tmp_path) == [
+        "x: AUROC 0.750",
+        "x: Matthews correlation 0.500",
+    ]
 
 
 def test_curves_of_wins(tmp_path):

@@ -6,10 +6,16 @@ from scipy import sparse
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import BEFORE
-from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores, correction_quality, share_left
+from fairfold.recommendation.complete_scores import (
+    ALL_MODELS,
+    complete_scores,
+    correction_quality,
+    share_left,
+    with_notes,
+)
 from fairfold.weak_labels import mask_positives
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
@@ -164,7 +170,7 @@ def test_without_a_frequency_nothing_is_corrected(data):
 
 
 def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
-    recall = BASIC_METRICS["hamming_loss"]._replace(function=lambda of: float(of.predicted[of.truth == 1].mean()))
+    recall = Metric(1, "micro recall", "recall", "threshold", lambda of: float(of.predicted[of.truth == 1].mean()))
     for metrics in (METRICS, BASIC_METRICS):
         monkeypatch.setitem(metrics, "recall", recall)
     Y, observed, predictions = data
@@ -176,6 +182,44 @@ def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
     assert found.loc["recall", ["complete", "observed"]].notna().all(axis=None)
     assert found.loc["recall", ["corrected", "low", "high", "share_best", "known"]].isna().all(axis=None)
     assert found.drop(index="recall").notna().all(axis=None)
+    noted = with_notes(found.reset_index()).set_index("metric")["note"]
+    assert (noted["recall"] == "cannot be corrected").all() and (noted.drop("recall") == "").all()
+
+
+def test_scores_have_no_note_where_all_can_be_corrected(tables):
+    assert "note" not in with_notes(tables["scores"])
+    noted = with_notes(tables["scores"], hierarchical=True)
+    assert set(noted.loc[noted["note"] != "", "metric"]) == {"ranking_loss"}
+
+
+def test_folds_in_which_a_metric_is_undefined_are_left_out_of_means(data):
+    """All labels of the first fold are negative; the means are those of the second fold."""
+    Y, observed, predictions = (data[0].copy(), data[1].copy(), data[2])
+    Y[FOLD_OF == 0], observed[FOLD_OF == 0] = 0, 0
+    tables = complete_scores(Y, observed, predictions, FREQUENCY, 0.5, n_draws=10, random_state=7)
+    found = tables["scores"].set_index(["metric", "model"]).sort_index()
+    second = tables["folds"].query("fold == 1").set_index(["metric", "model"]).sort_index()
+    defined_by_both = ["complete", "observed"]
+    for metric in ("roc_auc", "average_precision", "ranking_loss", "mcc"):
+        pd.testing.assert_frame_equal(found.loc[metric, defined_by_both], second.loc[metric, defined_by_both])
+        np.testing.assert_allclose(found.loc[metric, "corrected"], second.loc[metric, "corrected"])
+        assert found.loc[metric, ["low", "high"]].notna().all(axis=None)
+
+
+def test_a_metric_that_is_undefined_in_all_folds_has_no_score(data, recwarn):
+    Y, observed, predictions = data
+    tables = complete_scores(
+        *(Y[:, :1], observed[:, :1], {name: _of_one_label(each) for name, each in predictions.items()}, FREQUENCY, 0.5),
+        n_draws=10,
+    )
+    found = tables["scores"].set_index("metric").drop(columns="model")
+    assert found.loc["ranking_loss"].isna().all(axis=None)
+    assert found.drop(index="ranking_loss").notna().all(axis=None)
+    assert not list(recwarn)
+
+
+def _of_one_label(predicted):
+    return predicted._replace(probabilities=predicted.probabilities[..., :1])
 
 
 def test_a_model_that_failed_on_a_fold_has_no_mean(data):

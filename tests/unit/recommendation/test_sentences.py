@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.comparison import USES, recommend
 from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 
@@ -282,7 +283,41 @@ def test_other_metrics_disagree():
 
 def test_other_metrics_are_missing():
     other = {"roc_auc": {"A": np.nan, "B": 0.8, "C": 0.1}, "ranking_loss": dict.fromkeys("ABC", np.nan)}
-    assert told(scores(**other))[2:] == ["By AUROC the best is B (0.800); A has no score in some fold."]
+    sentences = told(scores(**other))
+    assert sentences[0] == (
+        "No model is compared by ranking loss: it needs a sample with a positive and a negative label, which no test "
+        "fold has."
+    )
+    assert sentences[3:] == ["By AUROC the best is B (0.800); A has no score in some fold."]
+
+
+def test_another_metric_leads_where_the_first_is_undefined():
+    sentences = told(scores(**LOSSES, mcc=dict.fromkeys("ABC", np.nan)), "threshold")
+    assert sentences[:2] == [
+        "No model is compared by Matthews correlation: it needs a positive and a negative label, which no test fold "
+        "has.",
+        "By Hamming loss the best of 3 models is A: 0.100 ± 0.016 (mean and standard deviation over 5 folds).",
+    ]
+
+
+def test_a_use_without_a_defined_metric_names_no_model():
+    undefined = {metric: dict.fromkeys("ABC", np.nan) for metric in USES["ranking"]}
+    sentences = told(scores(**undefined))
+    assert [sentence.split(":")[0] for sentence in sentences] == [
+        f"No model is compared by {METRICS[metric].name}" for metric in USES["ranking"]
+    ]
+
+
+def test_scores_that_cannot_be_corrected_are_said_to_be_observed():
+    folds = scores(**LOSSES)
+    folds.loc[folds["metric"] != "ranking_loss", "corrected"] = folds["observed"]
+    means = means_of(folds, low=0.7, high=0.9, share_best=dict.fromkeys("ABC", 1.0))
+    means.loc[means["metric"] == "ranking_loss", ["low", "high"]] = np.nan
+    sentences = recommendation_sentences(recommend(folds, means, RATES), RATES)["sentence"]
+    assert sentences[sentences.str.contains("cannot be corrected")].tolist() == [
+        "By ranking loss A is the best, too (0.100). This score cannot be corrected for missing labels and is that on "
+        "observed labels."
+    ]
 
 
 def test_models_that_failed():

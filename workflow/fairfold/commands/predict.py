@@ -21,7 +21,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", required=True, help="CSV to write")
     parser.add_argument("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
     parser.add_argument(
-        "--objective", help="what decisions are to be best by: mcc, f1 or hamming_loss; without it, above one half"
+        "--objective", help="metric that decisions are to be best by, such as mcc; without it, labels above one half"
     )
     parser.add_argument(
         "--by", choices=["pooled", "label"], default="pooled", help="one threshold for all labels, or one for each"

@@ -86,8 +86,8 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form
 
 
 def _mean(values: pd.Series) -> dict[str, float]:
-    """Mean and Student's interval, which takes two values at least."""
-    n, mean = len(values), values.mean()
+    """Mean and Student's interval of the values that are not NaN; the interval needs two of them."""
+    n, mean = values.count(), values.mean()
     half = scipy.stats.t.ppf(0.975, n - 1) * values.std() / np.sqrt(n) if n > 1 else np.nan
     return {"value": mean, "low": mean - half, "high": mean + half}
 

@@ -56,10 +56,15 @@ class LabelScore:
 
 
 def subset_accuracy(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Share of samples with no wrong label at a threshold of 0.5; unmeasured labels are left out."""
+    """Compute the share of samples without a wrong label at a threshold of 0.5.
+
+    Unmeasured labels are left out; NaN where no label is measured.
+    """
     is_measured = Y != UNMEASURED
     is_right = (((P > 0.5) == Y) | ~is_measured).all(axis=1)
     counts = is_measured.any(axis=1)
+    if not counts.any():
+        return np.nan
     return float(np.average(is_right[counts], weights=None if weights is None else weights[counts]))
 
 

@@ -11,7 +11,12 @@ Labels of equal probability come in the order of their numbers; so those of prob
 first, and dense and CSR give the same scores. (napkinXC leaves a place empty where a CSR row stores nothing more, and
 breaks ties by chance. ``top_labels(P, k, zeros=False)`` gives what the former does.)
 
-Unmeasured labels take no part: they hold no place, and count in no label's scores.
+Unmeasured labels take no part: they hold no place, and count in no label's scores. Samples without a measured label
+count in no score.
+
+A sample without a positive counts as 0 in recall and nDCG, as in napkinXC. A score is NaN where any prediction would
+have it: see the *Returns* sections. Samples of k labels or fewer are left out of recall, coverage and propensity-scored
+precision at k, because their labels are all among the first k.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError
+from fairfold.evaluation.counts import quotient
 from fairfold.evaluation.top_labels import (
     TopLabels,
     blocks,
@@ -49,21 +55,32 @@ class _Hits(NamedTuple):
     top : (n_samples, k) labels, -1 for none.
     hit : (n_samples, k) whether they are positive.
     weights : (n_samples,) of mean 1.
+    n_measured : (n_samples,) measured labels.
     """
 
     positive: sparse.csr_array
     top: np.ndarray
     hit: np.ndarray
     weights: np.ndarray
+    n_measured: np.ndarray
 
     @property
     def n_positives(self) -> np.ndarray:
         """(n_samples,)"""
         return np.diff(self.positive.indptr)
 
-    def mean(self, values: np.ndarray) -> np.ndarray:
-        """Weighted mean over samples of (n_samples, k) values."""
-        return _sum(values * self.weights[:, np.newaxis]) / len(values)
+    @property
+    def has_choice(self) -> np.ndarray:
+        """(n_samples, k) whether a sample has more measured labels than places."""
+        return self.n_measured[:, np.newaxis] > np.arange(1, self.top.shape[1] + 1)
+
+    def mean(self, values: np.ndarray, counted: np.ndarray, defined_by: np.ndarray) -> np.ndarray:
+        """Weighted mean over samples of (n_samples, k) values.
+
+        ``counted`` : the samples that count. ``defined_by`` : those of which one must count, else the mean is NaN.
+        """
+        weights = self.weights[:, np.newaxis] * counted
+        return np.where((counted & defined_by).any(axis=0), quotient(_sum(values * weights), _sum(weights)), np.nan)
 
 
 def precision_at_k(
@@ -81,7 +98,7 @@ def precision_at_k(
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k.
+    (k,) values at 1, 2, ..., k; NaN where all measured labels are positive or all are negative.
 
     Raises
     ------
@@ -90,7 +107,9 @@ def precision_at_k(
         missing or infinite.
     """
     of = _hits(Y_true, P, k, sample_weight)
-    return of.mean(np.cumsum(of.hit, axis=1) / np.arange(1, k + 1))
+    counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
+    has_both = 0 < of.n_positives.sum() < of.n_measured.sum()
+    return of.mean(np.cumsum(of.hit, axis=1) / np.arange(1, k + 1), counted, np.full_like(counted, has_both))
 
 
 def recall_at_k(
@@ -104,10 +123,11 @@ def recall_at_k(
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k.
+    (k,) values at 1, 2, ..., k; NaN where no sample has a positive and more measured labels than places.
     """
     of = _hits(Y_true, P, k, sample_weight)
-    return of.mean(np.cumsum(of.hit, axis=1) / np.maximum(of.n_positives, 1)[:, np.newaxis])
+    n_positives = of.n_positives[:, np.newaxis]
+    return of.mean(np.cumsum(of.hit, axis=1) / np.maximum(n_positives, 1), of.has_choice, n_positives > 0)
 
 
 def ndcg_at_k(
@@ -124,12 +144,15 @@ def ndcg_at_k(
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k.
+    (k,) values at 1, 2, ..., k; NaN where no sample has both a positive and a negative. Samples of positives alone are
+    left out.
     """
     of = _hits(Y_true, P, k, sample_weight)
     gains = np.array([1 / math.log2(place + 1) for place in range(1, k + 1)])
     best = np.cumsum(gains)[np.minimum(np.arange(k), np.maximum(of.n_positives, 1)[:, np.newaxis] - 1)]
-    return of.mean(np.cumsum(of.hit * gains, axis=1) / best)
+    n_positives = of.n_positives[:, np.newaxis]
+    counted = np.repeat(n_positives < of.n_measured[:, np.newaxis], k, axis=1)
+    return of.mean(np.cumsum(of.hit * gains, axis=1) / best, counted, n_positives > 0)
 
 
 def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) -> np.ndarray:
@@ -184,7 +207,7 @@ def propensity_scored_precision_at_k(
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; normalised, NaN where no sample has a positive.
+    (k,) values at 1, 2, ..., k; normalised, NaN where no sample has a positive and more measured labels than places.
 
     Raises
     ------
@@ -201,10 +224,11 @@ def propensity_scored_precision_at_k(
     places = np.arange(1, k + 1)
     gained = np.cumsum(np.where(of.hit, inverse[of.top], 0.0), axis=1) / places
     if not normalize:
-        return of.mean(gained)
+        counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
+        return of.mean(gained, counted, counted)
     best = np.cumsum(_highest_of_rows(of.positive, inverse, k), axis=1) / places
-    found, possible = (_sum(part * of.weights[:, np.newaxis]) for part in (gained, best))
-    return found / possible if possible[0] > 0 else np.full(k, np.nan)
+    weights = of.weights[:, np.newaxis] * of.has_choice
+    return quotient(*(_sum(part * weights) for part in (gained, best)))
 
 
 def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarray:
@@ -216,16 +240,19 @@ def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarr
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; NaN where no label has a positive.
+    (k,) values at 1, 2, ..., k; NaN where no sample has a positive and more measured labels than places.
     """
     of = _hits(Y_true, P, k, None)
-    found = np.stack([_counts(of.top[:, :place][of.hit[:, :place]], of) > 0 for place in range(1, k + 1)])
-    n_positive = np.count_nonzero(np.bincount(of.positive.indices))
-    return found.sum(axis=1) / n_positive if n_positive else np.full(k, np.nan)
+    found, possible = np.zeros((2, k))
+    for place, has_choice in enumerate(of.has_choice.T):
+        hit = of.hit[:, : place + 1] & has_choice[:, np.newaxis]
+        found[place] = np.count_nonzero(_counts(of.top[:, : place + 1][hit], of))
+        possible[place] = np.count_nonzero(_counts(of.positive[has_choice].indices, of))
+    return quotient(found, possible)
 
 
 def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
-    """Average precision of each label over the samples; ties are one step, as scikit-learn has it.
+    """Compute the average precision of each label over the samples; ties are one step, as in scikit-learn.
 
     Parameters
     ----------
@@ -234,7 +261,7 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
 
     Returns
     -------
-    (n_labels,) NaN for a label without a positive.
+    (n_labels,) NaN for a label without a positive or without a negative.
 
     Raises
     ------
@@ -252,7 +279,7 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
 
 
 def _average_precisions(Y: sparse.csc_array, P: np.ndarray | sparse.csc_array) -> np.ndarray:
-    """Of a block of labels, NaN where there is no positive."""
+    """Of a block of labels, NaN where there is no positive or no negative."""
     n_samples, n_labels = Y.shape
     of_label = np.repeat(np.arange(n_labels), np.diff(Y.indptr))
     labels, values, state = _ranked(P, of_label * n_samples + Y.indices, Y.data)
@@ -269,7 +296,8 @@ def _average_precisions(Y: sparse.csc_array, P: np.ndarray | sparse.csc_array) -
     # What is absent comes last, as one run, at which all samples are predicted.
     n_left = n_positives - (before[starts[1:]] - before[starts[:-1]])
     sums = sums + n_left * (n_positives / np.maximum(n_samples - n_unmeasured, 1))
-    return np.where(n_positives > 0, sums / np.maximum(n_positives, 1), np.nan)
+    has_both = (n_positives > 0) & (n_positives < n_samples - n_unmeasured)
+    return np.where(has_both, sums / np.maximum(n_positives, 1), np.nan)
 
 
 def _ranked(
@@ -322,9 +350,9 @@ def scores_by_frequency_band(
     DataFrame with the columns ``band, least, most, n_labels, n_scored, metric, k, value``
         In the order of bands; ``most`` is infinite in the last. ``average_precision``
         (``k`` is 0), ``precision``, ``recall`` and ``f1``, of the samples that have the label among their first k, are
-        means over the ``n_scored`` of its ``n_labels`` labels that have a positive here, others having no recall; NaN
-        where none has. Precision is 0 for a label that is never among the first. ``coverage`` is the share of these
-        labels that are found at least once. All samples count alike.
+        means over the ``n_scored`` of its ``n_labels`` labels for which :func:`label_scores` defines the score; NaN
+        where there is none. Precision is 0 for a label that is never among the first. ``coverage`` is the share of
+        these labels that are found at least once. All samples count alike.
 
     Raises
     ------
@@ -337,13 +365,12 @@ def scores_by_frequency_band(
     if counts.shape != (Y.shape[1],) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
         raise DataError(f"n_train_positives must be one count from 0 for each of the {Y.shape[1]} labels.")
     scores = label_scores(Y, P, k)
-    is_scored = ~np.isnan(scores["recall"])
     band_of = np.searchsorted(highest, counts)
     rows = []
     for band, (name, least, most) in enumerate(zip(names, lowest, highest, strict=True)):
         of_band = band_of == band
-        chosen = of_band & is_scored
         for metric, values in scores.items():
+            chosen = of_band & ~np.isnan(values)
             mean = values[chosen].mean() if chosen.any() else np.nan
             at = 0 if metric == "average_precision" else k
             rows.append((name, least, most, of_band.sum(), chosen.sum(), metric, at, mean))
@@ -352,7 +379,7 @@ def scores_by_frequency_band(
 
 
 def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]:
-    """Scores of each label: average precision; precision, recall and F1 at k; and whether it is found at all.
+    """Compute scores of each label: average precision; precision, recall and F1 at k; and whether it is found at all.
 
     Parameters
     ----------
@@ -360,11 +387,14 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
 
     Returns
     -------
-    dict from ``average_precision, precision, recall, f1, coverage`` to (n_labels,), NaN for labels without a positive.
+    dict from ``average_precision, precision, recall, f1, coverage`` to (n_labels,)
+        The average precision is NaN for a label without a positive or without a negative. The others are of the samples
+        with more than k measured labels, and NaN for a label without a positive among these.
     """
     of = _hits(Y_true, P, k, None)
-    n_found, n_predicted = _counts(of.top[of.hit], of), _counts(of.top[of.top >= 0], of)
-    n_positive = np.bincount(of.positive.indices, minlength=of.positive.shape[1])
+    has_choice = of.has_choice[:, -1:]
+    n_found, n_predicted = _counts(of.top[of.hit & has_choice], of), _counts(of.top[(of.top >= 0) & has_choice], of)
+    n_positive = _counts(of.positive[has_choice[:, 0]].indices, of)
     has_positive = n_positive > 0
     ratios = {
         "precision": n_found / np.maximum(n_predicted, 1),
@@ -454,7 +484,10 @@ def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: np.ndarr
     cells = np.repeat(np.arange(n_samples), np.diff(positive.indptr)) * n_labels + positive.indices
     hit = _places(cells, np.arange(n_samples)[:, np.newaxis] * n_labels + top)[1] & (top >= 0)
     weights = check_weights(sample_weight, n_samples, DataError)
-    return _Hits(positive, top, hit, np.ones(n_samples) if weights is None else weights)
+    n_unmeasured = np.bincount(
+        np.repeat(np.arange(n_samples), np.diff(Y.indptr))[Y.data == UNMEASURED], minlength=n_samples
+    )
+    return _Hits(positive, top, hit, np.ones(n_samples) if weights is None else weights, n_labels - n_unmeasured)
 
 
 def _places(of: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -43,14 +43,22 @@ from fairfold.arrays import Matrix
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import Cells, Ranking, Weighed, check_frequency
 from fairfold.evaluation.corrected_ranking_loss import Positives, RankingLoss, SharedPositives
+from fairfold.evaluation.corrections import Estimates
+from fairfold.evaluation.counts import quotient
+from fairfold.evaluation.metrics import METRICS, ON_REQUEST, Metric, metric_of
 from fairfold.groups import group_codes
 from fairfold.seeds import seed_for
 from fairfold.validation import check_weights
 
-CORRECTED = (
-    *("average_precision", "macro_average_precision", "roc_auc", "macro_roc_auc", "f1", "macro_f1"),
-    *("mcc", "macro_mcc", "hamming_loss", "ranking_loss"),
+MACRO = "macro_"  # before the name of a metric whose scores are averaged over labels
+CORRECTED = tuple(
+    f"{prefix}{name}"
+    for name, metric in (METRICS | ON_REQUEST).items()
+    if metric.correction is not None
+    for prefix in ("", MACRO)[: 1 + metric.correction.by_label]
 )
+"""Metrics whose entry has a correction, and their means over labels."""
+
 _CELLS_AT_ONCE = 1 << 17  # of all draws that are scored together: a megabyte for each of their sums
 
 
@@ -74,19 +82,23 @@ def corrected_scores(
         (n_samples, n_labels) of each cell. With 1, scores are those of the labels as they are.
     threshold : probability above which a label counts as predicted.
     metrics : those to estimate, of ``CORRECTED``. Without ``macro_`` all pairs of a sample and a label are pooled, with
-        it scores of labels are averaged, those without an observed positive left out.
+        it scores of labels are averaged. Labels without an observed positive, and others for which the score is
+        undefined, are left out.
     sample_weight : (n_samples,) above 0, or None; two copies of a sample lack the same labels.
 
     Returns
     -------
-    dict from metric to float, estimates beyond a score's range taken to its border; NaN where no label is observed, or,
-    of ``roc_auc``, no negative is left. Time grows with n·q·log(n·q), of sparse probabilities with what is stored in
-    place of n·q.
+    dict from metric to float
+        Estimates beyond a score's range are taken to its border. NaN where no positive is observed; for
+        ``average_precision`` and ``mcc`` where nothing but positives is observed; for ``roc_auc`` where no negative is
+        left; and for ``ranking_loss`` where no sample can have both a positive and a negative label. Time grows with
+        n·q·log(n·q), of sparse probabilities with what is stored in place of n·q.
 
     Raises
     ------
     DataError
-        When shapes differ, labels, weights, probabilities or frequencies are none, or there is no such metric.
+        When shapes differ, labels, weights, probabilities or frequencies are invalid, or a metric is unknown or cannot
+        be corrected.
     """
     return Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight).scores(frequency=label_frequency)
 
@@ -162,12 +174,10 @@ class Corrected:
     ) -> None:
         self.cells = Cells.of(Y_observed, P)
         weights = check_weights(sample_weight, self.cells.shape[0], DataError)
-        for metric in metrics:
-            if metric not in CORRECTED:
-                raise DataError(unknown_name("corrected score", metric, CORRECTED))
+        self._entries = {metric: _entry_of(metric) for metric in metrics}
         self.weights = np.ones(self.cells.shape[0]) if weights is None else weights
         self.threshold, self.metrics = threshold, metrics
-        needed = {metric.startswith("macro_") for metric in metrics if metric != "ranking_loss"}
+        needed = {macro for metric, macro in self._entries.values() if not metric.correction.of_samples}
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
         self._shared = shared or Positives
@@ -205,38 +215,26 @@ class Corrected:
         w, of_all_labels = zip(*map(self._weigh, frequencies), strict=True)
         w = np.array(w)
         hidden = unseen * _hidden_per_observed(self.cells, w, weights)[:, np.newaxis]
-        weighed = {
-            macro: [(ranking.P, ranking.weigh(w, weights)) for ranking in rankings]
+        pools = {
+            macro: [self._pool(ranking, w, weights, 0 * hidden if macro else hidden) for ranking in rankings]
             for macro, rankings in self._rankings.items()
         }
+
+        def ranking_losses() -> np.ndarray:
+            return np.array([self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)])
+
         found = {}
-        for metric in self.metrics:
-            if metric == "ranking_loss":
-                losses = [self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)]
-                found[metric] = np.clip(losses, 0, 1)
-                continue
-            macro, name = metric.startswith("macro_"), metric.removeprefix("macro_")
-            found[metric] = self._mean_score(name, weighed[macro], 0 * hidden if macro else hidden)
+        for name, (metric, macro) in self._entries.items():
+            of_samples = metric.correction.of_samples
+            parts = [Estimates(ranking_losses=ranking_losses)] if of_samples else pools[macro]
+            found[name] = _mean_score(metric, parts, len(weights))
         return found
 
-    def _mean_score(self, name: str, parts: Iterable[tuple[np.ndarray, Weighed]], hidden: np.ndarray) -> np.ndarray:
-        """(n_draws,) over those parts with an observed positive of which it is defined; NaN where there is none.
-
-        ``hidden`` : (n_draws, 2), see :func:`_counts`.
-        """
-        values = [
-            np.where(weighed.positive.any(axis=-1), self._score(name, P, weighed, hidden), np.nan)
-            for P, weighed in parts
-        ]
-        values = np.clip(np.reshape(values, (-1, len(hidden))), -1 if name == "mcc" else 0, 1)
-        return _quotient(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
-
-    def _score(self, name: str, P: np.ndarray, weighed: Weighed, hidden: np.ndarray) -> np.ndarray:
-        if name == "average_precision":
-            return _quotient(*weighed.precision_sums())
-        if name == "roc_auc":
-            return _quotient(*weighed.order_sums())
-        return _OF_COUNTS[name](*_counts(P, weighed, self.threshold, hidden))
+    def _pool(self, ranking: Ranking, w: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> Estimates:
+        """Sums over some pairs; ``hidden`` : (n_draws, 2), see :func:`_counts`."""
+        weighed = ranking.weigh(w, weights)
+        hits, positives, predicted, whole = _counts(ranking.P, weighed, self.threshold, hidden)
+        return Estimates(weighed, hits=hits, predicted=predicted, positives=positives, whole=whole)
 
     def _weigh(self, frequency: ArrayLike) -> tuple[np.ndarray, float | None]:
         """(k,) s / c of all pairs, and the frequency where it is one of all labels."""
@@ -280,24 +278,27 @@ def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarra
     return np.minimum(hits, np.minimum(predicted, positives)), positives, predicted, whole
 
 
-def _f1(hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, _whole: np.ndarray) -> np.ndarray:
-    return _quotient(2 * hits, positives + predicted)
+def _mean_score(metric: Metric, parts: Iterable[Estimates], n_draws: int) -> np.ndarray:
+    """(n_draws,) mean over the parts with an observed positive for which the score is defined; NaN without one."""
+    values = [
+        metric.correction.function(part)
+        if part.weighed is None
+        else np.where(part.weighed.positive.any(axis=-1), metric.correction.function(part), np.nan)
+        for part in parts
+    ]
+    values = np.clip(np.reshape(values, (-1, n_draws)), *metric.range)
+    return quotient(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
 
 
-def _mcc(hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """0 where either side is constant."""
-    spread = positives * (whole - positives) * predicted * (whole - predicted)
-    above = hits * whole - positives * predicted
-    return np.divide(above, np.sqrt(np.maximum(spread, 0)), out=np.zeros_like(above), where=spread > 0)
-
-
-def _hamming_loss(hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return _quotient(positives + predicted - 2 * hits, whole)
-
-
-_OF_COUNTS = {"f1": _f1, "mcc": _mcc, "hamming_loss": _hamming_loss}
-
-
-def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """NaN where nothing is below."""
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
+def _entry_of(name: str) -> tuple[Metric, bool]:
+    """Entry of a corrected score, and whether it is the mean over labels."""
+    metric, macro = metric_of(name), False
+    if metric is None:
+        metric, macro = metric_of(name.removeprefix(MACRO)), True
+    if metric is None or (macro and metric.correction is not None and not metric.correction.by_label):
+        raise DataError(unknown_name("corrected score", name, CORRECTED))
+    if metric.correction is None:
+        raise DataError(
+            f"metrics: {name!r} cannot be corrected for missing labels. Name metrics of {', '.join(CORRECTED)}."
+        )
+    return metric, macro

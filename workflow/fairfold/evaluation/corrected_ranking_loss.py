@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from fairfold.evaluation.corrected_cells import Cells
+from fairfold.evaluation.counts import quotient
 
 _STEPS = 20  # of expectation maximisation
 _LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is possible
@@ -56,7 +57,7 @@ class SharedPositives:
 
 
 class RankingLoss:
-    """Mean over samples of the share of wrongly ordered (positive, negative) pairs, ties being wrong; 0 without pairs.
+    """Mean share of wrongly ordered (positive, negative) pairs of the samples that have such a pair; ties are wrong.
 
     A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
     positives of the number of other labels that are not ranked below, from which those are taken that are positive,
@@ -91,7 +92,10 @@ class RankingLoss:
         self._k, self._q = kinds.T
 
     def of(self, weights: np.ndarray, frequency: float = 1.0) -> float:
-        """With these weights of the samples, and a label frequency that comes on top; NaN where none is observed."""
+        """Estimate the loss with these weights of the samples, and a label frequency that comes on top.
+
+        NaN where no positive is observed, or no sample can have a positive and a negative label.
+        """
         n_observed, n_positives = (float(each @ weights) for each in (self._n_observed, self._w))
         if n_observed == 0:
             return np.nan
@@ -106,10 +110,14 @@ class RankingLoss:
         weight, above, tied, expected = (each[:, np.newaxis] for each in (weight, above, tied, expected))
         moved = above + slope * (m - expected) * weight
         wrong = moved - (m - 1) * (weight + tied) / 2
-        losses = np.where((q > m) & (m > 0), wrong / np.maximum(q - m, 1), 0.0)
+        has_pairs = (q > m) & (m > 0)
+        losses = np.where(has_pairs, wrong / np.maximum(q - m, 1), 0.0)
         votes = (weight * chances).sum(axis=0)
-        of_m = np.divide((chances * losses).sum(axis=0), votes, out=np.zeros(len(m)), where=votes > 0)
-        return float(shares @ of_m)
+        of_m, with_pairs = (
+            np.divide((chances * each).sum(axis=0), votes, out=np.zeros(len(m)), where=votes > 0)
+            for each in (losses, weight * has_pairs)
+        )
+        return float(quotient(shares @ of_m, shares @ with_pairs))
 
     def _sums(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:
         """Of each kind of samples: weights, and A and t times these; one of a single positive ties as others do."""

@@ -84,7 +84,7 @@ def score_on_folds(
         step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``, the tables of
         ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which the estimator
         cannot run gives scores without value and one finding that say why in ``reason``, and no times; it never stops
-        the others.
+        the others. A metric that is undefined on a fold has no value there, and its ``reason`` says what it needs.
 
     Raises
     ------
@@ -146,5 +146,6 @@ def _score_levels(
         counted = {"threshold": threshold, "sample_weight": weights}
         observed = multilabel_scores(seen, P, metrics=final, **counted) if final else {}
         for metric, value in multilabel_scores(Y, P, **counted).items():
-            rows.append((level, level == best_levels[metric], metric, value, observed.get(metric, np.nan), ""))
+            reason = BASIC_METRICS[metric].undefined if np.isnan(value) else ""
+            rows.append((level, level == best_levels[metric], metric, value, observed.get(metric, np.nan), reason))
     return rows

@@ -1,8 +1,17 @@
-"""The metrics of the study: what each is called, whether more of it is better, what it is for, and how it is computed.
+"""The metrics of the study. Each metric is one entry of `METRICS`, which holds all that the study needs to know of it.
 
-A new one is an entry of ``METRICS``; scores, choices of levels, ranks, tables and figures take it from there. Those of
-the use ``"top"`` look at the first labels of each sample: they are computed where labels are many, for tables of their
-own, and take no part in choices of levels and ranks.
+Scores, corrections, thresholds, choices of levels, ranks, tables and figures derive from the entry. Metrics of the use
+``"top"`` look at the first labels of each sample. They are computed where labels are many, for tables of their own, and
+take no part in choices of levels and ranks.
+
+Undefined scores
+----------------
+A score is NaN where the labels do not define it. It is never taken for a good score: an undefined metric leaves the
+comparison of models, and tables show an empty cell or "–". Each entry states what its metric needs (`needs`) and what
+scikit-learn returns without it (`scikit_learn`); the reference page of names prints both. The ranking loss leaves out
+samples without a positive or without a negative label, which scikit-learn counts as ordered perfectly.
+
+Unmeasured labels count as absent. Means over labels leave out labels for which the metric is undefined.
 """
 
 from __future__ import annotations
@@ -14,7 +23,8 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix
-from fairfold.evaluation import at_k, plain_scores, sparse_scores
+from fairfold.evaluation import at_k, corrections, counts, plain_scores, sparse_scores
+from fairfold.evaluation.corrections import Correction
 from fairfold.evaluation.top_labels import TopLabels
 
 MANY_LABELS = 50
@@ -52,19 +62,39 @@ class Predictions(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """One number for predictions of several labels.
+    """One number for predictions of several labels, with all that a study needs to know of it.
 
     Parameters
     ----------
-    direction : 1 where more is better, -1 for a loss.
-    label : what axes and panels of figures call it.
-    name : what sentences call it.
-    use : what predictions that it scores are good for: labels in the right order, or on the right side of a threshold,
-        or first in their sample.
-    function : of :class:`Predictions`; NaN where labels leave it undefined.
-    leads : whether it stands first among those of its use.
-    needs_propensity : whether it needs ``inverse_propensity``.
-    of_pool : whether, of sparse predictions, it looks at the pairs as one problem.
+    direction : {1, -1}
+        1 where more is better, -1 for a loss.
+    label : str
+        Name on axes and panels of figures.
+    name : str
+        Name in sentences.
+    use : {"ranking", "threshold", "top"}
+        What a good score shows: labels in the right order, on the right side of a threshold, or first in their sample.
+    function : callable
+        Computes the score from :class:`Predictions`; NaN where the labels leave it undefined.
+    leads : bool, default=False
+        Whether the metric stands first among those of its use.
+    needs_propensity : bool, default=False
+        Whether the metric needs `inverse_propensity`.
+    of_pool : bool, default=False
+        Whether the metric takes the pairs of sparse predictions as one problem.
+    short : str, default=""
+        Name in narrow tables; `name` where it is empty.
+    range : tuple of float, default=(0, 1)
+        Lowest and highest value.
+    needs : str, default=""
+        What the labels must have, else the score is NaN. It completes the sentence "It needs …".
+    scikit_learn : str, default=""
+        What scikit-learn returns where the score is NaN here.
+    correction : Correction, default=None
+        How the score is corrected for missing labels; None for a metric that cannot be corrected.
+    objective : callable or float, default=None
+        How thresholds are chosen for the metric: a function of expected counts, as those of
+        :mod:`fairfold.evaluation.counts`, or the threshold itself. None for a metric that no threshold is chosen for.
     """
 
     direction: Literal[1, -1]
@@ -75,18 +105,43 @@ class Metric(NamedTuple):
     leads: bool = False
     needs_propensity: bool = False
     of_pool: bool = False
+    short: str = ""
+    range: tuple[float, float] = (0.0, 1.0)
+    needs: str = ""
+    scikit_learn: str = ""
+    correction: Correction | None = None
+    objective: Callable[..., np.ndarray] | float | None = None
+
+    @property
+    def best(self) -> float:
+        """The best possible value."""
+        return max(self.range, key=lambda end: self.direction * end)
+
+    @property
+    def undefined(self) -> str:
+        """Reason for a score that is NaN."""
+        return f"{self.name} is undefined: it needs {self.needs}" if self.needs else f"{self.name} is undefined"
+
+    def goodness(self, values: np.ndarray | list[float]) -> np.ndarray:
+        """Turn scores so that more is better; undefined ones are as bad as the worst."""
+        worst = min(self.direction * end for end in (*self.range, self.direction * -1.0))
+        found = self.direction * np.asarray(values, dtype=np.float64)
+        return np.where(np.isnan(found), worst, found)
 
 
 def _roc_auc(of: Predictions) -> float:
-    if not 0 < of.truth.sum() < of.truth.size:
-        return np.nan
-    return _score("roc_auc_score", of, of.score)
+    return _score("roc_auc_score", of, of.score) if _has_both(of.truth) else np.nan
 
 
 def _average_precision(of: Predictions) -> float:
     if sparse.issparse(of.P):
         return sparse_scores.average_precision_score(of.Y, of.P, of.of_samples)
-    return _score("average_precision_score", of, of.score) if of.truth.any() else np.nan
+    return _score("average_precision_score", of, of.score) if _has_both(of.truth) else np.nan
+
+
+def _has_both(truth: np.ndarray) -> bool:
+    """Whether there are positives and negatives."""
+    return bool(0 < truth.sum() < truth.size)
 
 
 def _hamming_loss(of: Predictions) -> float:
@@ -98,28 +153,36 @@ def _ranking_loss(of: Predictions) -> float:
         return sparse_scores.label_ranking_loss(of.Y, of.P, of.of_samples)
     if of.truth.size < of.Y.size:
         return _ranking_loss_of_measured(of)
-    if of.Y.shape[1] == 1:
-        return 0.0  # no pairs of labels to order
+    is_ordered = (of.Y[:, :1] != of.Y).any(axis=1)  # others have no pair of a positive and a negative label
+    if not is_ordered.any():
+        return np.nan
+    Y, P = of.Y[is_ordered], of.P[is_ordered]
     if of.of_samples is None:
-        return plain_scores.label_ranking_loss(of.Y, of.P)
-    return float(_of_weights("label_ranking_loss")(of.Y, of.P, sample_weight=of.of_samples))
+        return plain_scores.label_ranking_loss(Y, P)
+    return float(_of_weights("label_ranking_loss")(Y, P, sample_weight=of.of_samples[is_ordered]))
 
 
 def _ranking_loss_of_measured(of: Predictions) -> float:
-    """Mean over samples with a measured label, each by its measured labels."""
+    """Mean over samples with a positive and a negative label among the measured ones."""
     losses = np.full(len(of.Y), np.nan)
     for row, (truth, score) in enumerate(zip(of.Y, of.P, strict=True)):
-        above, below = score[truth == 1], score[truth == 0]
-        if len(above) + len(below):
-            pairs = np.subtract.outer(above, below)
-            losses[row] = (pairs <= 0).mean() if pairs.size else 0.0
+        pairs = np.subtract.outer(score[truth == 1], score[truth == 0])
+        if pairs.size:
+            losses[row] = (pairs <= 0).mean()
     known = ~np.isnan(losses)
+    if not known.any():
+        return np.nan
     return float(np.average(losses[known], weights=None if of.of_samples is None else of.of_samples[known]))
 
 
 def _mcc(of: Predictions) -> float:
-    # 0 where either side is constant; scikit-learn says the same, but warns where both are
-    return _score("matthews_corrcoef", of, of.predicted) if of.predicted.any() or of.truth.any() else 0.0
+    return _score("matthews_corrcoef", of, of.predicted) if _has_both(of.truth) else np.nan
+
+
+def _f1(of: Predictions) -> float:
+    weights = np.ones(of.truth.size) if of.weights is None else of.weights
+    hits, predicted, positives = (weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth))
+    return float(counts.f1(hits, predicted, positives)) if positives > 0 else np.nan
 
 
 def _score(name: str, of: Predictions, predicted: np.ndarray) -> float:
@@ -154,6 +217,8 @@ def _metrics_at(k: int) -> dict[str, Metric]:
         "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1],
     }
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
+    pair, more = "a positive and a negative label", f"a sample with a positive and more than {k} label{'s' * (k > 1)}"
+    needs = {"precision": pair, "ndcg": f"a sample with {pair}"}
     return {
         f"{key}_at_{k}": Metric(
             1,
@@ -163,25 +228,107 @@ def _metrics_at(k: int) -> dict[str, Metric]:
             function=function,
             leads=key == "ndcg" and k == PLACES[-1],
             needs_propensity=function is propensity_scored,
+            needs=needs.get(key, more),
+            scikit_learn="no such function" if key != "ndcg" else "0 without a positive; an error for one label",
         )
         for key, function in functions.items()
     }
 
 
 METRICS = {
-    "roc_auc": Metric(1, "micro AUROC", "AUROC", "ranking", _roc_auc, of_pool=True),
-    "average_precision": Metric(
-        1, "micro average precision", "average precision", "ranking", _average_precision, leads=True
+    "roc_auc": Metric(
+        1,
+        label="micro AUROC",
+        name="AUROC",
+        use="ranking",
+        function=_roc_auc,
+        of_pool=True,
+        needs="a positive and a negative label",
+        scikit_learn="NaN",
+        correction=Correction(corrections.roc_auc),
     ),
-    "hamming_loss": Metric(-1, "Hamming loss", "Hamming loss", "threshold", _hamming_loss, of_pool=True),
-    "ranking_loss": Metric(-1, "ranking loss", "ranking loss", "ranking", _ranking_loss),
-    "mcc": Metric(1, "micro MCC", "Matthews correlation", "threshold", _mcc, leads=True, of_pool=True),
+    "average_precision": Metric(
+        1,
+        label="micro average precision",
+        name="average precision",
+        use="ranking",
+        function=_average_precision,
+        leads=True,
+        short="AP",
+        needs="a positive and a negative label",
+        scikit_learn="0 without a positive, 1 without a negative",
+        correction=Correction(corrections.average_precision),
+    ),
+    "hamming_loss": Metric(
+        -1,
+        label="Hamming loss",
+        name="Hamming loss",
+        use="threshold",
+        function=_hamming_loss,
+        of_pool=True,
+        needs="a measured label",
+        scikit_learn="NaN",
+        correction=Correction(corrections.corrected_hamming_loss, by_label=False),
+        objective=0.5,
+    ),
+    "ranking_loss": Metric(
+        -1,
+        label="ranking loss",
+        name="ranking loss",
+        use="ranking",
+        function=_ranking_loss,
+        needs="a sample with a positive and a negative label",
+        scikit_learn="0 for such samples, which count in the mean; an error for one label",
+        correction=Correction(corrections.ranking_loss, by_label=False, of_samples=True),
+    ),
+    "mcc": Metric(
+        1,
+        label="micro MCC",
+        name="Matthews correlation",
+        use="threshold",
+        function=_mcc,
+        leads=True,
+        of_pool=True,
+        short="MCC",
+        range=(-1.0, 1.0),
+        needs="a positive and a negative label",
+        scikit_learn="0",
+        correction=Correction(corrections.corrected_mcc),
+        objective=counts.mcc,
+    ),
     **{name: metric for k in PLACES for name, metric in _metrics_at(k).items()},
 }
+ON_REQUEST = {
+    "f1": Metric(
+        1,
+        label="micro F1",
+        name="F1",
+        use="threshold",
+        function=_f1,
+        of_pool=True,
+        needs="a positive label",
+        scikit_learn="0",
+        correction=Correction(corrections.corrected_f1),
+        objective=counts.f1,
+    ),
+}
+"""Metrics that are computed where they are asked for by name, and that a study has no tables of."""
+
 BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top"}
 """Those that are computed however many labels there are."""
 
 HIGHER_IS_BETTER = {name: metric.direction > 0 for name, metric in METRICS.items()}
+
+
+def metric_of(name: str) -> Metric | None:
+    """Return the entry of a metric of `METRICS` or `ON_REQUEST`, or None.
+
+    Examples
+    --------
+    >>> metric_of("f1").name
+    'F1'
+    """
+    return METRICS.get(name) or ON_REQUEST.get(name)
 
 
 def metrics_of(use: str) -> tuple[str, ...]:

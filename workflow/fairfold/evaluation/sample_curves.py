@@ -18,14 +18,13 @@ import pandas as pd
 
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds
-from fairfold.evaluation.metrics import HIGHER_IS_BETTER
+from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.folds import parts_of
 from fairfold.seeds import seed_sequence
 
 TIMES = (2, 4)  # so many times the samples are looked ahead
 _UNIT = ["dataset", "missing_rate", "metric", "model"]
 _EXPONENTS = np.geomspace(0.05, 4, 400)
-_BEST = 1.0  # of all metrics, or 0 where less is better
 MEASURED, EXTRAPOLATED = "measured", "extrapolated"
 
 
@@ -84,7 +83,7 @@ def scores_by_samples(
 
 
 def fit_power_law(
-    sizes: np.ndarray, scores: np.ndarray, *, higher_is_better: bool = True
+    sizes: np.ndarray, scores: np.ndarray, *, higher_is_better: bool = True, best: float | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Least squares of a − b n^(−c) where more is better, a + b n^(−c) where less is.
 
@@ -93,8 +92,9 @@ def fit_power_law(
     Parameters
     ----------
     sizes : (n_sizes,) numbers of samples, 3 or more that differ.
-    scores : (..., n_sizes), between 0 and 1, or -1 and 1 where more is better.
+    scores : (..., n_sizes), none better than the best possible score.
     higher_is_better : whether scores rise with n.
+    best : the best possible score; None for 1 where scores rise, 0 where they fall.
 
     Returns
     -------
@@ -108,7 +108,8 @@ def fit_power_law(
     sizes = np.asarray(sizes, dtype=np.float64)
     if len(np.unique(sizes)) < 3:
         raise DataError(f"{len(np.unique(sizes))} different numbers of samples are given; a power law needs 3 or more.")
-    lack = _BEST - scores if higher_is_better else np.asarray(scores, dtype=np.float64)  # falls to a floor of 0 or more
+    best, sign = float(higher_is_better) if best is None else best, 1 if higher_is_better else -1
+    lack = sign * (best - np.asarray(scores, dtype=np.float64))  # falls to a floor of 0 or more
     powers = (sizes / sizes.max()) ** -_EXPONENTS[:, None]
     centred = powers - powers.mean(axis=1, keepdims=True)
     slope = np.maximum(lack @ centred.T / (centred**2).sum(axis=1), 0)
@@ -116,10 +117,10 @@ def fit_power_law(
     through_zero = lack @ powers.T / (powers**2).sum(axis=1)
     slope, floor = np.where(floor < 0, through_zero, slope), np.maximum(floor, 0)
     left = lack[..., None, :] - floor[..., None] - slope[..., None] * powers
-    best = (left**2).sum(axis=-1).argmin(axis=-1)
-    floor, slope = (np.take_along_axis(part, best[..., None], axis=-1)[..., 0] for part in (floor, slope))
-    exponent = _EXPONENTS[best]
-    return (_BEST - floor if higher_is_better else floor), slope * sizes.max() ** exponent, exponent
+    nearest = (left**2).sum(axis=-1).argmin(axis=-1)
+    floor, slope = (np.take_along_axis(part, nearest[..., None], axis=-1)[..., 0] for part in (floor, slope))
+    exponent = _EXPONENTS[nearest]
+    return best - sign * floor, slope * sizes.max() ** exponent, exponent
 
 
 def sample_curves(
@@ -130,7 +131,7 @@ def sample_curves(
     times: Sequence[float] = TIMES,
     n_draws: int = 1000,
     level: float = 0.95,
-    better: Mapping[str, bool] = HIGHER_IS_BETTER,
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> pd.DataFrame:
     """Mean scores by number of training samples, and what a power law expects of more.
 
@@ -141,7 +142,7 @@ def sample_curves(
     seed : the study's.
     times : what multiples of the most samples to look ahead to.
     n_draws, level : of the bootstrap, and of its intervals.
-    better : for each metric whether more is better.
+    metrics : entry of each metric.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def sample_curves(
             found[0] = values.mean(axis=0) if len(values) else np.nan
         else:
             random = np.random.default_rng(seed_sequence(seed, "sample curves", *map(str, cell)))
-            found = _curve(values, sizes, times, n_splits, random, n_draws, level, better[cell[2]])
+            found = _curve(values, sizes, times, n_splits, random, n_draws, level, metrics[cell[2]])
         for kind, multiple, numbers in zip(kinds, multiples, found.T, strict=True):
             rows.append((*cell, kind, multiple, multiple * sizes.max(), *numbers, len(values), reason))
     columns = ["kind", "times", "n_train", "score", "low", "high", "limit", "exponent", "n_folds", "reason"]
@@ -180,7 +181,7 @@ def _curve(
     random: np.random.Generator,
     n_draws: int,
     level: float,
-    higher_is_better: bool,
+    metric: Metric,
 ) -> np.ndarray:
     """(score, low, high, limit, exponent) x (sizes, then times) of values (n_folds, n_sizes)."""
     n, rho = len(values), correlation_of_folds(n_splits)
@@ -188,9 +189,9 @@ def _curve(
     drawn = values[random.integers(n, size=(n_draws, n))].mean(axis=1)
     widened = mean + (drawn - mean) * np.sqrt((1 / n + rho / (1 - rho)) * n * n / (n - 1))
     ahead = np.asarray(times) * sizes.max()
-    sign = -1 if higher_is_better else 1
-    limit, slope, exponent = fit_power_law(sizes, np.vstack([mean, widened]), higher_is_better=higher_is_better)
-    expected = limit[:, None] + sign * slope[:, None] * ahead ** -exponent[:, None]
+    options = {"higher_is_better": metric.direction > 0, "best": metric.best}
+    limit, slope, exponent = fit_power_law(sizes, np.vstack([mean, widened]), **options)
+    expected = limit[:, None] - metric.direction * slope[:, None] * ahead ** -exponent[:, None]
     curves = np.hstack([np.vstack([mean, widened]), expected])
     low, high = np.quantile(curves[1:], [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.vstack([curves[0], low, high, *(np.full(curves.shape[1], part[0]) for part in (limit, exponent))])

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix, canonical, stored_cells
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, Predictions
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
 from fairfold.evaluation.top_labels import top_labels
 from fairfold.validation import UNMEASURED, check_binary, check_dense_binary, check_weights
 
@@ -23,11 +23,12 @@ def multilabel_scores(
     sample_weight: np.ndarray | None = None,
     inverse_propensity: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Scores of predicted label probabilities, those of ``METRICS``.
+    """Compute scores of predicted label probabilities.
 
     ``roc_auc``, ``average_precision`` and ``mcc`` (Matthews correlation) are micro-averaged: the (sample, label) pairs
-    are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs, ``ranking_loss`` the share of
-    wrongly ordered (positive, negative) label pairs within a sample, averaged over samples; for both less is better.
+    are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs. ``ranking_loss`` is the share of
+    wrongly ordered (positive, negative) label pairs within a sample, averaged over samples that have such a pair. For
+    both less is better.
     ``hamming_loss`` and ``mcc`` score ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
     Those at k, such as ``recall_at_5``, are of ``fairfold.evaluation.at_k``, which takes sparse matrices, too.
 
@@ -36,16 +37,16 @@ def multilabel_scores(
     Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, finite; of a CSR matrix those that are not stored are 0.
     threshold : probability above which a label counts as predicted.
-    metrics : those to compute, of ``METRICS``; by default all but those at k.
+    metrics : those to compute, of ``METRICS`` or ``ON_REQUEST``; by default those of ``METRICS`` that are not at k.
     sample_weight : (n_samples,) above 0, how much a sample counts in means, and its labels in pools; None for 1.
     inverse_propensity : (n_labels,), what propensity-scored precision needs; see
         :func:`~fairfold.evaluation.at_k.inverse_propensities`.
 
     Returns
     -------
-    dict from metric to float. Where all labels are equal ``roc_auc`` is undefined and NaN, and so is
-    ``average_precision`` where no label is positive. Time grows with n·q·log(n·q), of sparse probabilities with what
-    is stored in place of n·q.
+    dict from metric to float
+        NaN where the labels leave a metric undefined; its entry states in `needs` what it needs. Time grows with
+        n·q·log(n·q), of sparse probabilities with what is stored in place of n·q.
 
     Raises
     ------
@@ -53,20 +54,19 @@ def multilabel_scores(
         When the shapes differ, labels are not 0/1, weights not above 0, probabilities are not finite, there is no
         such metric, or it needs propensities that are not given.
     """
-    metrics = tuple(metrics)
-    _check_metrics(metrics, inverse_propensity)
+    entries = _checked_metrics(metrics, inverse_propensity)
     if sparse.issparse(P):
-        pooled = any(METRICS[metric].of_pool for metric in metrics)
+        pooled = any(metric.of_pool for metric in entries.values())
         predictions = _stored(Y_true, P, threshold, sample_weight, pooled=pooled)
     else:
         predictions = _pool(Y_true, P, threshold, sample_weight)
     if not _are_any_measured(predictions.Y):
-        return dict.fromkeys(metrics, np.nan)
-    if any(METRICS[metric].use == "top" for metric in metrics):
+        return dict.fromkeys(entries, np.nan)
+    if any(metric.use == "top" for metric in entries.values()):
         Y = predictions.Y
         top = top_labels(predictions.P, max(PLACES), unmeasured=Y == UNMEASURED)
         predictions = predictions._replace(top=top, sparse_Y=sparse.csr_array(Y), inverse_propensity=inverse_propensity)
-    return {metric: float(METRICS[metric].function(predictions)) for metric in metrics}
+    return {name: float(metric.function(predictions)) for name, metric in entries.items()}
 
 
 def _pool(Y_true: Matrix, P: np.ndarray, threshold: float, sample_weight: np.ndarray | None) -> Predictions:
@@ -126,12 +126,15 @@ def _check_probabilities(shape: tuple[int, ...], values: np.ndarray, of_labels: 
         )
 
 
-def _check_metrics(metrics: Iterable[str], inverse_propensity: np.ndarray | None) -> None:
-    for metric in metrics:
-        if metric not in METRICS:
-            raise DataError(unknown_name("metric", metric, METRICS))
-        if METRICS[metric].needs_propensity and inverse_propensity is None:
+def _checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None) -> dict[str, Metric]:
+    entries = {}
+    for name in names:
+        metric = entries[name] = metric_of(name)
+        if metric is None:
+            raise DataError(unknown_name("metric", name, [*METRICS, *ON_REQUEST]))
+        if metric.needs_propensity and inverse_propensity is None:
             raise DataError(
-                f"{metric} needs inverse_propensity; give what fairfold.evaluation.at_k.inverse_propensities makes of "
-                "the training labels."
+                f"{name} needs inverse_propensity. Give the result of fairfold.evaluation.at_k.inverse_propensities "
+                "for the training labels."
             )
+    return entries

@@ -1,55 +1,8 @@
-"""Compiled parts of scores and thresholds of sparse probabilities, of sorted runs of what is stored."""
+"""Compiled parts of scores of sparse probabilities, of sorted runs of what is stored."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from fairfold.compiled import njit
-
-
-@njit(boundscheck=False)
-def best_of_runs(p, starts, n, is_mcc):  # noqa: ANN001, ANN201
-    """Best thresholds of runs of probabilities; the arithmetic of ``_best_of_rows`` and the scores in `thresholds`.
-
-    Parameters
-    ----------
-    p : (n_stored,) rising in each run, above 0.
-    starts : (k + 1,) where runs begin.
-    n : float, cells of each run; those that are not stored are 0.
-    is_mcc : whether the Matthews correlation is to be best, or F1.
-
-    Returns
-    -------
-    (k,) thresholds.
-    """
-    found = np.empty(len(starts) - 1)
-    for run in range(len(found)):
-        first, end = starts[run], starts[run + 1]
-        positives = 0.0
-        for place in range(end - 1, first - 1, -1):
-            positives += np.float64(p[place])
-        hits, best, threshold = 0.0, 0.0, 0.5
-        for place in range(end - 1, first - 2, -1):
-            if place < first:  # all zeros, which are predicted together
-                if end - first == n:
-                    break
-                chosen, here, below = n, 0.0, 0.0
-            else:
-                here, below = np.float64(p[place]), np.float64(p[place - 1]) if place > first else 0.0
-                hits += here
-                chosen = float(end - place)
-                if place > first and here == below:
-                    continue
-            if is_mcc:
-                covariance, spread = hits * n - chosen * positives, chosen * (n - chosen) * positives * (n - positives)
-                score = covariance / np.sqrt(spread) if spread > 0 else 0.0
-            else:
-                score = 2 * hits / max(chosen + positives, np.finfo(np.float64).tiny)
-            if score > best:
-                best = score
-                threshold = (here + below) / 2 if chosen < n else 0.0
-        found[run] = threshold
-    return found
 
 
 @njit(boundscheck=False)

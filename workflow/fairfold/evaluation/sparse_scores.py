@@ -9,7 +9,9 @@ from fairfold.validation import UNMEASURED
 
 
 def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
-    """Micro average precision; NaN without a positive. No array is longer than what P stores, nor are cells ordered.
+    """Compute the micro average precision; NaN without a positive or without a negative.
+
+    No array is longer than what P stores, and cells are not ordered.
 
     Parameters
     ----------
@@ -25,7 +27,8 @@ def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None 
     n_of = {value: with_data(Y, Y.data == value).sum(axis=1) for value in (1, UNMEASURED)}
     n_absent = {value: n_of[value] - with_data(P, truth == value).sum(axis=1) for value in n_of}
     n_zeros = weights @ (P.shape[1] - np.diff(P.indptr) - n_absent[1] - n_absent[UNMEASURED])
-    if not n_of[1].any():
+    n_measured = P.shape[0] * P.shape[1] - n_of[UNMEASURED].sum()
+    if not 0 < n_of[1].sum() < n_measured:
         return np.nan
     positives, negatives = np.append(P.data[truth == 1], np.zeros(n_absent[1].sum(), P.dtype)), P.data[truth == 0]
     if of_samples is None:
@@ -43,8 +46,8 @@ def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None 
 def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
     """Share of (positive, negative) label pairs of a sample in which the positive has no higher score; mean of samples.
 
-    As :func:`~fairfold.evaluation.plain_scores.label_ranking_loss`, with the same result. A sample's labels that store
-    nothing are negatives, which tie at 0: they are one cell that counts for all of them.
+    Samples without a positive or without a negative label are left out; NaN where no sample has both. A sample's labels
+    that store nothing are negatives, which tie at 0: they are one cell that counts for all of them.
 
     Parameters
     ----------
@@ -64,6 +67,9 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     is_last = np.append((np.diff(score) != 0) | (np.diff(rows) != 0), True)
     at_most = np.cumsum(is_positive)[is_last][np.cumsum(is_last) - is_last]
     at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
-    losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(of_rows[0] * of_rows[1], 1)
-    known = of_rows[0] + of_rows[1] > 0
+    n_pairs = of_rows[0] * of_rows[1]
+    losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(n_pairs, 1)
+    known = n_pairs > 0
+    if not known.any():
+        return np.nan
     return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))

@@ -8,7 +8,6 @@ ratio of expectations takes the place of the expectation of the ratio, which it 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -17,34 +16,27 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix, canonical
 from fairfold.errors import DataError, ModelError, unknown_name
+from fairfold.evaluation.metrics import METRICS, ON_REQUEST
 
-Objective = Literal["mcc", "f1", "hamming_loss"]
+_ENTRIES = {
+    name: metric
+    for name, metric in sorted((ON_REQUEST | METRICS).items(), key=lambda entry: not entry[1].leads)
+    if metric.objective is not None
+}
+OBJECTIVES = tuple(_ENTRIES)
+"""Metrics whose entry has an objective."""
 
-
-def _mcc(hits: np.ndarray, chosen: np.ndarray, positives: np.ndarray, n: int) -> np.ndarray:
-    covariance = hits * n - chosen * positives
-    spread = chosen * (n - chosen) * positives * (n - positives)
-    return covariance / np.sqrt(np.where(spread > 0, spread, np.inf))
-
-
-def _f1(hits: np.ndarray, chosen: np.ndarray, positives: np.ndarray, n: int) -> np.ndarray:
-    return 2 * hits / np.maximum(chosen + positives, np.finfo(float).tiny)
-
-
-_EXPECTED: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray, int], np.ndarray]] = {"mcc": _mcc, "f1": _f1}
-OBJECTIVES = (*_EXPECTED, "hamming_loss")
+_AT_ONCE = 1 << 20  # probabilities that are scored together: 8 MB for each of their sums
 
 
-def best_thresholds(
-    probabilities: Matrix, objective: Objective, *, by: Literal["pooled", "label"] = "pooled"
-) -> np.ndarray:
+def best_thresholds(probabilities: Matrix, objective: str, *, by: Literal["pooled", "label"] = "pooled") -> np.ndarray:
     """The threshold above which labels are to be predicted for the best expected score.
 
     Parameters
     ----------
     probabilities : (n_samples, n_labels) calibrated, of samples that the model did not see; of a CSR matrix those that
         are not stored are 0.
-    objective : ``"mcc"``, ``"f1"`` or ``"hamming_loss"``.
+    objective : the metric that is to be best, of ``OBJECTIVES``.
     by : ``"pooled"`` for one threshold, with which all (sample, label) pairs have the best score together; ``"label"``
         for one of each label.
 
@@ -74,50 +66,52 @@ def _checked(probabilities: Matrix) -> Matrix:
     return P
 
 
-def _best(P: Matrix, by: Literal["pooled", "label"], objectives: Sequence[Objective]) -> dict[Objective, np.ndarray]:
+def _best(P: Matrix, by: Literal["pooled", "label"], objectives: Sequence[str]) -> dict[str, np.ndarray]:
     """(n_labels,) thresholds for each objective."""
     n_samples, n_labels = P.shape
+    n = n_samples * n_labels if by == "pooled" else n_samples
     if sparse.issparse(P):
-        found = _best_of_stored(P, by, [each for each in objectives if each in _EXPECTED])
-    elif by == "pooled":
-        n, all_cells = n_samples * n_labels, P.reshape(1, -1)
-        found = {each: _best_of_rows(all_cells, n, _EXPECTED[each]) for each in objectives if each in _EXPECTED}
+        of_labels = P if by == "pooled" else P.tocsc()
+        cells = [P.data] if by == "pooled" else np.split(of_labels.data, of_labels.indptr[1:-1])
     else:
-        found = {
-            each: np.concatenate([_best_of_rows(p[np.newaxis], n_samples, _EXPECTED[each]) for p in P.T])
-            for each in objectives
-            if each in _EXPECTED
-        }
-    found["hamming_loss"] = np.array([0.5])
+        cells = [P.ravel()] if by == "pooled" else P.T
+    scores = {each: _ENTRIES[each].objective for each in objectives}
+    found = {each: np.full(len(cells), score if not callable(score) else np.nan) for each, score in scores.items()}
+    for place, p in enumerate(cells):
+        p = np.sort(p)[::-1]
+        for each, score in scores.items():
+            if callable(score):
+                found[each][place] = _best_of_sorted(p, float(n), score)
     return {each: np.broadcast_to(found[each], n_labels).copy() for each in objectives}
 
 
-def _best_of_stored(
-    P: sparse.csr_array, by: Literal["pooled", "label"], objectives: Sequence[Objective]
-) -> dict[Objective, np.ndarray]:
-    """Thresholds for objectives of ``_EXPECTED``, one or one of each label, from one sort of what is stored."""
-    from fairfold.evaluation.sparse_kernels import best_of_runs  # compiled, for which few wait
+def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -> float:
+    """Best threshold of falling probabilities; the n cells that are not among them are 0."""
+    total = _sum_in_order(p)
+    best, threshold, hits = 0.0, 0.5, 0.0
+    for first in range(0, len(p), _AT_ONCE):
+        here = p[first : first + _AT_ONCE].astype(np.float64)
+        below = np.append(here[1:], p[first + len(here)] if first + len(here) < len(p) else 0.0)
+        sums = np.cumsum(np.append(hits, here))[1:]
+        chosen = first + np.arange(1.0, len(here) + 1)
+        is_last = chosen == len(p)
+        goodness = np.where((here > below) | is_last, score(sums, chosen, total, n), -np.inf)  # ties go together
+        place = int(goodness.argmax())
+        if goodness[place] > best:
+            best = goodness[place]
+            threshold = (here[place] + below[place]) / 2 if chosen[place] < n else 0.0
+        hits = sums[-1]
+    if len(p) < n and score(np.array(total), np.array(n), np.array(total), n) > best:
+        return 0.0  # all zeros are predicted together
+    return threshold
 
-    n_samples, n_labels = P.shape
-    if by == "pooled":
-        p, starts, n = P.data.copy(), np.array([0, P.nnz], dtype=P.indptr.dtype), n_samples * n_labels
-    else:
-        of_labels = P.tocsc()
-        p, starts, n = of_labels.data, of_labels.indptr, n_samples
-    for first, end in itertools.pairwise(starts):
-        p[first:end].sort()
-    return {each: best_of_runs(p, starts, float(n), each == "mcc") for each in objectives}
 
-
-def _best_of_rows(p: np.ndarray, n: int, score: Callable[..., np.ndarray]) -> np.ndarray:
-    """(k,) best thresholds of (k, n) probabilities, row by row."""
-    p = np.sort(p, axis=1)[:, ::-1]
-    hits, chosen = np.cumsum(p, axis=1), np.arange(1.0, p.shape[1] + 1)
-    ends = np.pad(p[:, :-1] > p[:, 1:], ((0, 0), (0, 1)), constant_values=True)  # ties are predicted together
-    found = np.where(ends, score(hits, chosen, hits[:, -1:], n), -np.inf)
-    row, best = np.arange(len(p)), np.argmax(found, axis=1)
-    middle = (p[row, best] + p[row, np.minimum(best + 1, p.shape[1] - 1)]) / 2
-    return np.where(found[row, best] <= 0, 0.5, np.where(best + 1 < p.shape[1], middle, 0.0))
+def _sum_in_order(p: np.ndarray) -> float:
+    """Sum one after the other, as cumulative sums have it."""
+    total = 0.0
+    for first in range(0, len(p), _AT_ONCE):
+        total = np.cumsum(np.append(total, p[first : first + _AT_ONCE].astype(np.float64)))[-1]
+    return float(total)
 
 
 def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
@@ -132,7 +126,7 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     return {objective: {by: found[by][objective].tolist() for by in found} for objective in OBJECTIVES}
 
 
-def thresholds_of(model: Any, objective: Objective, by: Literal["pooled", "label"]) -> np.ndarray:
+def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) -> np.ndarray:
     """(n_labels,) thresholds of a fitted model, from its ``thresholds_``, which :func:`all_thresholds` made.
 
     Raises

@@ -11,14 +11,19 @@ from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
 from fairfold.figures import PALETTE, STYLE, interval, tell
+from fairfold.figures.legend import Legend
 
-METRIC_LABELS = {"average_precision": "average precision", "roc_auc": "AUROC", "f1": "F1"}
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
 QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}
 
 
 def plot_fold_effect(
-    summary: pd.DataFrame, n_halvings: int, *, aggregation: str = "per-fold", baseline: str = "random"
+    summary: pd.DataFrame,
+    n_halvings: int,
+    legend: pd.DataFrame | None = None,
+    *,
+    aggregation: str = "per-fold",
+    baseline: str = "random",
 ) -> Figure:
     """Spread and bias of estimated scores: a column per dataset, rows for spread and bias of each metric.
 
@@ -26,6 +31,7 @@ def plot_fold_effect(
     ----------
     summary : what :func:`fairfold.splitting.fold_effect.summarise` gives, with a column ``dataset``.
     n_halvings : how many halvings the standard errors come from.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
     aggregation : which scores to show, ``"per-fold"`` or ``"pooled"``.
     baseline : method whose values stand as dashed lines in each panel.
 
@@ -37,7 +43,7 @@ def plot_fold_effect(
     """
     summary = summary[summary["aggregation"] == aggregation]
     datasets, metrics, methods = (list(summary[column].unique()) for column in ("dataset", "metric", "method"))
-    quantile = stats.t.ppf(0.975, n_halvings - 1)
+    quantile, names = stats.t.ppf(0.975, n_halvings - 1), Legend(legend)
     with mpl.rc_context(STYLE):
         panel_height = 0.3 + 0.13 * len(methods)
         size = (1.4 + 1.75 * len(datasets), 0.8 + 2 * len(metrics) * panel_height)
@@ -47,7 +53,7 @@ def plot_fold_effect(
             for column, dataset in enumerate(datasets):
                 panel = summary[(summary["metric"] == metric) & (summary["dataset"] == dataset)]
                 _draw_panel(axes[row, column], panel, quantity, methods, baseline, quantile)
-            axes[row, 0].set_ylabel(f"{METRIC_LABELS.get(metric, metric)}\n{QUANTITIES[quantity]}")
+            axes[row, 0].set_ylabel(f"{names.text(metric)}\n{QUANTITIES[quantity]}")
         axes[0, 0].set_yticks(np.arange(len(methods)), methods)
         axes[0, 0].set_ylim(len(methods) - 0.4, -0.6)
         for column, dataset in enumerate(datasets):

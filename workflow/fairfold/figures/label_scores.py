@@ -8,12 +8,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fairfold.figures import PALETTE, STYLE, interval, name_of, nothing_to_draw, tell
+from fairfold.figures.legend import Legend
 
 MOST_LABELS = 60
-_SCORES = {"roc_auc": "AUROC", "average_precision": "average precision", "mcc": "Matthews correlation"}
+_SCORES = ("roc_auc", "average_precision", "mcc")
 
 
-def plot_label_scores(scores: pd.DataFrame) -> Figure:
+def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """A panel for each score, a line for each label, the worst first, with its interval.
 
     Parameters
@@ -21,6 +22,7 @@ def plot_label_scores(scores: pd.DataFrame) -> Figure:
     scores : of one dataset, columns ``label, n_positives`` and, for each of ``roc_auc, average_precision, mcc``, the
         score, ``<score>_low`` and ``<score>_high``, in the order in which they are drawn; of more than ``MOST_LABELS``
         the first.
+    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns
     -------
@@ -31,11 +33,13 @@ def plot_label_scores(scores: pd.DataFrame) -> Figure:
     shown = scores.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
     if shown.empty:
         return nothing_to_draw()
+    names = Legend(legend)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 0.9 + 0.16 * len(shown)), layout="constrained")
         axes = figure.subplots(1, len(_SCORES), sharey=True)
         places = np.arange(len(shown))
-        for panel, (score, name), colour in zip(axes, _SCORES.items(), PALETTE, strict=False):
+        for panel, score, colour in zip(axes, _SCORES, PALETTE, strict=False):
+            name = names.text(score)
             panel.hlines(places, shown[f"{score}_low"], shown[f"{score}_high"], color=colour, linewidth=1)
             (line,) = panel.plot(shown[score], places, "o", color=colour, markersize=3.2)
             rows = shown[["label", score, f"{score}_low", f"{score}_high"]].itertuples(index=False, name=None)

@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 from fairfold.figures import STYLE, nothing_to_draw, tell
 from fairfold.figures.legend import Legend
 
-_NAMES = {"average_precision": "average precision", "f1": "F1"}
 _SPREAD = 0.3  # of the marks of a band, in bands
 _ENTRY = 1.5  # inches of a model in the legend
 
@@ -57,7 +56,7 @@ def plot_scores_by_frequency(
                 of_panel = (shown["dataset"] == dataset) & (shown["metric"] == metric) & (shown["missing_rate"] == rate)
                 _draw(panel, shown[of_panel], bands, models, names)
                 panel.set_title(f"{dataset}, {rate} % hidden", loc="left")
-            panels[0].set_ylabel(_name(shown[shown["metric"] == metric]))
+            panels[0].set_ylabel(_name(shown[shown["metric"] == metric], names))
             panels[0].set_ylim(bottom=0)
         for panel in axes[-1]:
             panel.set_xlabel("training positives of a label\n(number of labels)")
@@ -95,10 +94,10 @@ def _spread(sd: float) -> str:
     return "" if np.isnan(sd) else f" ± {sd:.3f}"
 
 
-def _name(of_metric: pd.DataFrame) -> str:
+def _name(of_metric: pd.DataFrame, names: Legend) -> str:
     """What the axis calls a metric, which may be one at k."""
-    metric, k = of_metric["metric"].iloc[0], of_metric["k"].iloc[0]
-    return f"{_NAMES.get(metric, metric)} at {k}" if k else _NAMES.get(metric, metric)
+    name, k = names.text(of_metric["metric"].iloc[0]), of_metric["k"].iloc[0]
+    return f"{name} at {k}" if k else name
 
 
 def _look(model: str, names: Legend) -> dict:

@@ -13,14 +13,16 @@ import pandas as pd
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.errors import ModelError
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.corrections import NOT_CORRECTED
+from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.recommendation.complete_scores import is_corrected
 
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
-_LEAD = "average_precision"
+_LEAD = metrics_of("ranking")[0]
 
 
 def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
-    """The best model on a dataset by average precision on complete labels, as it is estimated.
+    """Return the best model on a dataset by the leading metric, estimated on complete labels.
 
     Parameters
     ----------
@@ -30,12 +32,16 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
     Raises
     ------
     ModelError
-        When no model has a score in every fold there.
+        When no model has a score in every fold there, or the metric is undefined.
     """
     rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == _LEAD)]
     best = rows.loc[rows["rank"] == rows["rank"].min(), "model"]
     if best.empty:
-        raise ModelError(f"no model has a score in every fold of {dataset}; name one as final.model.")
+        of_dataset = recommendation.loc[recommendation["dataset"] == dataset, "n_folds"]
+        why = f"no model has a {METRICS[_LEAD].name} in every fold"
+        if of_dataset.any() and not rows["n_folds"].any():
+            why = METRICS[_LEAD].undefined
+        raise ModelError(f"{dataset}: {why}. Name a model as final.model.")
     return str(best.iloc[0])
 
 
@@ -96,7 +102,10 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
     for row in own[own["missing_rate"] == rate].itertuples():
         told = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
-        yield f"| {METRICS[row.metric].label} | {row.observed:.3f} | {told} |"
+        if not is_corrected(METRICS[row.metric], hierarchical=data.hierarchy is not None):
+            told = f"{NOT_CORRECTED} | –"
+        observed = "–" if np.isnan(row.observed) else f"{row.observed:.3f}"
+        yield f"| {METRICS[row.metric].label} | {observed} | {told} |"
     yield ""
 
 

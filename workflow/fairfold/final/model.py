@@ -19,7 +19,6 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError, shortened
-from fairfold.evaluation.thresholds import Objective
 from fairfold.files import atomic_open, read_arrays, write_arrays
 from fairfold.groups import OfSamples
 from fairfold.models import load_model, make_model
@@ -93,7 +92,7 @@ class FinalModel:
         self,
         table: pd.DataFrame | Matrix,
         *,
-        objective: Objective | None = None,
+        objective: str | None = None,
         by: Literal["pooled", "label"] = "pooled",
     ) -> dict[str, pd.DataFrame]:
         """What the model says of new samples.

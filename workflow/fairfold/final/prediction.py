@@ -14,7 +14,6 @@ from scipy import sparse
 from fairfold.datasets.formats import Table, read_arff, read_csv_parts
 from fairfold.datasets.recognition import is_arff
 from fairfold.errors import DataError
-from fairfold.evaluation.thresholds import Objective
 from fairfold.files import atomic_open, check_target
 from fairfold.final.model import KINDS, FinalModel
 
@@ -27,7 +26,7 @@ def predict_file(
     target: str | Path,
     *,
     top: int | None = None,
-    objective: Objective | None = None,
+    objective: str | None = None,
     by: Literal["pooled", "label"] = "pooled",
     rows_at_once: int = ROWS,
 ) -> int:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.arrays import Matrix, append_columns, are_above, map_rows, to_dense
 from fairfold.errors import ModelError, first_sentence
-from fairfold.evaluation.thresholds import Objective, thresholds_of
+from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR
@@ -134,7 +134,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         return self._as_asked(self._best_proba(X), X)
 
     def predict(
-        self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] = "pooled"
+        self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
     ) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) int64 of 0/1: where the probability is above a threshold.
 

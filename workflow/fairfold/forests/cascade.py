@@ -276,8 +276,7 @@ class CascadeForest(BaseCascade):
 
 def _more_is_better(metric: str, scores: list[dict[str, float]]) -> np.ndarray:
     """A metric level by level, more is better; where it is undefined (one class only), it is never the best."""
-    sign = BASIC_METRICS[metric].direction
-    return np.nan_to_num(sign * np.array([score[metric] for score in scores]), nan=-1.0)
+    return BASIC_METRICS[metric].goodness([score[metric] for score in scores])
 
 
 def _before_first_drop(scores: np.ndarray) -> int:

@@ -244,8 +244,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
 
     def _signed_scores(self) -> np.ndarray:
         """(n_levels,) scores that choose the level, more is better."""
-        sign = BASIC_METRICS[self.metric].direction
-        return np.nan_to_num([sign * score[self.metric] for score in self.oob_scores_], nan=-1.0)
+        return BASIC_METRICS[self.metric].goodness([score[self.metric] for score in self.oob_scores_])
 
     def _best_level(self) -> int:
         return int(first_best(self._signed_scores()))

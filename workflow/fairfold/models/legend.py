@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, ON_REQUEST
 from fairfold.models.registry import NO_OWN, register_own, spec_of
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
@@ -36,7 +36,7 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
             **{"kind": "metric", "name": name, "label": metric.label, "text": metric.name},
             **{"use": metric.use, "direction": metric.direction, "leads": int(metric.leads)},
         }
-        for name, metric in BASIC_METRICS.items()
+        for name, metric in (BASIC_METRICS | ON_REQUEST).items()
     ]
     specs = [spec_of(name) for name in dict.fromkeys(models)]
     index_of = {spec.family: spec.palette_index for spec in specs if spec.palette_index is not None}

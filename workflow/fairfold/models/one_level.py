@@ -21,7 +21,7 @@ from fairfold.arrays import Matrix, are_above, map_rows, with_short_indices
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.evaluation.thresholds import Objective, thresholds_of
+from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.sketches import MOST_EXACT
@@ -191,9 +191,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         save_model(self, path)
 
-    def predict(
-        self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] = "pooled"
-    ) -> Matrix:
+    def predict(self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled") -> Matrix:
         """(n_samples, n_labels) of 0/1; parameters and errors as of the deep forests' ``predict``."""
         threshold = self.threshold if objective is None else thresholds_of(self.estimator_, objective, by)
         decided = are_above(self.predict_proba(X), threshold).astype(np.int8)

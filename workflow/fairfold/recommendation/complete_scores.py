@@ -9,6 +9,7 @@ Where labels were hidden on purpose, the score by all labels says how right esti
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,10 +18,11 @@ import pandas as pd
 
 from fairfold.arrays import Matrix, finite_rows
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected import CORRECTED, Corrected, draw_samples
+from fairfold.evaluation.corrected import Corrected, draw_samples
 from fairfold.evaluation.corrected_ranking_loss import SharedPositives
+from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, Metric
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import Part, parts_of, share_tested
 from fairfold.groups import OfSamples
@@ -62,8 +64,8 @@ def complete_scores(
     known_frequency : the share of positives that was left, as who hid them knows it.
     threshold : probability above which a label counts as predicted.
     groups, sample_weight : (n_samples,) or None; samples of a group are drawn together, and weights count in scores.
-    hierarchical : whether labels are below each other; then ranking loss, whose correction takes a sample's labels to
-        go missing independently of each other, has none.
+    hierarchical : whether labels are below each other. Metrics whose correction needs labels that are missing
+        independently of each other are not corrected then.
     n_draws : of samples and frequencies, for the intervals.
     random_state : seed.
 
@@ -74,9 +76,10 @@ def complete_scores(
         labels, by observed ones, and this corrected with the median of the frequency and with the known one, and the
         share of the fold's samples that is tested; ``scores``, columns
         ``model, metric, complete, observed, corrected, low, high, share_best, known``, means over folds with a 95 %
-        interval of the corrected score and the share of draws in which no other model has a better one. NaN where a
-        model has no predictions in a fold, and corrections of a metric that has none. Time grows with the draws times
-        n·q for each model.
+        interval of the corrected score and the share of draws in which no other model has a better one. Means leave out
+        folds in which the score is undefined for all models. They are NaN where there is no other fold, or where a
+        model has no predictions in one; so are corrections of a metric that cannot be corrected. Time grows with the
+        draws times n·q for each model.
 
     Raises
     ------
@@ -84,12 +87,12 @@ def complete_scores(
         As :func:`~fairfold.evaluation.corrected.corrected_scores`.
     """
     of_samples = OfSamples(groups, sample_weight)
-    correctable = {*CORRECTED} - ({"ranking_loss"} if hierarchical else set())
+    correctable = {name for name, metric in BASIC_METRICS.items() if is_corrected(metric, hierarchical=hierarchical)}
     rows, draws = [], {}
     # of each fold what its observed labels say, whatever the model
     of_labels: dict[bytes, SharedPositives] = defaultdict(SharedPositives)
     for model, predicted in predictions.items():
-        drawn = {metric: np.zeros(n_draws) for metric in BASIC_METRICS}
+        drawn = {metric: [] for metric in BASIC_METRICS}
         parts = parts_of(predicted.fold_of, Y.shape[0])
         n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
         counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
@@ -108,10 +111,39 @@ def complete_scores(
                 of_draws = counts[:, test], random_state + fold % n_folds
                 of_fold = _draws_of_fold(scorer, frequencies, metrics, *of_draws)
                 for metric in metrics:
-                    drawn[metric] += of_fold[metric] / len(parts)
+                    drawn[metric].append(of_fold[metric])
         draws[model] = drawn
     folds = pd.DataFrame(rows, columns=_FOLDS)
     return {"folds": folds, "scores": _summary(folds, draws)}
+
+
+def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
+    """Return whether a metric can be corrected for missing labels, which may be below each other."""
+    return metric.correction is not None and not (hierarchical and metric.correction.of_samples)
+
+
+def with_notes(scores: pd.DataFrame, *, hierarchical: bool = False) -> pd.DataFrame:
+    """Add the column ``note`` to scores of :func:`complete_scores` where a metric cannot be corrected.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Table with the column ``metric``.
+    hierarchical : bool, default=False
+        Whether labels are below each other.
+
+    Returns
+    -------
+    DataFrame
+        The same table if all metrics can be corrected.
+
+    Examples
+    --------
+    >>> with_notes(pd.DataFrame({"metric": ["mcc", "ranking_loss"]}), hierarchical=True)["note"].tolist()
+    ['', 'cannot be corrected']
+    """
+    is_noted = [not is_corrected(BASIC_METRICS[name], hierarchical=hierarchical) for name in scores["metric"]]
+    return scores.assign(note=np.where(is_noted, NOT_CORRECTED, "")) if any(is_noted) else scores
 
 
 def share_left(Y: Matrix, observed: Matrix, fold_of: np.ndarray) -> float:
@@ -190,12 +222,20 @@ def _draws_of_fold(
     return nothing | scorer.draws(lambda rows: next(of_draws), counts, random_state)
 
 
-def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
-    means = folds.groupby(["model", "metric"], sort=False)[_FOLDS[3:]].agg(lambda values: values.mean(skipna=False))
+def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, list[np.ndarray]]]) -> pd.DataFrame:
+    columns = _FOLDS[3:]
+    # a score that no model has in a fold is undefined there
+    is_defined = folds[columns].notna().groupby([folds["metric"], folds["fold"]]).transform("any")
+    folds = folds.assign(**{name: folds[name].where(is_defined[name], np.inf) for name in columns})
+    means = folds.groupby(["model", "metric"], sort=False)[columns].agg(_mean_of_defined)
+    corrected = folds.groupby(["model", "metric"], sort=False)["corrected"]
+    drawn_means = {
+        (model, metric): _mean_draw(draws[model][metric], values != np.inf) for (model, metric), values in corrected
+    }
     tables = []
     for metric, of_metric in BASIC_METRICS.items():
         table = means.xs(metric, level="metric").assign(metric=metric, low=np.nan, high=np.nan, share_best=np.nan)
-        drawn = pd.DataFrame({model: draws[model][metric] for model in table.index})
+        drawn = pd.DataFrame({model: drawn_means[model, metric] for model in table.index})
         drawn = drawn.loc[:, table["corrected"].notna()].dropna()  # draws without an observed label in a fold
         if drawn.size:
             table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
@@ -206,6 +246,19 @@ def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, np.ndarray]])
     whole = pd.concat(tables, ignore_index=True)
     order = {model: number for number, model in enumerate(draws)}
     return whole.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+
+
+def _mean_of_defined(values: pd.Series) -> float:
+    """Mean without infinities, which mark undefined scores; NaN where a score is missing."""
+    return values[values != np.inf].mean(skipna=False)
+
+
+def _mean_draw(drawn: list[np.ndarray], is_defined: pd.Series) -> np.ndarray:
+    """(n_draws,) means over the folds in which the score is defined; NaN where there is none."""
+    total = np.zeros_like(drawn[0])
+    for of_fold in itertools.compress(drawn, is_defined):
+        total += of_fold / is_defined.sum()
+    return total if is_defined.any() else np.full_like(total, np.nan)
 
 
 def correction_quality(scores: pd.DataFrame) -> pd.DataFrame:

@@ -76,20 +76,27 @@ def regret_tables(
     return {"choices": choices, "regret": _summary(choices, level)}
 
 
+def _where_defined(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores by one metric without the folds in which it is undefined for all models."""
+    has_score = scores["value"].notna().groupby([scores[name] for name in ("dataset", "missing_rate", "fold")])
+    return scores[has_score.transform("any")]
+
+
 def _choices_by(
     metric: str, scores: pd.DataFrame, estimates: pd.Series, alpha: float, n_repeats: int
 ) -> Iterator[tuple[str, int, tuple]]:
     """Dataset, rate, and the rest of a row of the choices by one metric."""
     direction, models = METRICS[metric].direction, list(scores["model"].unique())
-    means = scores.groupby(["dataset", "missing_rate", "model"], sort=False)["value"].agg(_mean_of_all)
+    units = ["dataset", "missing_rate", "model"]
+    means = _where_defined(scores).groupby(units, sort=False)["value"].agg(_mean_of_all)
     goodness = direction * means.unstack("model").reindex(columns=models)
     ranks = goodness.rank(axis=1, ascending=False)
     for (dataset, rate), part in scores.groupby(["dataset", "missing_rate"], sort=False):
         if (dataset, rate) not in estimates:
             raise DataError(f"the table of missing rates has no estimate of {dataset!r} at the hidden rate {rate}.")
-        true = settled(goodness.loc[(dataset, rate)].to_numpy())
-        if np.isnan(true).all():
+        if (dataset, rate) not in goodness.index or goodness.loc[(dataset, rate)].isna().all():
             continue
+        true = settled(goodness.loc[(dataset, rate)].to_numpy())
         best, picked = _best(true), {}
         prior = -_ranks_elsewhere(ranks, dataset, estimates[dataset, rate])
         for strategy, position in _picks(part, metric, prior, alpha, n_repeats):

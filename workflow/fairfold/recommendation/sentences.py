@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.ranking import identical_everywhere
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
@@ -94,7 +95,12 @@ def recommendation_sentences(
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, metrics in USES.items():
             by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
-            claim = [*_about_models(by_metric), *_about_evidence(by_metric, rate, evidence, alpha, moderate_draws)]
+            undefined = _undefined(by_metric, part)
+            by_metric = {metric: table for metric, table in by_metric.items() if metric not in undefined}
+            claim = [_about_undefined(metric) for metric in undefined]
+            if by_metric:
+                about = _about_models(by_metric, is_corrected=part["low"].notna().any())
+                claim += [*about, *_about_evidence(by_metric, rate, evidence, alpha, moderate_draws)]
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
@@ -148,8 +154,24 @@ def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
     return f"{claim}; if they lack {share}, it is off by {up_to}{_points(off_if_lacking)} there."
 
 
-def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    """The best model by the leading metric, those that tests cannot tell from it, and what the other metrics say."""
+def _undefined(by_metric: Mapping[str, pd.DataFrame], of_dataset: pd.DataFrame) -> list[str]:
+    """Metrics by which no model has a score in any fold although models have scores by others."""
+    if not of_dataset["n_folds"].any():
+        return []
+    return [metric for metric, table in by_metric.items() if not table["n_folds"].any()]
+
+
+def _about_undefined(metric: str) -> str:
+    name, needs = METRICS[metric].name, METRICS[metric].needs
+    reason = f": it needs {needs}, which no test fold has" if needs else ", which is undefined here"
+    return f"No model is compared by {name}{reason}."
+
+
+def _about_models(by_metric: Mapping[str, pd.DataFrame], *, is_corrected: bool) -> Iterator[str]:
+    """The best model by the leading metric, those that tests cannot tell from it, and what the other metrics say.
+
+    ``is_corrected`` : whether scores are corrected for missing labels, except by metrics that cannot be.
+    """
     lead, table = next(iter(by_metric.items()))
     compared = _compared(table)
     if compared.empty:
@@ -160,7 +182,8 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     twins = table.index[table["same_as"] == best]
     what = "predictions" if (table.loc[twins, "identical"] == "predictions").all() else "scores"
     named = f"{best} (identical {what} to {_listed(twins)} here)" if len(twins) else best
-    yield f"By {METRICS[lead].name} the best{among} is {named}: {_estimated(compared.loc[best], folds)}."
+    score = _estimated(compared.loc[best], folds)
+    yield f"By {METRICS[lead].name} the best{among} is {named}: {score}.{_uncorrected(compared, is_corrected)}"
     if (share := compared.loc[best, "share_best"]) < _CERTAIN and len(compared) > 1:
         second = compared["share_best"].drop(index=best).idxmax()
         yield (
@@ -168,13 +191,22 @@ def _about_models(by_metric: Mapping[str, pd.DataFrame]) -> Iterator[str]:
             f"draws; {second} is in {100 * compared.loc[second, 'share_best']:.0f} %."
         )
     yield _about_tests(compared, best, folds)
-    others = [_about_other(best, metric, by_metric[metric]) for metric in list(by_metric)[1:]]
-    yield from (sentence for sentence in others if sentence and len(compared) > 1)
+    for metric, table_of_other in list(by_metric.items())[1:]:
+        sentence = _about_other(best, metric, table_of_other)
+        if sentence and len(compared) > 1:
+            yield f"{sentence}{_uncorrected(_compared(table_of_other), is_corrected)}"
     if groups := _identical(table["same_as"]):
         yield f"Models with identical scores here count as one: {'; '.join(map(_listed, groups))}."
     failed = table.index[table["mean"].isna()]
     if len(failed):
         yield f"Left out, for want of a score in every fold: {_listed(failed)}."
+
+
+def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
+    """Sentence after scores of a metric that cannot be corrected; empty for others."""
+    if not is_corrected or compared["low"].notna().any():
+        return ""
+    return f" This score {NOT_CORRECTED} for missing labels and is that on observed labels."
 
 
 def _estimated(scored: pd.Series, folds: int) -> str:

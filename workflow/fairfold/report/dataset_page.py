@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold import __version__
+from fairfold.evaluation.metrics import METRICS
 from fairfold.report.answers import group_sentences
 from fairfold.report.images import embedded_image
 from fairfold.report.tables import table_html, table_of
@@ -98,8 +99,9 @@ def _labels(scores: pd.DataFrame, figure: bytes) -> dict[str, Any]:
         "more. Samples are predicted by models that did not see them; the number of positives is behind a label's name."
     ]
     points = [f"{reason[0].upper()}{reason[1:]}: {_listed(names)}." for reason, names in faults.items()]
-    columns = {"label": "label", "n_positives": "positives", "n_expected": "expected positives", "roc_auc": "AUROC"}
-    columns |= {"average_precision": "average precision", "mcc": "Matthews correlation"}
+    columns = {"label": "label", "n_positives": "positives", "n_expected": "expected positives"}
+    columns |= {"roc_auc": METRICS["roc_auc"].name}  # by which the labels are sorted
+    columns |= {name: METRICS[name].name for name in scores if name in METRICS and name not in columns}
     table = _table("All labels, the worst first", scores[list(columns)].rename(columns=columns), len(scores))
     return _section(
         "labels", "Which labels can be learned", sentences=said, points=points, figures=[drawn], tables=[table]

@@ -171,6 +171,8 @@ def evaluate_numbered_sets(
             rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
             rows["features"] = np.repeat([" ".join(map(str, each)) for each in chosen], len(models))
             rows["performance"], rows["reason"] = performances.ravel(), reason.ravel()
+            is_undefined = rows["performance"].isna() & (rows["reason"] == "")
+            rows.loc[is_undefined, "reason"] = BASIC_METRICS[metric].undefined
             tables.append(rows.assign(permutation=permutation, metric=metric))
     return pd.concat(tables)[["permutation", "set", "features", "metric", "model", "performance", "reason"]]
 

@@ -100,7 +100,12 @@ def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tu
 
 
 def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(n_draws, n_models) win percentages from (n_sets, n_models) performances, NaN where a model failed."""
+    """(n_draws, n_models) win percentages from (n_sets, n_models) performances, NaN where a model failed.
+
+    They are NaN where no set has a performance, as that of a metric that the labels leave undefined.
+    """
+    if np.isnan(performances).all():
+        return np.full((len(draws), performances.shape[1]), np.nan)
     performances = settled(np.nan_to_num(performances, nan=_LOST))
     top = performances.max(axis=1)
     return win_percentage(top, performances == top[:, None], draws)

@@ -1,0 +1,170 @@
+"""A metric is one entry of ``METRICS``: scores, corrections, thresholds, ranks, tables and figures follow from it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ENTRIES = """METRICS = {
+    "recall": Metric(
+        1, "micro recall", "recall", "threshold", lambda of: float(of.predicted[of.truth == 1].mean()) if of.truth.any()
+        else np.nan, needs="a positive label"
+    ),
+    "precision": Metric(
+        1,
+        "micro precision",
+        "precision",
+        "threshold",
+        lambda of: float(of.truth[of.predicted == 1].mean()) if of.predicted.any() else np.nan,
+        of_pool=True,
+        correction=Correction(lambda of: counts.quotient(of.hits, of.predicted)),
+        objective=lambda hits, chosen, positives, n: hits / chosen,
+    ),
+    "gap": Metric(
+        -1,
+        "gap",
+        "gap of means",
+        "ranking",
+        lambda of: float(of.score[of.truth == 0].mean() - of.score[of.truth == 1].mean()) if _has_both(of.truth)
+        else np.nan,
+        range=(-1.0, 1.0),
+    ),
+"""
+WALK = """
+import json
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from fairfold.errors import DataError
+from fairfold.evaluation.corrected import corrected_scores
+from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.ranking import rank_tables
+from fairfold.evaluation.score_tables import printed_scores, summarise_scores
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.evaluation.thresholds import all_thresholds, best_thresholds
+from fairfold.figures.legend import Legend
+from fairfold.figures.ranks import plot_percentile_ranks
+from fairfold.models.legend import legend_table
+from fairfold.recommendation.comparison import recommend
+from fairfold.recommendation.complete_scores import complete_scores, with_notes
+from fairfold.recommendation.sentences import recommendation_sentences
+from fairfold.report.tables import table_html, table_of
+from fairfold.weak_labels.plateau import FrequencyDistribution
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 3))
+Y = (X + 0.5 * rng.normal(size=X.shape) > 0.3).astype(int)
+fold_of = np.arange(80) % 2
+
+
+class Model:
+    best_levels_ = dict.fromkeys(BASIC_METRICS, 0)
+
+    def __init__(self, noise):
+        self.noise = noise
+
+    def fit(self, X, Y, **options):
+        return self
+
+    def staged_predict_proba(self, X):
+        noise = self.noise * np.random.default_rng(1).normal(size=X.shape)
+        yield 1 / (1 + np.exp(-X - noise))
+
+
+P = {name: next(Model(noise).staged_predict_proba(X)) for name, noise in (("good", 0), ("bad", 3))}
+told = {"scores": multilabel_scores(Y, P["good"]), "sparse": multilabel_scores(Y, sparse.csr_array(P["good"]))}
+told["corrected"] = corrected_scores(Y, P["good"], 1.0)
+try:
+    corrected_scores(Y, P["good"], 1.0, metrics=["recall"])
+except DataError as error:
+    told["error"] = str(error)
+told["thresholds"] = [sorted(all_thresholds(P["good"])), best_thresholds(P["good"], "precision")[0]]
+told["sparse threshold"] = best_thresholds(sparse.csr_array(P["good"]), "precision")[0]
+told["highest"] = (np.sort(P["good"], axis=None)[-2:].mean()).item()
+
+unit = {"dataset": "mine", "missing_rate": 0}
+folds = [score_on_folds(lambda fold, n=n: Model(n), X, Y, fold_of, lambda fold: Y) for n in (0, 3)]
+tables = [fold.scores.assign(**unit, model=name) for fold, name in zip(folds, P)]
+scores = pd.concat(tables, ignore_index=True)
+ranks = rank_tables(scores)
+told["ranks"] = sorted(ranks["ranks"]["metric"].unique())
+told["printed"] = list(printed_scores(summarise_scores(scores)))
+predictions = {name: fold.predictions for name, fold in zip(P, folds)}
+frequency = FrequencyDistribution.certain(0.8)
+complete = complete_scores(Y, Y, predictions, frequency, 0.8, n_draws=5)
+noted = with_notes(complete["scores"])
+told["notes"] = noted.drop_duplicates("metric").set_index("metric")["note"].to_dict()
+told["page"] = table_html(table_of(noted), "scores")
+rates = pd.DataFrame([{"dataset": "mine", "hidden_rate": 0, "hidden_share": 0.0, "estimated_rate": 20.0, "low": 10.0,
+                       "high": 30.0, "reason": ""}])
+numbers = recommend(*(complete[name].assign(**unit) for name in ("folds", "scores")), rates)
+told["recommended"] = sorted(numbers["metric"].unique())
+told["sentences"] = recommendation_sentences(numbers, rates)["sentence"].tolist()
+legend = legend_table([])
+told["label"], told["text"] = Legend(legend).label("recall"), Legend(legend).text("gap")
+told["is_loss"] = bool(Legend(legend).is_loss("gap"))
+figure = plot_percentile_ranks(ranks["ranks"], ranks["comparisons"], ranks["cliques"], legend)
+told["axes"] = [axes.get_ylabel() for axes in figure.axes]
+print(json.dumps(told))
+"""
+NEW = {"recall", "precision", "gap"}
+
+
+@pytest.fixture(scope="module")
+def told(root, tmp_path_factory):
+    """What the library says of a study with three more entries, in a copy of it."""
+    folder = tmp_path_factory.mktemp("extended")
+    shutil.copytree(root / "workflow", folder / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
+    path = folder / "workflow/fairfold/evaluation/metrics.py"
+    text = path.read_text()
+    assert text.count("METRICS = {\n") == 1
+    path.write_text(text.replace("METRICS = {\n", ENTRIES))
+    done = subprocess.run(
+        [sys.executable, "-c", WALK],
+        env={**os.environ, "PYTHONPATH": str(folder / "workflow")},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_scores_and_ranks_have_it(told):
+    assert told["scores"].keys() >= NEW and told["scores"] == pytest.approx(told["sparse"])
+    for place in ("ranks", "printed", "recommended"):
+        assert {*told[place]} >= NEW, place
+
+
+def test_it_has_the_correction_of_its_entry(told):
+    assert told["corrected"]["precision"] == pytest.approx(told["scores"]["precision"])
+    assert {"precision", "macro_precision"} <= told["corrected"].keys()
+    assert not {"recall", "gap"} & told["corrected"].keys()
+    assert told["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Name metrics of")
+
+
+def test_without_a_correction_tables_and_sentences_say_so(told):
+    assert {name for name, note in told["notes"].items() if note == "cannot be corrected"} == {"recall", "gap"}
+    assert "cannot be corrected" in told["page"]
+    said = [sentence for sentence in told["sentences"] if "cannot be corrected" in sentence]
+    assert [re.match("By ([a-zA-Z ]+?) (the best|good|bad) ", sentence)[1] for sentence in said] == [
+        "gap of means",
+        "recall",
+    ]
+
+
+def test_it_has_the_thresholds_of_its_entry(told):
+    names, threshold = told["thresholds"]
+    assert names == ["f1", "hamming_loss", "mcc", "precision"]
+    assert threshold == told["sparse threshold"] == pytest.approx(told["highest"])
+
+
+def test_figures_have_its_names(told):
+    assert (told["label"], told["text"], told["is_loss"]) == ("micro recall", "gap of means", True)
+    assert {"micro recall", "micro precision", "gap"} <= {*told["axes"]}

@@ -1,0 +1,91 @@
+"""Corrections of scores for missing labels; :mod:`fairfold.evaluation.corrected` derives their formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from fairfold.evaluation.corrected_cells import Weighed
+from fairfold.evaluation.counts import f1, hamming_loss, mcc, quotient
+
+NOT_CORRECTED = "cannot be corrected"
+_ROUNDING = 1e-9  # of sums of the same weights in another order, relative to the sum
+
+
+class Estimates(NamedTuple):
+    """Estimated sums over complete labels that corrections are computed from, for several draws of the samples.
+
+    Attributes
+    ----------
+    weighed : Weighed
+        The ranking of the pairs of a sample and a label, with observed positives divided by their label frequency.
+    hits, predicted, positives, whole : ndarray of shape (n_draws,)
+        Weights of true positives, of predicted labels, of positives and of all pairs.
+    ranking_losses : callable
+        Returns the ranking loss of each draw, of shape (n_draws,). The other attributes are None where
+        `Correction.of_samples` is set.
+    """
+
+    weighed: Weighed | None = None
+    hits: np.ndarray | None = None
+    predicted: np.ndarray | None = None
+    positives: np.ndarray | None = None
+    whole: np.ndarray | None = None
+    ranking_losses: Callable[[], np.ndarray] | None = None
+
+    @property
+    def has_both(self) -> np.ndarray:
+        """Whether some pair is an observed positive and another is not, for each draw."""
+        observed = self.weighed.weight.sum(axis=-1)
+        return (observed > 0) & (self.whole - observed > _ROUNDING * self.whole)
+
+
+class Correction(NamedTuple):
+    """Correction of a metric for missing labels.
+
+    Parameters
+    ----------
+    function : callable
+        Computes estimates of shape (n_draws,) from :class:`Estimates`; NaN where they are undefined.
+    by_label : bool, default=True
+        Whether the mean over labels is offered, too, under the metric's name with the prefix ``macro_``.
+    of_samples : bool, default=False
+        Whether the correction uses the labels of each sample and therefore needs labels that are missing independently
+        of each other. It is not applied to hierarchies of labels.
+    """
+
+    function: Callable[[Estimates], np.ndarray]
+    by_label: bool = True
+    of_samples: bool = False
+
+
+def average_precision(of: Estimates) -> np.ndarray:
+    """Estimate the average precision; NaN without an observed positive, or without any other pair."""
+    return np.where(of.has_both, quotient(*of.weighed.precision_sums()), np.nan)
+
+
+def roc_auc(of: Estimates) -> np.ndarray:
+    """Estimate the area under the ROC curve; NaN without an observed positive or an estimated negative."""
+    return quotient(*of.weighed.order_sums())
+
+
+def corrected_mcc(of: Estimates) -> np.ndarray:
+    """Estimate the Matthews correlation; NaN without an observed positive, or without any other pair."""
+    return np.where(of.has_both, mcc(of.hits, of.positives, of.predicted, of.whole), np.nan)
+
+
+def corrected_f1(of: Estimates) -> np.ndarray:
+    """Estimate F1."""
+    return f1(of.hits, of.positives, of.predicted)
+
+
+def corrected_hamming_loss(of: Estimates) -> np.ndarray:
+    """Estimate the Hamming loss."""
+    return hamming_loss(of.hits, of.positives, of.predicted, of.whole)
+
+
+def ranking_loss(of: Estimates) -> np.ndarray:
+    """Estimate the ranking loss."""
+    return of.ranking_losses()
