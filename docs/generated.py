@@ -23,6 +23,9 @@ from pygments.lexers import PythonLexer, TextLexer
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from fairfold.evaluation.corrections import NOT_CORRECTED
+from fairfold.evaluation.metrics import METRICS, ON_REQUEST
+
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, PUBLISHED = ROOT / "resources/measured", ROOT / "resources/published"
 REGENERATED = ROOT / "resources/regenerated"
@@ -152,11 +155,16 @@ def splitters() -> str:
 
 def metrics() -> str:
     """Every metric by its name."""
-    from fairfold.evaluation.metrics import METRICS
-
     better = {1: "more", -1: "less"}
-    rows = [[f"`{name}`", each.label, better[each.direction], each.use] for name, each in METRICS.items()]
-    return table(["name", "what figures call it", "better is", "use"], rows)
+    rows = [
+        [
+            *(f"`{name}`", each.label, better[each.direction], each.use if name in METRICS else "on request"),
+            *(each.needs, each.scikit_learn, NOT_CORRECTED if each.correction is None else "corrected"),
+        ]
+        for name, each in (METRICS | ON_REQUEST).items()
+    ]
+    heads = ["name", "name in figures", "better is", "use", "NaN without", "scikit-learn without it", "missing labels"]
+    return table(heads, rows)
 
 
 def datasets() -> str:
@@ -190,8 +198,8 @@ def command_line(command: str) -> str:
 
 # --- what was measured --------------------------------------------------------------------------------------------
 
-_RACE_HEADS = ["", "AP, 0", "30", "50", "70", "MCC, 0", "30", "50", "70"]
 _LEADING = ["average_precision", "mcc"]
+_RACE_HEADS = ["", *(head for name in _LEADING for head in (f"{METRICS[name].short}, 0", "30", "50", "70"))]
 
 
 def race() -> str:
@@ -231,7 +239,7 @@ def ablation() -> str:
                 gain, low, high = (f"{x:.3f}".replace("-0.000", "0.000") for x in by.loc[(part, metric, rate)])
                 cells.append(f"{gain} ({low} to {high})")
         rows.append([part, *cells])
-    return table(["", "AP, 0", "AP, 50", "MCC, 0", "MCC, 50"], rows)
+    return table(["", *(f"{METRICS[name].short}, {rate}" for name in _LEADING for rate in (0, 50))], rows)
 
 
 def weak_labels_beside_published() -> str:

@@ -164,6 +164,7 @@ PUBLIC = {  # package or module -> names that users import from there; docs/refe
     "forests.diagnostics": "imputation_table imputation_tables",
     "final": "FinalModel load_final",
     "evaluation.metrics": "Metric Predictions",
+    "evaluation.corrections": "Correction Estimates",
     "evaluation.scores": "multilabel_scores",
     "evaluation.corrected": "corrected_draws corrected_scores",
     "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "

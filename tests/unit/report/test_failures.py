@@ -1,5 +1,6 @@
 """What could not be computed."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,6 +21,15 @@ def test_folds_of_the_same_fate_are_put_together():
         ["a", 50, "X", 2, "NaN in level 1."],
         ["a", 50, "X", 1, "no samples."],
     ]
+
+
+def test_an_undefined_metric_has_one_row_for_all_models():
+    columns = ["dataset", "model", "fold", "metric", "value", "reason"]
+    rows = [("yeast", model, fold, "mcc", 0.5, "") for model in "ab" for fold in (0, 1)]
+    rows += [("yeast", model, fold, "ranking_loss", np.nan, "undefined") for model in "ab" for fold in (0, 1)]
+    rows += [("yeast", "c", 0, metric, np.nan, "broken") for metric in ("mcc", "ranking_loss")]
+    found = failures_of(pd.DataFrame(rows, columns=columns))
+    assert found.to_numpy().tolist() == [["yeast", "all models", 2, "undefined"], ["yeast", "c", 1, "broken"]]
 
 
 def test_failures_that_were_counted_before_are_counted_once():

@@ -12,11 +12,14 @@ from fairfold.report.results import read_results
 
 _UNITS = ("dataset", "missing_rate", "hidden_rate", "splitter", "mechanism", "model", "part", "procedure")
 _PARTS = ("repeat", "training", "fold", "repetition")
+_ALL_MODELS = "all models"
 _SCORES = ("value", "score", "mean", "complete")  # the column of scores in each table of a study
 
 
 def failures_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows that have a reason in place of numbers, folds and repetitions of the same fate put together.
+    """Rows that have a reason in place of numbers; folds and repetitions with the same reason are put together.
+
+    A metric that is undefined on a fold has the same reason for all models. It has one row, which names no model.
 
     Parameters
     ----------
@@ -30,6 +33,10 @@ def failures_of(table: pd.DataFrame) -> pd.DataFrame:
     """
     units = [name for name in _UNITS if name in table]
     failed = table[table["reason"] != ""]
+    if {"metric", "model", "fold"} <= {*table}:
+        places = [table[name] for name in (*units, *_PARTS) if name in table]
+        has_others = table["reason"].eq("").groupby(places, dropna=False).transform("any")
+        failed = failed.assign(model=failed["model"].mask(has_others[failed.index], _ALL_MODELS))
     if "n_failed" not in table:  # metrics of a fold share its fate
         failed = failed[[*units, *(name for name in _PARTS if name in table), "reason"]].drop_duplicates()
         failed = failed.groupby([*units, "reason"], sort=False).size().rename("n_failed").reset_index()
