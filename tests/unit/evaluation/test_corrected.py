@@ -275,6 +275,58 @@ def test_labels_without_an_observed_positive_are_left_out_of_means(table):
         assert found[0] == found[1]
 
 
+UNDEFINED = ("average_precision", "roc_auc", "mcc")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("frequency", [1.0, 0.6])
+def test_what_needs_two_labels_is_undefined_for_one(table, kind, frequency):
+    Y, P = (each[:, 2:3] for each in table)
+    found = corrected_scores(Y, kind(P), frequency)
+    assert {metric for metric, value in found.items() if np.isnan(value)} == {"ranking_loss"}
+    draws = corrected_draws(Y, kind(P), frequency, n_draws=3)
+    assert np.isnan(draws["ranking_loss"]).all() and np.isfinite(draws["mcc"]).all()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 151)])
+def test_without_a_negative_there_is_nothing_to_order(table, kind, weights):
+    _, P = table
+    given = {"metrics": [*UNDEFINED, "ranking_loss", "macro_mcc", "macro_average_precision"], "sample_weight": weights}
+    assert np.isnan([*corrected_scores(np.ones(P.shape, dtype=int), kind(P), 1.0, **given).values()]).all()
+    half = np.ones(P.shape, dtype=int)  # of a population of positives
+    half[::2] = 0
+    if weights is None:
+        assert np.isnan([*corrected_scores(half, kind(P), 0.5, **given).values()]).all()
+
+
+def test_means_over_labels_leave_out_labels_without_a_negative(table):
+    Y, P = table
+    wide = np.column_stack([Y, np.ones(len(Y), dtype=int)]), np.column_stack([P, np.linspace(0, 1, len(P))])
+    for metric in UNDEFINED:
+        name = f"macro_{metric}"
+        found = [corrected_scores(*each, 1.0, metrics=[name])[name] for each in (wide, (Y, P))]
+        assert found[0] == found[1], metric
+
+
+def test_ranking_loss_leaves_out_samples_without_both(table):
+    """Samples with all or no labels, of which as many are added as there are others, change nothing."""
+    Y, P = table
+    more = np.repeat([[0] * 5, [1] * 5], len(Y), axis=0)
+    for labels in (Y, np.where(P > 0.95, -1, Y)):
+        found, alone = (
+            corrected_scores(*each, 1.0, metrics=["ranking_loss"])["ranking_loss"]
+            for each in ((np.vstack([labels, more]), np.vstack([P, P, P])), (labels, P))
+        )
+        assert found == pytest.approx(alone, abs=1e-12)
+        assert alone == pytest.approx(multilabel_scores(labels, P)["ranking_loss"], abs=1e-12)
+
+
+def test_a_metric_without_a_correction_is_named(table):
+    with pytest.raises(DataError, match=r"metrics: 'recall_at_5' cannot be corrected for missing labels\. "):
+        corrected_scores(*table, 0.5, metrics=["recall_at_5"])
+
+
 def test_nothing_observed_says_nothing(table):
     Y, P = table
     assert all(np.isnan(value) for value in corrected_scores(0 * Y, P, 0.5).values())
@@ -283,8 +335,10 @@ def test_nothing_observed_says_nothing(table):
 def test_estimates_stay_in_the_range_of_their_score(table):
     Y, P = table
     found = corrected_scores(hide(Y, 0.9), P, 0.05)
-    assert found["average_precision"] == 1 and np.isnan(found["roc_auc"])
-    assert all((-1 if "mcc" in metric else 0) <= value <= 1 for metric, value in found.items() if "roc" not in metric)
+    assert found["hamming_loss"] == 1 - (P > 0.5).mean() and found["f1"] > 0
+    left = {metric for metric, value in found.items() if np.isnan(value)}  # no negative is left
+    assert left == {"average_precision", "roc_auc", "mcc"} | {f"macro_{name}" for name in UNDEFINED}
+    assert all(0 <= value <= 1 for metric, value in found.items() if metric not in left)
 
 
 class TestDraws:

@@ -315,8 +315,8 @@ def test_scores_that_cannot_be_corrected_are_said_to_be_observed():
     means.loc[means["metric"] == "ranking_loss", ["low", "high"]] = np.nan
     sentences = recommendation_sentences(recommend(folds, means, RATES), RATES)["sentence"]
     assert sentences[sentences.str.contains("cannot be corrected")].tolist() == [
-        "By ranking loss A is the best, too (0.100). This score cannot be corrected for missing labels and is that on "
-        "observed labels."
+        "By ranking loss A is the best, too (0.100). This score cannot be corrected for missing labels here; it is "
+        "that on observed labels."
     ]
 
 

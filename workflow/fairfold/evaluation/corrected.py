@@ -90,8 +90,8 @@ def corrected_scores(
     -------
     dict from metric to float
         Estimates beyond a score's range are taken to its border. NaN where no positive is observed; for
-        ``average_precision`` and ``mcc`` where nothing but positives is observed; for ``roc_auc`` where no negative is
-        left; and for ``ranking_loss`` where no sample can have both a positive and a negative label. Time grows with
+        ``average_precision``, ``roc_auc`` and ``mcc`` where the estimated positives leave no negative; and for
+        ``ranking_loss`` where no sample can have both a positive and a negative label. Time grows with
         n·q·log(n·q), of sparse probabilities with what is stored in place of n·q.
 
     Raises

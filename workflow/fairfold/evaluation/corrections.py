@@ -35,11 +35,9 @@ class Estimates(NamedTuple):
     whole: np.ndarray | None = None
     ranking_losses: Callable[[], np.ndarray] | None = None
 
-    @property
-    def has_both(self) -> np.ndarray:
-        """Whether some pair is an observed positive and another is not, for each draw."""
-        observed = self.weighed.weight.sum(axis=-1)
-        return (observed > 0) & (self.whole - observed > _ROUNDING * self.whole)
+    def where_negatives(self, values: np.ndarray, positives: np.ndarray) -> np.ndarray:
+        """Return the values, with NaN where the estimated positives leave no negative."""
+        return np.where(self.whole - positives > _ROUNDING * self.whole, values, np.nan)
 
 
 class Correction(NamedTuple):
@@ -62,18 +60,18 @@ class Correction(NamedTuple):
 
 
 def average_precision(of: Estimates) -> np.ndarray:
-    """Estimate the average precision; NaN without an observed positive, or without any other pair."""
-    return np.where(of.has_both, quotient(*of.weighed.precision_sums()), np.nan)
+    """Estimate the average precision; NaN without an observed positive or an estimated negative."""
+    return of.where_negatives(quotient(*of.weighed.precision_sums()), of.weighed.positives)
 
 
 def roc_auc(of: Estimates) -> np.ndarray:
     """Estimate the area under the ROC curve; NaN without an observed positive or an estimated negative."""
-    return quotient(*of.weighed.order_sums())
+    return of.where_negatives(quotient(*of.weighed.order_sums()), of.weighed.positives)
 
 
 def corrected_mcc(of: Estimates) -> np.ndarray:
-    """Estimate the Matthews correlation; NaN without an observed positive, or without any other pair."""
-    return np.where(of.has_both, mcc(of.hits, of.positives, of.predicted, of.whole), np.nan)
+    """Estimate the Matthews correlation; NaN without an observed positive or an estimated negative."""
+    return of.where_negatives(mcc(of.hits, of.positives, of.predicted, of.whole), of.positives)
 
 
 def corrected_f1(of: Estimates) -> np.ndarray:

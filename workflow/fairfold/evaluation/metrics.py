@@ -267,7 +267,7 @@ METRICS = {
         function=_hamming_loss,
         of_pool=True,
         needs="a measured label",
-        scikit_learn="NaN",
+        scikit_learn="an error",
         correction=Correction(corrections.corrected_hamming_loss, by_label=False),
         objective=0.5,
     ),

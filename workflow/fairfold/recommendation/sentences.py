@@ -206,7 +206,7 @@ def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
     """Sentence after scores of a metric that cannot be corrected; empty for others."""
     if not is_corrected or compared["low"].notna().any():
         return ""
-    return f" This score {NOT_CORRECTED} for missing labels and is that on observed labels."
+    return f" This score {NOT_CORRECTED} for missing labels here; it is that on observed labels."
 
 
 def _estimated(scored: pd.Series, folds: int) -> str:
