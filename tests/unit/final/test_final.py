@@ -19,6 +19,7 @@ from fairfold.final import load_final
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
+from fairfold.hierarchy import Hierarchy
 
 FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")
 
@@ -357,6 +358,26 @@ def test_the_card_says_what_the_study_found(data):
     assert "| 0.250 | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=scores(np.nan))
     for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
+
+
+def test_the_card_says_what_cannot_be_corrected_or_is_undefined(data):
+    named = scores(0.5).query("missing_rate == 0")
+    hierarchical = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(LABELS)))
+    lost = named.assign(metric="ranking_loss")
+    assert "| ranking loss | 0.250 | 0.500 |" in model_card(data, "kNN", settings={}, seed=3, scores=lost)
+    card = model_card(hierarchical, "kNN", settings={}, seed=3, scores=lost)
+    assert "| ranking loss | 0.250 | cannot be corrected | – |" in card
+    both = pd.concat([named, lost.assign(observed=np.nan, corrected=np.nan, low=np.nan, high=np.nan)])
+    assert "| ranking loss | – | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=both)
+
+
+def test_an_undefined_metric_recommends_no_model():
+    table = pd.DataFrame({"dataset": "toy", "metric": ["average_precision", "hamming_loss"], "model": "a"})
+    message = (
+        r"toy: average precision is undefined: it needs a positive and a negative label\. Name a model as final\.m"
+    )
+    with pytest.raises(ModelError, match=message):
+        recommended_model(table.assign(rank=[np.nan, 1.0]), "toy")
 
 
 def test_the_recommended_model_is_the_best_by_average_precision():

@@ -30,6 +30,30 @@ def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.D
     return summary.assign(reason=reasons).reset_index()
 
 
+def where_defined(scores: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
+    """Return the scores without places, such as folds, in which no model has a score.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Table with the columns of `places` and ``value``, which is NaN where there is no score.
+    places : sequence of str
+        Columns that identify a place.
+
+    Returns
+    -------
+    DataFrame
+        Rows of the other places.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"fold": [0, 0, 1], "value": [0.5, None, None]})
+    >>> where_defined(scores, ["fold"])["fold"].tolist()
+    [0, 0]
+    """
+    return scores[scores["value"].notna().groupby([scores[name] for name in places]).transform("any")]
+
+
 def printed_scores(summary: pd.DataFrame) -> pd.DataFrame:
     """Scores of one dataset as a paper prints them: a row per model and missing rate, a column per metric.
 

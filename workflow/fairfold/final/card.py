@@ -37,11 +37,9 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
     rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == _LEAD)]
     best = rows.loc[rows["rank"] == rows["rank"].min(), "model"]
     if best.empty:
-        of_dataset = recommendation.loc[recommendation["dataset"] == dataset, "n_folds"]
-        why = f"no model has a {METRICS[_LEAD].name} in every fold"
-        if of_dataset.any() and not rows["n_folds"].any():
-            why = METRICS[_LEAD].undefined
-        raise ModelError(f"{dataset}: {why}. Name a model as final.model.")
+        if recommendation.loc[recommendation["dataset"] == dataset, "rank"].notna().any():
+            raise ModelError(f"{dataset}: {METRICS[_LEAD].undefined}. Name a model as final.model.")
+        raise ModelError(f"no model has a score in every fold of {dataset}; name one as final.model.")
     return str(best.iloc[0])
 
 

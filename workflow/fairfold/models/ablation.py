@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from fairfold.arrays import Matrix
 from fairfold.evaluation.corrected_t import correlation_of_cross_validations
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
+from fairfold.evaluation.score_tables import where_defined
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.registry import make_model
 
@@ -101,12 +102,16 @@ def ablation_table(
     DataFrame with the columns ``dataset, missing_rate, metric, part, n_repeats, whole, gain, low, high, n_failed,
         reason``. ``whole`` is the mean score of the whole model. The dataset ``all`` has means over datasets, whose
         interval is over splits, too, so that it says nothing of other datasets. Intervals are NaN for a single split.
-        Where a fold has no score, there is no gain; ``n_failed`` counts such folds, ``reason`` is that of the first.
+        Folds in which a metric is undefined for all parts are left out. Where another fold has no score, there is no
+        gain; ``n_failed`` counts such folds, ``reason`` is that of the first.
     """
     scores = scores.fillna({"reason": ""})
-    means = scores.groupby([*_UNIT, "repeat", "part"], sort=False)["value"].agg(_mean_of_all).unstack("part")
+    cells = [*_UNIT, "repeat", "part"]
+    defined = where_defined(scores, [*_UNIT, "repeat", "fold"])
+    means = defined.groupby(cells, sort=False)["value"].agg(_mean_of_all).unstack("part")
     over_all = means.groupby(["missing_rate", "metric", "repeat"], sort=False).agg(_mean_of_all)
     over_all = pd.concat({"all": over_all}, names=["dataset"])
+    means = means.reindex(scores.groupby(cells, sort=False).size().unstack("part").index)
     rows = []
     for cell, part_means in pd.concat([means, over_all]).groupby(_UNIT, sort=False):
         sign = 1 if better[cell[2]] else -1

@@ -16,6 +16,7 @@ import scipy
 
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.score_tables import where_defined
 from fairfold.recommendation.comparison import compare_with_best, nearest_rate
 from fairfold.ties import first_best, settled
 
@@ -76,19 +77,14 @@ def regret_tables(
     return {"choices": choices, "regret": _summary(choices, level)}
 
 
-def _where_defined(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores by one metric without the folds in which it is undefined for all models."""
-    has_score = scores["value"].notna().groupby([scores[name] for name in ("dataset", "missing_rate", "fold")])
-    return scores[has_score.transform("any")]
-
-
 def _choices_by(
     metric: str, scores: pd.DataFrame, estimates: pd.Series, alpha: float, n_repeats: int
 ) -> Iterator[tuple[str, int, tuple]]:
     """Dataset, rate, and the rest of a row of the choices by one metric."""
     direction, models = METRICS[metric].direction, list(scores["model"].unique())
     units = ["dataset", "missing_rate", "model"]
-    means = _where_defined(scores).groupby(units, sort=False)["value"].agg(_mean_of_all)
+    defined = where_defined(scores, ["dataset", "missing_rate", "fold"])
+    means = defined.groupby(units, sort=False)["value"].agg(_mean_of_all)
     goodness = direction * means.unstack("model").reindex(columns=models)
     ranks = goodness.rank(axis=1, ascending=False)
     for (dataset, rate), part in scores.groupby(["dataset", "missing_rate"], sort=False):
