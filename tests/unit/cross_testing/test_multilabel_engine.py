@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -90,6 +92,8 @@ def test_scores():
     assert LabelScore("hamming_loss")(Y, P) == pytest.approx(2 / 6)
     assert LabelScore("average_precision")(Y, P) == pytest.approx(average_precision(Y, P))
     assert LabelScore(lambda Y, P: Y.sum() + P.max())(Y, P) == pytest.approx(3.9)
+    with warnings.catch_warnings(action="error"):
+        assert np.isnan(LabelScore("accuracy")(np.full((2, 2), -1), P[:2]))
     signs = {scoring: LabelScore(scoring).sign for scoring in ("accuracy", "hamming_loss", "ranking_loss", "mcc", len)}
     assert list(signs.values()) == [1, -1, -1, 1, 1]
     with pytest.raises(ModelError, match="unknown score of several labels 'hamming': did you mean 'hamming_loss'"):

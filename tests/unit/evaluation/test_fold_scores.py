@@ -4,7 +4,7 @@ import pytest
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
 from fairfold.evaluation.scores import multilabel_scores
 
 
@@ -27,9 +27,9 @@ class Oracle:
         yield X * (np.nan if self.broken == "predict" else 1)
 
 
-def run(broken=lambda fold: None, folds=None):
+def run(broken=lambda fold: None, folds=None, n_labels=3):
     rng = np.random.default_rng(0)
-    Y = rng.integers(0, 2, (30, 3))
+    Y = rng.integers(0, 2, (30, 3))[:, :n_labels]
     fold_of, seen = np.arange(30) % 3, {}
     observed = [Y * (np.arange(30)[:, None] != fold) for fold in range(3)]
     tables = score_on_folds(
@@ -94,6 +94,14 @@ def test_a_failure_is_a_row_with_its_reason():
     assert set(failed["reason"]) == {"too few samples."}
     assert set(failed["metric"]) == set(BASIC_METRICS)
     assert scores.loc[scores["fold"] != 1, "value"].notna().all()
+
+
+def test_an_undefined_metric_has_its_reason_and_fails_no_model():
+    (scores, *_), *_ = run(n_labels=1)
+    is_undefined = scores["metric"] == "ranking_loss"
+    assert scores.loc[is_undefined, "value"].isna().all()
+    assert set(scores.loc[is_undefined, "reason"]) == {METRICS["ranking_loss"].undefined}
+    assert scores.loc[~is_undefined, "value"].notna().all() and set(scores.loc[~is_undefined, "reason"]) == {""}
 
 
 def test_a_nan_from_a_model_is_a_failure_too():

@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.errors import DataError, ModelError, SplitError
+from fairfold.evaluation.metrics import METRICS
 from fairfold.models import make_model
 from fairfold.models.registry import first_level_from
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets, evaluate_numbered_sets
@@ -220,6 +221,14 @@ def test_reasons_stand_in_the_table(data):
     is_broken = table["model"] == "broken"
     assert (table["reason"].str.startswith("fold 0: n_trees is 0") == is_broken).all()
     assert (table["performance"].isna() == is_broken).all()
+
+
+def test_an_undefined_metric_has_its_reason(data):
+    X, Y, fold_of, _ = data
+    options = {**NUMBERED, "metrics": ["average_precision"]}
+    table = evaluate_numbered_sets(MODELS, X, np.ones_like(Y), fold_of, lambda fold: Y, sets=range(2), **options)
+    assert table["performance"].isna().all()
+    assert set(table["reason"]) == {METRICS["average_precision"].undefined}
 
 
 def test_equal_predictions_tie_exactly(data):
