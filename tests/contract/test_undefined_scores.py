@@ -61,8 +61,10 @@ def test_ranks():
     assert sizes.loc["ranking_loss"].tolist() == [1, 1] and sizes.loc["average_precision"].tolist() == [2, 0]
     only = rank_tables(scores(["one-label"]))
     assert not (only["cliques"]["metric"] == "ranking_loss").any()
-    for each in (tables, only):
-        plot_percentile_ranks(each["ranks"], each["comparisons"], each["cliques"], legend_table(MODELS))
+    for each, n_empty in ((tables, 0), (only, 2)):
+        figure = plot_percentile_ranks(each["ranks"], each["comparisons"], each["cliques"], legend_table(MODELS))
+        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert texts.count("no ranks") == n_empty and "nan" not in texts
 
 
 def test_stability_of_ranks():

@@ -207,7 +207,8 @@ def propensity_scored_precision_at_k(
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; normalised, NaN where no sample has a positive and more measured labels than places.
+    (k,) values at 1, 2, ..., k; normalised, of samples with a negative, and NaN where none of these has a positive and
+    more measured labels than places.
 
     Raises
     ------
@@ -227,7 +228,8 @@ def propensity_scored_precision_at_k(
         counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
         return of.mean(gained, counted, counted)
     best = np.cumsum(_highest_of_rows(of.positive, inverse, k), axis=1) / places
-    weights = of.weights[:, np.newaxis] * of.has_choice
+    has_negative = of.n_positives < of.n_measured  # other samples are predicted perfectly, whatever comes first
+    weights = of.weights[:, np.newaxis] * (of.has_choice & has_negative[:, np.newaxis])
     return quotient(*(_sum(part * weights) for part in (gained, best)))
 
 

@@ -219,6 +219,7 @@ def _metrics_at(k: int) -> dict[str, Metric]:
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
     pair, more = "a positive and a negative label", f"a sample with a positive and more than {k} label{'s' * (k > 1)}"
     needs = {"precision": pair, "ndcg": f"a sample with {pair}"}
+    needs["propensity_scored_precision"] = more.replace("a positive", "a positive, a negative", 1)
     return {
         f"{key}_at_{k}": Metric(
             1,

@@ -120,6 +120,8 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
         tell(line, [f"{models[position]} on {dataset}: rank {rank:.2f}" for dataset, rank in ranks])
         if dots.size:
             _write_mean(axes, position, dots.mean())
+    if ranked.empty:
+        axes.text(0.5, 0.5, "no ranks", transform=axes.transAxes, ha="center", va="center", color="#777777")
     axes.set_xticks(positions, models, rotation=90)
     axes.set_xlim(-0.6, len(models) - 0.4)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
