@@ -95,14 +95,14 @@ def test_precision_is_that_among_what_was_hidden(data):
     observed = mask_labels(Y, 0.3, negatives="confirmed", random_state=1)
     P = np.where(Y == 1, 0.9, 0.1)
     found = precision_at(Y, observed, P, depths=(10,)).iloc[0]
-    hidden = (observed == -1) & (Y >= 0)
+    hidden = np.isnan(observed) & ~np.isnan(Y)
     assert found["precision"] == 1 and found["chance"] == pytest.approx((Y[hidden] == 1).mean())
 
 
 def test_the_missing_rate_is_counted(data):
     _, Y = data
     folds, P = np.arange(len(Y)) % 3, np.full(Y.shape, 0.5)
-    for rate, expected in ((0, (Y == -1).mean()), (50, 1 - (Y >= 0).mean() / 2)):
+    for rate, expected in ((0, np.isnan(Y).mean()), (50, 1 - (Y >= 0).mean() / 2)):
         hidden = hide_in_test_parts(Y, folds, rate / 100, seed=0, names=(), negatives="confirmed")
         observed = observed_labels(Y, hidden, None, "confirmed")
         found = estimate_missing_rate(Y, observed, P, negatives="confirmed").row

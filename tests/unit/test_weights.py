@@ -172,7 +172,7 @@ def test_scores_count_weights_as_copies(data, unmeasured):
     _, Y, _ = data
     rng = np.random.default_rng(1)
     P, counts = np.round(rng.random(Y.shape), 1), rng.integers(1, 4, size=len(Y))
-    Y = np.where(rng.random(Y.shape) < 0.3, -1, Y) if unmeasured else Y
+    Y = np.where(rng.random(Y.shape) < 0.3, np.nan, Y) if unmeasured else Y
     copies = np.repeat(np.arange(len(Y)), counts)
     weighted, repeated = multilabel_scores(Y, P, sample_weight=counts), multilabel_scores(Y[copies], P[copies])
     assert weighted == pytest.approx(repeated, abs=1e-12) and list(weighted) == list(BASIC_METRICS)

@@ -381,7 +381,7 @@ def test_the_messy_table_of_the_documents(root, study):
     data = Dataset.load(mine.folder / "results/datasets/leaves.npz")
     traits = [name for name in table if name.startswith("trait_")]
     assert data.label_names == tuple(traits) and set(data.left_out) == {"id", "groups", "ignored"}
-    np.testing.assert_array_equal(data.Y, table[traits].replace("", -1).astype(int))
+    np.testing.assert_array_equal(data.Y, table[traits].replace("", np.nan).astype(float))
     assert np.isnan(data.X).sum() == (table[["width", "nitrogen", "chlorophyll"]].isin(["", "NA", "?"])).sum().sum()
     assert "soil=?" in data.feature_names
     scores = pd.read_csv(mine.folder / "results/tables/label_scores.csv").set_index("label")

@@ -50,6 +50,13 @@ def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
     return matrix.toarray()
 
 
+def with_sparsity(matrix: Matrix, is_sparse: bool) -> Matrix:
+    """Return a matrix as CSR or as an array, of any size, and unchanged where it is one already."""
+    if is_sparse == sparse.issparse(matrix):
+        return matrix
+    return sparse.csr_array(matrix) if is_sparse else matrix.toarray()
+
+
 def canonical(matrix: Matrix) -> sparse.csr_array:
     """The matrix by rows, columns in order and none twice, without a stored 0; its own arrays where it is so."""
     rows = sparse.csr_array(matrix)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, unknown_name
+from fairfold.validation import check_binary, with_nan
 
 Reconciliation = Literal["isotonic", "maximum"]
 """How probabilities are made to respect the true-path rule; see :meth:`Hierarchy.reconcile`."""
@@ -157,15 +158,15 @@ class Hierarchy:
 
         Parameters
         ----------
-        Y : (n_samples, n_labels) of 0/1, dense or CSR; -1 where unmeasured.
+        Y : (n_samples, n_labels) of 0/1, dense or CSR; NaN where unmeasured.
         """
+        Y = check_binary(Y, "Y", DataError, unmeasured=True)
         if sparse.issparse(Y):
             positive = sparse.csr_array(Y == 1).astype(np.int32)
             implied = sparse.csr_array((positive @ self.ancestors) > 0).astype(Y.dtype)
-            rest = sparse.csr_array(Y) - sparse.csr_array(Y).multiply(implied)  # what is not implied
-            return sparse.csr_array(rest + implied).astype(Y.dtype)
-        Y = np.asarray(Y)
-        return np.where((Y == 1).astype(np.int32) @ self.ancestors > 0, np.ones((), dtype=Y.dtype), Y)
+            rest = Y - Y.multiply(implied)  # The cells that are not implied.
+            return with_nan(sparse.csr_array(rest + implied).astype(Y.dtype))
+        return with_nan(np.where((Y == 1).astype(np.int32) @ self.ancestors > 0, np.ones((), dtype=Y.dtype), Y))
 
     # --- probabilities ------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Checks at the door that several packages share."""
+"""Checks of arguments that several packages share."""
 
 from __future__ import annotations
 
@@ -12,54 +12,103 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import to_dense
+from fairfold.arrays import Matrix, to_dense, with_data
 from fairfold.errors import StudyError, unknown_name
 
 UNMEASURED = -1
-"""In place of 0 or 1, a label of a sample that nobody has looked at."""
+"""Code of an unmeasured label inside a function. Functions take and return NaN instead."""
 
 Negatives = Literal["unlabelled", "confirmed"]
 """What a 0 of a label is: not observed to be positive, which it may be, or known to be negative."""
 
-_BINARISE = "give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes of lists of labels"
+_BINARIZE = "Give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes from lists of labels."
+_WRITE_NAN = "Write 0 for negatives and NaN for unmeasured labels."
+_COMPLETE = "Complete labels are needed here. Leave out the samples or the labels that have unmeasured cells."
 
 
 def check_binary(
     Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False
 ) -> np.ndarray | sparse.csr_array:
-    """Labels as an array or, where they are sparse, as a canonical CSR array; the caller's are not changed.
+    """Check labels and return them as an array or, where they are sparse, as a canonical CSR array.
 
     Parameters
     ----------
-    Y : array-like, DataFrame or SciPy sparse matrix of 0/1, of any boolean, integer or float type, or of objects that
-        are such numbers. The shape is for the caller to check, but for that of a sparse one, which is a matrix.
-    name : what the labels are called, for messages.
-    error : what to raise.
-    unmeasured : whether ``UNMEASURED`` is allowed, too.
+    Y : {array-like, DataFrame, sparse matrix}
+        Labels of 0/1 of any boolean, integer, float or object type. NaN, None, pandas' NA and masked cells are
+        unmeasured. The array is not changed. Its shape is not checked, except that a sparse one must be a matrix.
+    name : str
+        Name of the labels in messages.
+    error : type
+        Exception to raise.
+    unmeasured : bool, default=False
+        Whether labels may be unmeasured.
+
+    Returns
+    -------
+    ndarray or csr_array
+        The given values where all are 0/1; otherwise int8 with ``UNMEASURED`` in unmeasured cells.
+        :func:`with_nan` turns the code into NaN again.
 
     Raises
     ------
     StudyError
-        ``error``, for text, lists or sets of labels, rows of unequal length, missing values, and numbers other than 0
-        and 1.
+        ``error``, for -1, text, lists or sets of labels, rows of unequal length, numbers other than 0 and 1, and
+        unmeasured labels that are not allowed.
+
+    Examples
+    --------
+    >>> from fairfold.errors import DataError
+    >>> check_binary([[1, None], [0, 1]], "Y", DataError, unmeasured=True)
+    array([[ 1, -1],
+           [ 0,  1]], dtype=int8)
     """
     if sparse.issparse(Y):
         return _check_sparse(Y, name, error, unmeasured)
     if np.ma.is_masked(Y):
-        Y = np.where(np.ma.getmaskarray(Y), None, Y.data)  # what is masked is missing, whatever is under the mask
+        Y = np.where(np.ma.getmaskarray(Y), None, Y.data)  # A value under the mask has no meaning.
     try:
         values = np.asarray(Y)
-    except ValueError:  # NumPy's sentence speaks of inhomogeneous shapes
-        raise error(f"{name} lacks rows of equal length: {_BINARISE}.") from None
+    except ValueError:  # NumPy's message is about inhomogeneous shapes.
+        raise error(f"{name}: rows differ in length. {_BINARIZE}") from None
     if values.ndim == 0:
-        raise error(f"{name} is {reprlib.repr(Y)}, not of shape (n_samples, n_labels): {_BINARISE}.")
-    _check_values(values.ravel(), lambda: np.indices(values.shape).reshape(values.ndim, -1), name, error, unmeasured)
-    return values.astype(np.int8) if values.dtype == object else values
+        raise error(f"{name}: expected shape (n_samples, n_labels), found {reprlib.repr(Y)}. {_BINARIZE}")
+
+    def position(number: int) -> tuple[int, ...]:
+        return np.unravel_index(number, values.shape)
+
+    return _coded(values.ravel(), position, name, error, unmeasured).reshape(values.shape)
 
 
 def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False) -> np.ndarray:
-    """As :func:`check_binary`; what is sparse is made dense, or refused where it is too large for that."""
+    """Check labels as :func:`check_binary` does, and make sparse ones dense unless they are too large for that."""
     return to_dense(check_binary(Y, name, error, unmeasured=unmeasured), name, error)
+
+
+def with_nan(codes: Matrix) -> Matrix:
+    """Replace ``UNMEASURED`` by NaN, in float32. Labels without it are returned as they are.
+
+    Examples
+    --------
+    >>> with_nan(np.array([[1, -1], [0, 1]], dtype=np.int8))
+    array([[ 1., nan],
+           [ 0.,  1.]], dtype=float32)
+    """
+    values = codes.data if sparse.issparse(codes) else codes
+    if values.dtype.kind != "i" or values.min(initial=0) >= 0:
+        return codes
+    values = np.where(values == UNMEASURED, np.float32(np.nan), values.astype(np.float32))
+    return with_data(codes, values) if sparse.issparse(codes) else values
+
+
+def has_unmeasured(Y: Matrix) -> bool:
+    """Return whether any label is NaN."""
+    values = Y.data if sparse.issparse(Y) else Y
+    return values.dtype.kind == "f" and bool(np.isnan(values).any())
+
+
+def unmeasured_cells(Y: Matrix) -> Matrix:
+    """Return which labels are NaN, as a matrix of bool that is sparse where ``Y`` is."""
+    return with_data(Y, np.isnan(Y.data)) if sparse.issparse(Y) else np.isnan(Y)
 
 
 def check_negatives(negatives: str, error: type[StudyError]) -> None:
@@ -91,59 +140,87 @@ def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyEr
     return None if (values == values[0]).all() else values / values.mean()
 
 
-def check_training_labels(Y: Any, name: str, error: type[StudyError]) -> np.ndarray:
-    """Dense labels of 0/1 to learn from, or ``UNMEASURED``; raises as :func:`check_binary` does.
+def check_training_labels(
+    Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True, name: str = "Y"
+) -> np.ndarray | sparse.csr_array:
+    """Check labels to learn from as :func:`check_binary` does, and that there is a row of them for each sample.
 
-    Labels of 1 and -1 without any 0 are refused: they are negatives written in another way, more likely.
+    Raises
+    ------
+    StudyError
+        ``error``, as :func:`check_binary`, and for labels of another shape than (n_samples, n_labels).
     """
-    Y = check_dense_binary(Y, name, error, unmeasured=True)
-    if (Y == UNMEASURED).any() and (Y == 1).any() and not (Y == 0).any():
-        raise error(f"{name} holds 1 and -1, but no 0: -1 is an unmeasured label here; write 0 for negatives.")
-    return Y
+    if Y is None:
+        raise error(
+            f"{name}: fit requires y to be passed, but the target y is None. Give labels of shape ({n_samples}, "
+            "n_labels)."
+        )
+    codes = check_binary(Y, name, error, unmeasured=unmeasured)
+    if codes.ndim == 1:
+        raise error(
+            f"{name}: expected shape ({n_samples}, n_labels), found {codes.shape}. Give a column per label. A single "
+            f"label is {name}.reshape(-1, 1)."
+        )
+    if codes.ndim != 2 or codes.shape[0] != n_samples or 0 in codes.shape:
+        raise error(
+            f"{name}: expected shape ({n_samples}, n_labels), found {codes.shape}. Give one row per sample and one "
+            "column per label."
+        )
+    return codes
 
 
 def _check_sparse(
     Y: sparse.sparray | sparse.spmatrix, name: str, error: type[StudyError], unmeasured: bool
 ) -> sparse.csr_array:
     if Y.ndim != 2:
-        raise error(f"{name} has {Y.ndim} dimension(s); it must be a matrix of shape (n_samples, n_labels).")
-    matrix = sparse.csr_array(Y)  # shares the caller's arrays where it can
-    _check_stored(matrix, name, error, unmeasured)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        _check_stored(matrix, name, error, unmeasured)
-    return matrix
+        raise error(
+            f"{name}: expected a sparse matrix of shape (n_samples, n_labels), found {Y.ndim} dimension(s). {_BINARIZE}"
+        )
+    matrix = sparse.csr_array(Y)  # It shares the arrays of Y where it can.
+    coded = _coded_stored(matrix, name, error, unmeasured)
+    if matrix.has_canonical_format:
+        return coded
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return _coded_stored(matrix, name, error, unmeasured)
 
 
-def _check_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], unmeasured: bool) -> None:
-    _check_values(matrix.data, lambda: matrix.tocoo().coords, name, error, unmeasured)
+def _coded_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], unmeasured: bool) -> sparse.csr_array:
+    def position(number: int) -> tuple[int, ...]:
+        return np.searchsorted(matrix.indptr, number, side="right") - 1, matrix.indices[number]
+
+    coded = _coded(matrix.data, position, name, error, unmeasured)
+    return matrix if coded is matrix.data else with_data(matrix, coded)
 
 
-def _check_values(
+def _coded(
     values: np.ndarray,
-    positions: Callable[[], Sequence[np.ndarray]],
+    position: Callable[[int], Sequence[int]],
     name: str,
     error: type[StudyError],
     unmeasured: bool,
-) -> None:
-    """Raise ``error`` for the first value that is none; ``positions`` gives the rows and columns of the values."""
-    if values.dtype == bool:
-        return
-    is_missing = pd.isna(values)
-    if values.dtype.kind in "iuf":
+) -> np.ndarray:
+    """Return values of 0/1 as they are, others with ``UNMEASURED``; ``position`` gives the row and column of one."""
+    kind = values.dtype.kind
+    if kind == "b" or (kind in "iu" and values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
+        return values
+    is_missing = pd.isna(values) if kind in "fO" else np.zeros(values.shape, dtype=bool)
+    if kind in "iuf":
         is_wrong = (values != 0) & (values != 1) & ~is_missing
-        if unmeasured:
-            is_wrong &= values != UNMEASURED
     else:
-        is_wrong = ~is_missing & ~np.array([_is_binary(value) for value in values.astype(object)], dtype=bool)
-    for is_bad, remedy in ((is_wrong, _BINARISE), (is_missing, "drop or impute samples with missing labels")):
-        if is_bad.any():
-            first = is_bad.argmax()
-            found = reprlib.repr(values[first : first + 1].tolist()[0])
-            where = [f"{axis} {index[first]}" for axis, index in zip(("row", "column"), positions(), strict=False)]
-            raise error(f"{name} holds {found} in {', '.join(where)}, but labels are 0 or 1: {remedy}.")
+        is_wrong = ~is_missing & ~np.array([_is_one_of(value, (0, 1)) for value in values.astype(object)], dtype=bool)
+    is_bad = is_wrong if is_wrong.any() or unmeasured else is_missing
+    if is_bad.any():
+        first = int(is_bad.argmax())
+        found = values[first : first + 1].tolist()[0]
+        where = [f"{axis} {index}" for axis, index in zip(("row", "column"), position(first), strict=False)]
+        remedy = _COMPLETE if not is_wrong.any() else _WRITE_NAN if _is_one_of(found, (UNMEASURED,)) else _BINARIZE
+        allowed = "0, 1 or NaN" if unmeasured else "0 or 1"
+        raise error(f"{', '.join([name, *where])}: expected {allowed}, found {reprlib.repr(found)}. {remedy}")
+    if is_missing.any():
+        return np.where(is_missing, UNMEASURED, values).astype(np.int8)
+    return values.astype(np.int8) if kind == "O" else values
 
 
-def _is_binary(value: object) -> bool:
-    return isinstance(value, (Real, np.bool_)) and value in (0, 1)
+def _is_one_of(value: object, numbers: tuple[int, ...]) -> bool:
+    return isinstance(value, (Real, np.bool_)) and value in numbers

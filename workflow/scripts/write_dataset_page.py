@@ -10,13 +10,13 @@ from fairfold.datasets.columns import account_line
 from fairfold.files import atomic_open, read_table
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.results import read_results
-from fairfold.validation import UNMEASURED
+from fairfold.validation import unmeasured_cells
 
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), snakemake.input
     model = json.loads(Path(tables.columns).read_text(encoding="utf-8"))["name"]
     scores = read_table(tables.scores, "label")
-    n_measured = data.shape[0] - (data.Y == UNMEASURED).sum(axis=0)
+    n_measured = data.shape[0] - unmeasured_cells(data.Y).sum(axis=0)
     share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
     paths = [snakemake.output.figure, snakemake.output.pdf]
     drawn = scores.assign(share=scores["label"].map(share))

@@ -213,7 +213,7 @@ def test_a_group_larger_than_what_is_drawn_is_refused():
 def test_unmeasured_labels_take_no_part():
     """And candidates that would take them for a class are refused."""
     X, Y, groups = copies(n_groups=30)
-    truth = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, -1, Y)
+    truth = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y)
     observed = mask_labels(truth, 0.3, negatives="confirmed", random_state=0)
     named = {name: make_model(name) for name in ("dummy", "kNN")}
     options = {"Y_true": truth, "groups": groups, "n_splits": 3, "random_state": 0, "scoring": "accuracy"}
@@ -221,7 +221,7 @@ def test_unmeasured_labels_take_no_part():
     predicted = outcome.predictions > 0.5
     wrong = ((predicted != truth) & (truth >= 0)).any(axis=1)[(truth >= 0).any(axis=1)]
     assert outcome.accuracy == pytest.approx(1 - wrong.mean())
-    with pytest.raises(ModelError, match="candidate Nearest would take for a class"):
+    with pytest.raises(ModelError, match="candidate Nearest does not accept unmeasured labels. Wrap it in OneLevelModel"):
         nested_cross_validate([Nearest()], X, observed, **options)
 
 

@@ -291,8 +291,8 @@ def bad_data():
     row, label = np.argwhere(Y)[4]
     hidden[row, label] = 0
     yield X, Y, hidden, DataError, f"Y_true lacks 1 labels that Y has, the first in row {row}, column {label}"
-    yield X, 2 * Y, truth, DataError, "Y holds 2 in row .*, but labels are 0 or 1"
-    yield X, Y, truth - 0.5, DataError, "Y_true holds -?0.5 in row 0, column 0"
+    yield X, 2 * Y, truth, DataError, "Y, row .*: expected 0, 1 or NaN, found 2"
+    yield X, Y, truth - 0.5, DataError, "Y_true, row 0, column 0: .* found -?0.5"
     yield X, Y[:, :0], None, DataError, r"Y has shape \(40, 0\): give one row per sample"
     yield X, Y[:30], None, DataError, "X has 40 rows and y 30 labels"
     yield endless, Y, truth, DataError, "contains infinity .* in X"
@@ -327,10 +327,11 @@ def test_an_unknown_score():
 def test_a_label_that_is_unmeasured_in_truth_may_be_unlabelled_but_not_positive():
     X, Y, truth = make_problem()
     absent = np.argwhere((Y == 0) & (truth == 0))[:3]
-    truth[tuple(absent.T)] = -1
+    truth = truth.astype(float)
+    truth[tuple(absent.T)] = np.nan
     outcome = run(cross_validate_and_test, X, Y, truth)
     tested = truth[outcome.tested]
-    expected = average_precision_score(tested[tested != -1], outcome.predictions[tested != -1])
+    expected = average_precision_score(tested[~np.isnan(tested)], outcome.predictions[~np.isnan(tested)])
     assert outcome.scores["average_precision"] == pytest.approx(expected, abs=1e-12)
     Y[tuple(absent[0])] = 1
     with pytest.raises(DataError, match=r"Y_true lacks 1 labels that Y has, the first in row"):

@@ -330,9 +330,9 @@ def bad_data():
         "several labels of text",
         X,
         np.column_stack([y, y]),
-        "Y holds .no. in row 0, column 0, but labels are 0 or 1: .*MultiLabelBinarizer",
+        "Y, row 0, column 0: expected 0, 1 or NaN, found .no.*MultiLabelBinarizer",
     )
-    yield "lists of labels", X, [["a"], ["b", "c"]] * 18, "Y lacks rows of equal length: .*MultiLabelBinarizer"
+    yield "lists of labels", X, [["a"], ["b", "c"]] * 18, "Y: rows differ in length. .*MultiLabelBinarizer"
     yield "sets of labels", X, [{"a"}, {"b", "c"}] * 18, "y holds unknown values: .*MultiLabelBinarizer"
     yield "continuous", X, X[:, 0], "y holds continuous values"
     yield "text", X.astype(str).astype(object) + "?", y, "could not convert"

@@ -71,7 +71,7 @@ def test_labels_of_which_nothing_can_be_learned(column):
 def test_unmeasured_labels_are_no_negatives_and_take_no_positives_away():
     usual = np.array([[1] * 6 + [0] * 24 + [-1] * 10]).T  # whose sum is below 0
     check_demands(dataset(40, usual), [Demand("weak_labels", 5, 5)])
-    for column in ([1] * 6 + [0] + [-1] * 33, [1] + [0] * 29 + [-1] * 10):
+    for column in ([1] * 6 + [0] + [np.nan] * 33, [1] + [0] * 29 + [np.nan] * 10):
         with pytest.raises(DataError, match="no label has two positives and two negatives"):
             check_demands(dataset(40, np.array([column]).T), [Demand("weak_labels", 5, 5)])
 

@@ -34,7 +34,7 @@ def test_rows_are_joined_by_their_ids_in_the_order_of_the_features(own, tmp_path
 
 def test_labels_may_be_unmeasured_there_as_anywhere(own):
     data = prepare(own(table="plant,label_a,label_b\np1,,1\np2,0,?\np3,1,NA\n"))
-    assert data.Y.tolist() == [[-1, 1], [0, -1], [1, -1]]
+    np.testing.assert_array_equal(data.Y, [[np.nan, 1], [0, np.nan], [1, np.nan]])
 
 
 @pytest.mark.parametrize("value", ["0", "1"])

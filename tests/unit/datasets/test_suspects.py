@@ -229,8 +229,8 @@ def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
 
 
 def test_empty_cells_of_labels_are_told():
-    Y = make().Y.copy()
-    Y[[3, 3, 7], [0, 1, 1]] = -1
+    Y = make().Y.astype(np.float32)
+    Y[[3, 3, 7], [0, 1, 1]] = np.nan
     table = find_suspects(make(Y=Y), 5).set_index("kind")
     row = table.loc["unmeasured labels"]
     assert row["sentence"].startswith("3 label cells are empty and count as unmeasured") and row["n_rows"] == 2

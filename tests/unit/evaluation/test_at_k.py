@@ -179,7 +179,7 @@ def test_dense_and_sparse_are_as_the_definitions_say(monkeypatch, k, decimals, u
     P[5], Y[7] = 0, 0
     left_out = np.random.default_rng(99).random(Y.shape) < unmeasured
     left_out[9] = unmeasured > 0
-    Y[left_out] = -1
+    Y = np.where(left_out, np.nan, Y)
     inverse = inverse_propensities(Y_train)
     plain = plain_scores(Y, P, inverse, k, left_out)
     top = plain_top(P, k, left_out)
@@ -220,7 +220,7 @@ def test_propensities_by_hand():
     expected = [1 + (math.log(100) - 1) * 2.5**0.55 * (count + 1.5) ** -0.55 for count in (0, 7, 50)]
     np.testing.assert_allclose(inverse_propensities(Y), expected, rtol=1e-14)
     unmeasured = Y.copy()
-    unmeasured[60:, 0] = -1
+    unmeasured[60:, 0] = np.nan
     assert (inverse_propensities(sparse.csr_array(unmeasured)) == inverse_propensities(Y)).all()
     assert count_positives(sparse.csr_array(unmeasured)).tolist() == count_positives(unmeasured).tolist() == [0, 7, 50]
 
@@ -232,7 +232,7 @@ def test_average_precision_of_each_label_is_scikit_learns(monkeypatch, decimals,
     _, Y, P = random_case(3, n_samples=150)
     P, unmeasured = P.round(decimals), np.random.default_rng(2).random(Y.shape) < 0.2
     Y[:, 4], unmeasured[:, 6], P[:, 8] = 0, True, 0
-    for labels in (Y, np.where(unmeasured, -1, Y)):
+    for labels in (Y, np.where(unmeasured, np.nan, Y)):
         expected = [
             average_precision_score(y[y >= 0], p[y >= 0]) if (y == 1).any() else np.nan
             for y, p in zip(labels.T, P.T, strict=True)
@@ -303,7 +303,7 @@ Y2, P2 = np.eye(3, dtype=int), np.full((3, 3), 0.5)
         (lambda: precision_at_k(Y2, P2[:, :2]), "labels have shape"),
         (lambda: precision_at_k(Y2[:0], P2[:0]), "labels have shape"),
         (lambda: precision_at_k(Y2[0], P2[0]), "Y_true has shape"),
-        (lambda: precision_at_k(Y2 * 2, P2), "Y_true holds 2"),
+        (lambda: precision_at_k(Y2 * 2, P2), "Y_true, row 0, column 0: .* found 2"),
         (lambda: precision_at_k(Y2, P2, 0), "k is 0; it must be a whole number from 1"),
         (lambda: precision_at_k(Y2, P2, 2.0), "k is 2.0"),
         (lambda: precision_at_k(Y2, P2 * np.nan), "9 predicted probabilities are not finite"),

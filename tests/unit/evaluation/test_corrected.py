@@ -60,8 +60,8 @@ def test_of_complete_labels_they_are_the_scores(table, weighted):
 def test_unmeasured_labels_take_no_part(table):
     Y, P = table
     gone = np.random.default_rng(3).random(Y.shape) < 0.3
-    found = corrected_scores(np.where(gone, -1, Y), P, 1.0)
-    expected = multilabel_scores(np.where(gone, -1, Y), P)
+    found = corrected_scores(np.where(gone, np.nan, Y), P, 1.0)
+    expected = multilabel_scores(np.where(gone, np.nan, Y), P)
     for metric in COMPLETE:
         assert found[metric] == pytest.approx(expected[metric], abs=1e-12)
     for metric, score in (("macro_average_precision", average_precision_score), ("macro_roc_auc", roc_auc_score)):
@@ -80,8 +80,8 @@ def test_sparse_probabilities_are_those_of_the_array(table, frequency, threshold
     """With ties, unmeasured labels, observed ones of probability 0, a label that is nowhere, and weights."""
     (Y, P), rng = table, np.random.default_rng(5)
     Y, P = hide(Y, 0.6), np.where(P < 0.4, 0, P)
-    Y[rng.random(Y.shape) < 0.1] = -1
-    Y[:, 4], P[:, 4] = np.where(rng.random(len(Y)) < 0.05, -1, 0), 0
+    Y = np.where(rng.random(Y.shape) < 0.1, np.nan, Y)
+    Y[:, 4], P[:, 4] = np.where(rng.random(len(Y)) < 0.05, np.nan, 0), 0
     frequency = {"labels": rng.uniform(0.5, 1, Y.shape[1]), "cells": rng.uniform(0.5, 1, Y.shape)}.get(
         frequency, frequency
     )
@@ -224,7 +224,7 @@ def test_ranking_loss_is_that_of_samples_one_by_one(table, frequency, unmeasured
     """With ties, samples of many numbers of labels, weights, and some that are not drawn."""
     (Y, P), rng = table, np.random.default_rng(11)
     Y = hide(Y, frequency)
-    Y[(rng.random(Y.shape) < 0.3) & unmeasured] = -1
+    Y = np.where((rng.random(Y.shape) < 0.3) & unmeasured, np.nan, Y)
     weights = rng.integers(0, 4, len(Y)) / 2
     found = RankingLoss(Cells.of(Y, P)).of(weights, frequency)
     assert found == pytest.approx(plain_ranking_loss(Y, P, frequency, weights), rel=1e-9)
@@ -451,7 +451,7 @@ class TestDraws:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"Y_observed": np.full((150, 5), 2)}, "labels are 0 or 1"),
+        ({"Y_observed": np.full((150, 5), 2)}, "expected 0, 1 or NaN, found 2"),
         ({"P": np.zeros((150, 4))}, r"labels have shape \(150, 5\) and probabilities \(150, 4\)"),
         ({"P": np.full((150, 5), np.nan)}, "750 of 750 predicted probabilities are not finite"),
         ({"label_frequency": 0.0}, "label_frequency holds 0; the share of positives"),

@@ -143,9 +143,9 @@ def test_faultless_silent_and_undefined_predictions():
 
 
 def test_unmeasured_labels_take_no_part():
-    Y, P, bits = np.array([[1, -1], [1, 1]]), np.array([[0.9, 0.9], [0.9, 0.9]]), np.ones(2)
+    Y, P, bits = np.array([[1, np.nan], [1, 1]]), np.array([[0.9, 0.9], [0.9, 0.9]]), np.ones(2)
     assert hierarchical_scores(Y, P, bits)["s_min"] == 0
-    assert hierarchical_scores(np.maximum(Y, 0), P, bits)["s_min"] == 0.5
+    assert hierarchical_scores(np.nan_to_num(Y), P, bits)["s_min"] == 0.5
 
 
 @pytest.mark.parametrize(

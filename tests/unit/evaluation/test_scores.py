@@ -54,7 +54,7 @@ def test_sparse_probabilities_score_as_dense_ones(seed, unmeasured, threshold):
     P = np.round(rng.random((30, 8)), 1) * (rng.random((30, 8)) < 0.4)  # with ties
     Y = (rng.random(P.shape) < 0.1 + 0.6 * P).astype(np.int8)
     Y[:3], P[:3], Y[3] = 0, 0, 1
-    Y[rng.random(P.shape) < unmeasured] = -1
+    Y = np.where(rng.random(P.shape) < unmeasured, np.nan, Y)
     for weights, tolerance in ((None, 0), (rng.random(30) + 0.2, 1e-14)):
         dense = multilabel_scores(Y, P, threshold, sample_weight=weights)
         for labels in (Y, sparse.csr_array(Y)):
@@ -168,7 +168,7 @@ def test_an_undefined_score_is_never_the_best_level():
         (np.zeros((2, 2)), np.zeros((2, 3)), "shape"),
         (np.zeros(2), np.zeros(2), "shape"),
         (np.zeros((0, 2)), np.zeros((0, 2)), "shape"),
-        (np.full((2, 2), 2), np.zeros((2, 2)), "but labels are 0 or 1"),
+        (np.full((2, 2), 2), np.zeros((2, 2)), "expected 0, 1 or NaN, found 2"),
         (np.zeros((2, 2)), np.full((2, 2), np.nan), "4 of 4 predicted probabilities are not finite"),
         (np.zeros((2, 2)), sparse.csr_array((2, 3)), "shape"),
         (np.zeros((0, 2)), sparse.csr_array((0, 2)), "shape"),
@@ -191,8 +191,8 @@ def test_single_metrics():
 
 def test_scores_at_k_are_those_of_their_functions(example):
     Y, P = example
-    Y, weights = Y.copy(), 1 + np.arange(len(Y)) % 2
-    Y[::3, 1] = -1
+    Y, weights = Y.astype(float), 1 + np.arange(len(Y)) % 2
+    Y[::3, 1] = np.nan
     inverse = inverse_propensities(Y)
     names = metrics_of("top")
     scores = multilabel_scores(Y, P, metrics=names, sample_weight=weights, inverse_propensity=inverse)

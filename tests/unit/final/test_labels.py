@@ -57,7 +57,7 @@ def test_labels_stand_worst_first_with_intervals_around_their_scores(predictions
 
 def test_a_label_that_is_measured_nowhere_has_no_scores(predictions):
     Y, P = predictions
-    Y = np.where(np.arange(4) == 1, -1, Y).astype(np.int8)
+    Y = np.where(np.arange(4) == 1, np.nan, Y)
     table = label_scores(Y, P, ["a", "b", "c", "d"], seed=3).set_index("label")
     assert table.loc["b", "n_positives"] == 0 and table.loc["b"].drop(["n_positives", "n_expected"]).isna().all()
     expected = label_scores(Y[:, [0]], P[:, [0]], ["a"], seed=3).set_index("label")

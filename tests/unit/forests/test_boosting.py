@@ -162,7 +162,7 @@ def test_parameters_out_of_range_are_refused(data, changes, sentence):
 
 def test_data_that_do_not_fit_are_refused(data):
     X, Y = data
-    with pytest.raises(ModelError, match=r"labels have shape \(299, 3\); they must be \(300, n_labels\)"):
+    with pytest.raises(ModelError, match=r"Y: expected shape \(300, n_labels\), found \(299, 3\)"):
         small().fit(X, Y[1:])
     with pytest.raises(ModelError, match="finite"):
         small().fit(np.where(X > 0.9, np.inf, X), Y)

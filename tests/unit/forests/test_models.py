@@ -230,11 +230,11 @@ def test_bad_parameters_of_the_models_on_out_of_bag_features(data, change, sente
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        (np.zeros(160), r"labels have shape \(160,\)"),
-        (np.zeros((100, 2)), r"must be \(160, n_labels\)"),
+        (np.zeros(160), r"expected shape \(160, n_labels\), found \(160,\)\. .* Y\.reshape\(-1, 1\)"),
+        (np.zeros((100, 2)), r"expected shape \(160, n_labels\), found \(100, 2\)"),
         (np.zeros((160, 0)), "shape"),
-        (np.full((160, 1), 3), "holds 3 in row 0, column 0, but labels are 0 or 1: .*MultiLabelBinarizer"),
-        (np.full((160, 1), np.nan), "holds nan in row 0, column 0, .* drop or impute"),
+        (np.full((160, 1), 3), "Y, row 0, column 0: expected 0, 1 or NaN, found 3. .*MultiLabelBinarizer"),
+        (np.full((160, 1), -1), "row 0, column 0: .* found -1. Write 0 for negatives and NaN for unmeasured labels."),
         (None, "requires y to be passed"),
     ],
 )

@@ -239,7 +239,8 @@ def test_labels_with_gaps_or_to_be_imputed_are_learned_from_exactly():
     X, Y = make_data(n=120)
     settings = {"n_trees": 4, "max_levels": 1, "random_state": 0}
     assert isinstance(make_model("FLAForest+", **settings).fit(X, Y).predict_proba(X), np.ndarray)
-    Y[0, 3] = -1
+    Y = Y.astype(float)
+    Y[0, 3] = np.nan
     assert isinstance(make_model("gcForest+", **settings).fit(X, Y).predict_proba(X), np.ndarray)
 
 

@@ -52,14 +52,14 @@ def described(**changes):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (described(format=1), "its format is 1, not 5"),  # which knew no names
+        (described(format=1), "its format is 1, not 6"),  # which knew no names
         (described(names={"feature_names_in_": list("abc")}), "its feature_names_in_ are not 4 names"),
         (described(names={"label_names_": ["a", 1]}), "its label_names_ are not 2 names"),
         (described(fitted={"n_labels_": 3}), "its forests are of other numbers of features or labels"),
         (described(output={"transform": "polars"}), "transform is 'polars'"),
         (lambda arrays: arrays.pop("description"), "is not a saved cascade"),
         (lambda arrays: arrays.pop("level0/predictor/extra_trees/left"), "saved forest lacks left"),
-        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "its format is 99, not 5"),
+        (lambda arrays: arrays.update(description=np.array('{"format": 99}')), "its format is 99, not 6"),
         (lambda arrays: arrays.update(description=np.array("{")), "is not a saved cascade"),
     ],
 )

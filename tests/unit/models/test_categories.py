@@ -102,8 +102,8 @@ def test_to_others_they_are_columns(data, name):
 
 
 def test_corrected_and_with_weights_and_unmeasured_labels(data):
-    Y = data.Y.copy()
-    Y[::7, 1] = -1
+    Y = data.Y.astype(float)
+    Y[::7, 1] = np.nan
     weights = 1 + np.arange(300) % 3
     model = make_model("LightGBM+", categories=data.category_columns, random_state=0)
     P = model.fit(data.X, Y, sample_weight=weights).predict_proba(data.X)

@@ -150,7 +150,7 @@ def test_parameters_out_of_range_are_refused(data, changes, sentence):
 
 def test_data_that_do_not_fit_are_refused_in_one_sentence(data):
     X, Y = data
-    with pytest.raises(ModelError, match=r"labels have shape \(89, 2\); they must be \(90, n_labels\)"):
+    with pytest.raises(ModelError, match=r"Y: expected shape \(90, n_labels\), found \(89, 2\)"):
         KernelRidgeClassifier().fit(X, Y[1:])
     with pytest.raises(ModelError, match=r"KernelRidgeClassifier cannot be fitted: .*infinity"):
         make_model("kernel-ridge").fit(np.where(X > 1, np.inf, X), Y)

@@ -243,7 +243,7 @@ def test_labels_that_nobody_has_are_never_expected_and_others_are_checked():
     X, Y = words()
     Y[:, 0] = 0
     assert ManyLabelRidge().fit(X, Y).predict_proba(X)[:, [0]].nnz == 0
-    with pytest.raises(ModelError, match="one row per sample"):
+    with pytest.raises(ModelError, match="Give one row per sample"):
         ManyLabelRidge().fit(X, Y[:-1])
 
 

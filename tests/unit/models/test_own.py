@@ -202,7 +202,7 @@ class Neighbours(ClassifierMixin, BaseEstimator):
         return P if self.sparse else P.toarray()
 """
 MANY = (RNG.random((80, 150)) < RNG.random((80, 1)) / 3).astype(np.int8)
-WITH_GAPS = np.where(RNG.random(Y.shape) < 0.2, -1, Y)
+WITH_GAPS = np.where(RNG.random(Y.shape) < 0.2, np.nan, Y)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_other_versions_are_refused_in_one_sentence(data, saved, tmp_path):
     with pytest.raises(ModelError, match=r"was written with scikit-learn 0\.1, here is .*: install that"):
         load_model(path)
     path = changed(saved[1], tmp_path, lambda files: files.update({"fairfold.json": b'{"format": 0}'}))
-    with pytest.raises(ModelError, match=r"is not a saved model .*its format is 0, not 1.*; fit and save it again"):
+    with pytest.raises(ModelError, match=r"is not a saved model .*its format is 0, not 2.*; fit and save it again"):
         load_model(path)
 
 

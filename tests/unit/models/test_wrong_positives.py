@@ -56,12 +56,12 @@ def test_confirmed_negatives_and_unmeasured_cells():
     observed = mask_positives(Y, 0.3, wrong_positives=0.1, random_state=2)
     assert wrong_positive_rates(observed, P, "confirmed")[1] == 1
     hidden = np.random.default_rng(0).random(Y.shape) < 0.3
-    found = wrong_positive_rates(np.where(hidden, -1, observed), P)
-    assert found == wrong_positive_rates(np.where(hidden, -1, observed), np.where(hidden, 0.5, P))
+    found = wrong_positive_rates(np.where(hidden, np.nan, observed), P)
+    assert found == wrong_positive_rates(np.where(hidden, np.nan, observed), np.where(hidden, 0.5, P))
     assert 0.02 <= found[0] <= 0.12
 
 
-@pytest.mark.parametrize("observed", [np.zeros((20, 2)), np.ones((20, 2)), np.full((20, 2), -1)])
+@pytest.mark.parametrize("observed", [np.zeros((20, 2)), np.ones((20, 2)), np.full((20, 2), np.nan)])
 def test_labels_that_say_nothing(observed):
     assert wrong_positive_rates(observed, np.random.default_rng(0).random((20, 2))) == (0.0, 1.0)
 
@@ -120,9 +120,9 @@ def test_as_many_are_wrong_as_the_share_says():
 
 
 def test_the_floor_is_wrong_positives_over_zeros():
-    observed = np.zeros((100, 3), dtype=np.int8)
+    observed = np.zeros((100, 3))
     observed[:20, 0] = observed[:90, 1] = 1
-    observed[50:, 2] = -1
+    observed[50:, 2] = np.nan
     observed[:10, 2] = 1
     found = noise_floor(observed, 0.1, 0.9)
     assert found[0] == pytest.approx(0.1 * 20 / (100 - 20))  # 18 right ones of 20 positives
@@ -132,7 +132,7 @@ def test_the_floor_is_wrong_positives_over_zeros():
 
 
 def test_the_worst_are_dropped_first_and_no_label_loses_its_best():
-    observed = np.array([[1, 1, 0], [1, 0, 1], [1, 1, -1], [1, 0, 1], [0, 1, 1]])
+    observed = np.array([[1, 1, 0], [1, 0, 1], [1, 1, np.nan], [1, 0, 1], [0, 1, 1]])
     right = np.array([[0.1, 0.2, 0.0], [0.2, 0.0, 0.3], [0.9, 0.3, 0.0], [0.4, 0.0, 0.6], [0.0, 0.4, 0.45]])
     whole = likely_wrong(observed, right, 1.0)
     expected = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=bool)
@@ -172,7 +172,8 @@ def test_without_wrong_positives_it_is_its_base():
 def test_settings_are_kept(tmp_path):
     X, Y = simulated(400, 0)
     observed = mask_positives(Y, 0.0, wrong_positives=0.2, random_state=0)
-    observed[:40, 0] = -1
+    observed = observed.astype(float)
+    observed[:40, 0] = np.nan
     whole = make_model("PML+", **FEW, random_state=0, negatives="confirmed").fit(X, observed).estimator_
     assert whole.label_frequency_ == 1 and len(whole.estimators_) == 2
     assert all(each.negatives == "confirmed" for each in whole.estimators_)

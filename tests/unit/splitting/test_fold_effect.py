@@ -265,9 +265,9 @@ class TestFoldEffect:
         [
             ({"X": np.zeros((3, 2))}, DataError, r"features have shape \(3, 2\) and labels \(240, 4\)"),
             ({"X": np.full((240, 2), np.nan)}, DataError, "480 of 480 feature values are not finite"),
-            ({"Y": np.full((240, 2), 2)}, DataError, "but labels are 0 or 1"),
+            ({"Y": np.full((240, 2), 2)}, DataError, "expected 0, 1 or NaN, found 2"),
             (
-                {"Y": np.eye(240, 2) - np.eye(240, 2, -1)},
+                {"Y": np.where(np.eye(240, 2, -1), np.nan, np.eye(240, 2))},
                 DataError,
                 r"2 labels are unmeasured, the first in row 1, column 0",
             ),

@@ -38,14 +38,14 @@ def test_one_dimension_is_one_label():
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ([[0, 2], [1, 0]], "holds 2 in row 0, column 1"),
-        ([[0, 3.5], [1, 0]], "holds 3.5"),
-        ([[0, -2], [1, 0]], "holds -2"),
-        ([[0, np.nan], [1, 0]], "holds nan in row 0, column 1.*drop or impute"),
-        (sp.csr_array([[0, 2], [1, 0]]), "holds 2"),
-        (sp.csr_array(([1, 1], ([0, 0], [1, 1])), shape=(2, 2)).tocoo(), "holds 2"),
-        ([["a", "b"]], "holds 'a' in row 0, column 0.*MultiLabelBinarizer"),
-        ([[0, 1], [1]], "rows of equal length"),
+        ([[0, 2], [1, 0]], "Y, row 0, column 1: expected 0, 1 or NaN, found 2"),
+        ([[0, 3.5], [1, 0]], "found 3.5"),
+        ([[0, -2], [1, 0]], "found -2"),
+        ([[0, -1], [1, 0]], "row 0, column 1: .* found -1. Write 0 for negatives and NaN for unmeasured labels."),
+        (sp.csr_array([[0, 2], [1, 0]]), "found 2"),
+        (sp.csr_array(([1, 1], ([0, 0], [1, 1])), shape=(2, 2)).tocoo(), "found 2"),
+        ([["a", "b"]], "row 0, column 0: .* found 'a'.*MultiLabelBinarizer"),
+        ([[0, 1], [1]], "Y: rows differ in length"),
         (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\)"),
         (np.zeros((0, 3)), "empty"),
         (np.zeros((3, 0)), "empty"),
@@ -59,7 +59,7 @@ def test_what_is_no_label_matrix_is_refused(bad, message):
 
 def test_duplicate_entries_that_add_up_to_two_are_refused():
     given = sp.csr_array((np.array([1, 1]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
-    with pytest.raises(SplitError, match="holds 2"):
+    with pytest.raises(SplitError, match="found 2"):
         check_labels(given)
 
 

@@ -67,7 +67,7 @@ def test_equals_plain_loops(seed, form):
 def test_unmeasured_cells_take_no_part(form):
     rng = np.random.default_rng(0)
     Y, folds = (rng.random((60, 5)) < 0.4).astype(int), np.arange(60) % 3
-    Y[(rng.random(Y.shape) < 0.3) & (np.arange(5) < 4)] = -1  # the last label is measured everywhere
+    Y = np.where((rng.random(Y.shape) < 0.3) & (np.arange(5) < 4), np.nan, Y)  # The last label is measured everywhere.
     for name in ("ld", "dcp", "rld"):
         alone = []
         for label in range(5):
@@ -82,7 +82,7 @@ def test_unmeasured_cells_take_no_part(form):
 
 
 def test_fold_without_measured_cells_has_no_positives():
-    Y, folds = np.array([[1], [0], [-1], [-1]]), [0, 0, 1, 1]
+    Y, folds = np.array([[1], [0], [np.nan], [np.nan]]), [0, 0, 1, 1]
     assert relative_label_distribution(folds, Y) == 0.5  # as even as it gets in the first, all missing in the second
     assert delta_class_proportion(folds, Y) == 0.5
     assert 0 <= lower_bound(Y, 3, "rld") <= 1  # measured in fewer rows than there are folds

@@ -151,7 +151,7 @@ def written_out(observed, P, shared):
 @pytest.mark.parametrize("unmeasured", [0.0, 0.3])
 def test_a_label_s_frequency_lies_between_its_own_and_the_shared_one(scored, unmeasured):
     observed, P = scored
-    observed = np.where(np.random.default_rng(1).random(P.shape) < unmeasured, -1, observed)
+    observed = np.where(np.random.default_rng(1).random(P.shape) < unmeasured, np.nan, observed)
     np.testing.assert_allclose(label_frequencies(observed, P, 0.6), written_out(observed, P, 0.6), rtol=1e-12)
 
 
@@ -183,8 +183,7 @@ def sparsely(seed, unmeasured=0.0):
     P = np.round(rng.random((150, 7)), 2) * (rng.random((150, 7)) < 0.3)
     observed = (rng.random(P.shape) < 0.03 + 0.7 * P).astype(np.int8)
     observed[:, 5], P[:, 6] = 0, 0
-    observed[rng.random(P.shape) < unmeasured] = -1
-    return observed, P
+    return np.where(rng.random(P.shape) < unmeasured, np.nan, observed), P
 
 
 WAYS = pytest.mark.parametrize(("seed", "unmeasured"), [(0, 0.0), (1, 0.0), (2, 0.1), (3, 0.3)])
@@ -196,7 +195,7 @@ def test_calibration_of_sparse_probabilities_is_that_of_what_is_stored(seed, unm
     """As if all else were unmeasured. Sums in another order move their optimum by a few of the last bits."""
     observed, P = sparsely(seed, unmeasured)
     weights = np.random.default_rng(seed).uniform(0.5, 1.5, len(P)) if weighted else None
-    dense = fit_calibration(np.where(P > 0, observed, -1), P, sample_weight=weights)
+    dense = fit_calibration(np.where(P > 0, observed, np.nan), P, sample_weight=weights)
     for labels in (sparse.csr_array(observed), observed):
         found = fit_calibration(labels, sparse.csr_array(P), sample_weight=weights)
         np.testing.assert_allclose(found, dense, rtol=0, atol=1e-12)

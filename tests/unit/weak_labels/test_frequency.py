@@ -279,7 +279,7 @@ def test_all_samples_observed_is_a_frequency_of_one():
         ({"X": [["a"], ["b"], ["c"]]}, "convert"),
         ({"observed": [[1], [0]]}, r"\(2, 1\).*\(3, n_labels\)"),
         ({"observed": [1, 0, 1]}, "n_labels"),
-        ({"observed": [[1], [0], [2]]}, "but labels are 0 or 1"),
+        ({"observed": [[1], [0], [2]]}, "expected 0 or 1, found 2"),
         ({"n_folds": 1}, "n_folds is 1"),
         ({"n_folds": 2.5}, "n_folds is 2.5"),
         ({"n_folds": 4}, "at most the number of samples, 3"),

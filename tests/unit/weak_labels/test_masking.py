@@ -85,9 +85,9 @@ def test_rate_outside_its_range(Y, rate):
         mask_positives(Y, rate)
 
 
-@pytest.mark.parametrize("bad", [np.array([[0, 2]]), np.array([[0.5, 1]]), np.array([[np.nan, 1]])])
+@pytest.mark.parametrize("bad", [np.array([[0, 2]]), np.array([[0.5, 1]]), np.array([[-1, 1]])])
 def test_labels_other_than_0_and_1(bad):
-    with pytest.raises(DataError, match="but labels are 0 or 1"):
+    with pytest.raises(DataError, match="Y, row 0, column .: expected 0, 1 or NaN, found "):
         mask_positives(bad, 0.3)
 
 
@@ -129,7 +129,7 @@ def test_a_frame_stays_one(Y, dtype):
 def test_where_negatives_are_confirmed_labels_go_missing_whatever_they_are(Y, to):
     masked = mask_labels(to(Y), 0.4, negatives="confirmed", random_state=3)
     masked = masked.toarray() if sparse.issparse(masked) else np.asarray(masked)
-    hidden = masked == -1
+    hidden = np.isnan(masked)
     np.testing.assert_array_equal(masked[~hidden], Y[~hidden])
     for value in (0, 1):
         n_cells = (value == Y).sum(axis=0)
@@ -139,7 +139,7 @@ def test_where_negatives_are_confirmed_labels_go_missing_whatever_they_are(Y, to
 
 
 def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_confirmed(Y):
-    partly = np.where(np.random.default_rng(0).random(Y.shape) < 0.3, -1, Y)
+    partly = np.where(np.random.default_rng(0).random(Y.shape) < 0.3, np.nan, Y)
     fold_of = np.arange(len(Y)) % 2
     hidden = hide_in_training_parts(partly, fold_of, 0.5, seed=1, names=("toy",), negatives="confirmed")
     for fold in range(2):
@@ -147,10 +147,10 @@ def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_conf
         sparse_too = observed_labels(sparse.csr_array(partly), hidden, fold, "confirmed")
         np.testing.assert_array_equal(sparse_too.toarray(), observed)
         np.testing.assert_array_equal(observed[fold_of == fold], partly[fold_of == fold])
-        assert (observed[partly == -1] == -1).all()
+        assert np.isnan(observed[np.isnan(partly)]).all()
         train = fold_of != fold
         for value in (0, 1):
-            lost = ((partly == value) & (observed == -1))[train].sum(axis=0)
+            lost = ((partly == value) & np.isnan(observed))[train].sum(axis=0)
             assert lost.tolist() == [floor(0.5 * n) for n in (partly == value)[train].sum(axis=0)]
 
 

@@ -126,9 +126,9 @@ def test_how_far_labels_go_together():
 
 def test_unmeasured_labels_take_no_part():
     Y, P = simulated(4)
-    observed = mask_positives(Y, 0.5, random_state=0).astype(np.int8)
+    observed = mask_positives(Y, 0.5, random_state=0).astype(float)
     unmeasured = np.random.default_rng(0).random(Y.shape) < 0.3
-    observed[unmeasured] = -1
+    observed[unmeasured] = np.nan
     found = frequency_distribution(observed, P)
     assert found.probabilities == pytest.approx(
         frequency_distribution(observed, np.where(unmeasured, 0.999, P)).probabilities

@@ -27,7 +27,7 @@ def test_stored_probabilities_rank_as_all_do(seed, unmeasured):
     P = np.round(rng.random((50, 6)), 1) * (rng.random((50, 6)) < 0.3)  # with ties
     observed = (rng.random(P.shape) < 0.2 + P / 2).astype(np.int8)
     observed[:, 5] = 0
-    observed[rng.random(P.shape) < unmeasured] = -1
+    observed = np.where(rng.random(P.shape) < unmeasured, np.nan, observed)
     dense = Rankings.of(observed, P)
     stored = Rankings.of(sparse.csr_array(observed), sparse.csr_array(P))
     for name in ("labels", "n_positives", "n_measured"):

@@ -123,13 +123,13 @@ def test_the_estimate_is_the_relative_variance_of_frequencies():
 def test_unmeasured_labels_take_no_part():
     Y, positive = labels(0)
     observed = mask_positives(Y, 0.5, random_state=0)
-    wide = np.column_stack([observed, np.full(N, -1)]), np.column_stack([positive, np.full(N, 0.9)])
+    wide = np.column_stack([observed, np.full(N, np.nan)]), np.column_stack([positive, np.full(N, 0.9)])
     here = scar_tests(observed, positive, 0.5)
     there = scar_tests(*wide, 0.5)
     np.testing.assert_array_equal(there["p_value"], here["p_value"])
     gone = np.random.default_rng(0).random(Y.shape) < 0.3
-    blind = np.where(gone, -1, observed), np.where(gone, 0.5, positive)
-    other = np.where(gone, -1, observed), np.where(gone, 0.99, positive)
+    blind = np.where(gone, np.nan, observed), np.where(gone, 0.5, positive)
+    other = np.where(gone, np.nan, observed), np.where(gone, 0.99, positive)
     np.testing.assert_allclose(scar_tests(*blind, 0.5)["p_value"], scar_tests(*other, 0.5)["p_value"])
 
 

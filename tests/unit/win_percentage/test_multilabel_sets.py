@@ -318,7 +318,7 @@ def changed(data, **changes):
         ({"X": np.full((60, 6), np.inf)}, {}, DataError, r"X\[0, 0\] is inf"),
         ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y has shape \(60, 3\).*some positive"),
         ({"Y": np.ones((59, 3))}, {}, DataError, r"Y has shape \(59, 3\), X has 60 samples"),
-        ({"Y": np.full((60, 3), 2)}, {}, DataError, "but labels are 0 or 1"),
+        ({"Y": np.full((60, 3), 2)}, {}, DataError, "expected 0, 1 or NaN, found 2"),
         ({"fold_of": np.zeros(60, dtype=int)}, {}, SplitError, "all samples in fold 0.*: give two folds or more"),
         ({"fold_of": 2 * FOLD_OF}, {}, SplitError, "no sample in fold 1: number the folds"),
         ({"fold_of": FOLD_OF[1:]}, {}, SplitError, r"fold_of has shape \(59,\): .* of the 60 samples"),

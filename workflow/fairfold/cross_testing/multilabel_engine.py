@@ -14,7 +14,7 @@ from fairfold.errors import ModelError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.validation import UNMEASURED
+from fairfold.validation import unmeasured_cells
 
 LabelScoring = str | Callable[..., float]
 
@@ -60,7 +60,7 @@ def subset_accuracy(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = N
 
     Unmeasured labels are left out; NaN where no label is measured.
     """
-    is_measured = Y != UNMEASURED
+    is_measured = ~unmeasured_cells(Y)
     is_right = (((P > 0.5) == Y) | ~is_measured).all(axis=1)
     counts = is_measured.any(axis=1)
     if not counts.any():
@@ -78,7 +78,7 @@ class MultilabelEngine(EstimatorEngine):
     ----------
     estimators, X, n_jobs, of_samples : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`.
         ``predict_proba`` gives (n_samples, n_labels), or scikit-learn's list of one array per label.
-    y : (n_samples, n_labels) of 0/1, -1 where unmeasured, observed: candidates are trained and chosen on them.
+    y : (n_samples, n_labels) of 0/1, NaN where unmeasured, observed: candidates are trained and chosen on them.
     Y_true : (n_samples, n_labels) of 0/1, what the chosen candidates are tested on. Both keep their positions when
         rows are permuted, so that whole label rows are exchanged, observed and true ones together.
     scoring : see :class:`LabelScore`.

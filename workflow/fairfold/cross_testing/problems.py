@@ -23,7 +23,7 @@ from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
 from fairfold.groups import OfSamples, group_codes
-from fairfold.validation import UNMEASURED, check_dense_binary, check_weights
+from fairfold.validation import check_dense_binary, check_weights, has_unmeasured, with_nan
 
 
 class HasAssign(Protocol):
@@ -172,7 +172,7 @@ class LabelProblem:
 
     def engine(self, estimators: list[ClassifierMixin], n_jobs: int | None) -> Engine:
         """What trains and tests these classifiers."""
-        if (self.y == UNMEASURED).any():
+        if has_unmeasured(self.y):
             _check_take_unmeasured(estimators)
         options = {"scoring": self.score.scoring, "n_jobs": n_jobs}
         of_samples = OfSamples(self.groups, self.weights)
@@ -245,19 +245,19 @@ def _check_variation(X: Matrix) -> None:
 
 
 def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
-    """Labels as a dense matrix of int8."""
+    """Labels as a dense matrix, int8 or, where some are unmeasured, float32 with NaN."""
     Y = check_dense_binary(Y, name, DataError, unmeasured=True)
     if Y.ndim != 2 or Y.size == 0:
         raise DataError(f"{name} has shape {Y.shape}: give one row per sample and one column of 0/1 per label.")
-    return Y.astype(np.int8)
+    return with_nan(Y.astype(np.int8))
 
 
 def _check_take_unmeasured(estimators: list[ClassifierMixin]) -> None:
     for estimator in estimators:
         if not getattr(estimator, "takes_unmeasured", False):
             raise ModelError(
-                f"Y has unmeasured labels, -1, which candidate {type(estimator).__name__} would take for a class; "
-                "OneLevelModel of fairfold.models.one_level fits each label where it is measured."
+                f"Y: candidate {type(estimator).__name__} does not accept unmeasured labels. Wrap it in OneLevelModel "
+                "of fairfold.models.one_level, which fits each label to the samples where it is measured."
             )
 
 

@@ -185,7 +185,7 @@ def nested_cross_validate(
     Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
         The true labels, where ``y`` holds those observed only: tests are scored on them, while candidates are trained
         and chosen on ``y``. The permutation test exchanges whole rows of both together. None where nothing is hidden.
-        A label of -1, here or there, is unmeasured, and takes no part.
+        NaN, here or there, is an unmeasured label, which takes no part.
     groups : array-like, shape (n_samples,)
         Samples of several labels that belong together: a group is in one fold, and handed on to candidates whose
         ``fit`` takes groups. Of splitters, ``assign`` and ``split`` get them as the last argument, and so does a

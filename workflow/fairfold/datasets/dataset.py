@@ -16,7 +16,7 @@ from fairfold.errors import DataError
 from fairfold.files import read_arrays, write_arrays
 from fairfold.folds import BEFORE
 from fairfold.hierarchy import Hierarchy
-from fairfold.validation import UNMEASURED, Negatives, check_weights
+from fairfold.validation import UNMEASURED, Negatives, check_binary, check_weights, unmeasured_cells, with_nan
 
 Task = Literal["multilabel", "multiclass", "binary"]
 
@@ -43,8 +43,8 @@ class Dataset:
     id : name in the catalog or the configuration.
     task : ``"multilabel"``, ``"multiclass"`` or ``"binary"``.
     X : (n_samples, n_features) float64, dense or CSR, as its file had it; no columns when the file holds labels only.
-    Y : multilabel: (n_samples, n_labels) int8 of 0/1, or -1 where unmeasured, dense or CSR; otherwise (n_samples,)
-        int64 codes of the classes.
+    Y : multilabel: (n_samples, n_labels) of 0/1, dense or CSR, int8 or, where some are unmeasured, float32 with NaN;
+        otherwise (n_samples,) int64 codes of the classes.
     feature_names : n_features names.
     label_names : n_labels names; for multiclass and binary tasks the class of each code.
     left_out : columns of the file that are neither features nor labels, by kind (those of ``LEFT_OUT``).
@@ -111,7 +111,7 @@ class Dataset:
     @property
     def n_unmeasured(self) -> int:
         """Number of (sample, label) pairs that are unmeasured."""
-        return int((self.Y == UNMEASURED).sum()) if self.task == "multilabel" else 0
+        return int(unmeasured_cells(self.Y).sum()) if self.task == "multilabel" else 0
 
     @property
     def label_cardinality(self) -> float:
@@ -125,6 +125,8 @@ class Dataset:
         ----------
         path : of the file.
         """
+        is_multilabel = self.task == "multilabel"
+        codes = check_binary(self.Y, "Y", DataError, unmeasured=True) if is_multilabel else self.Y
         write_arrays(
             path,
             id=np.array(self.id),
@@ -132,7 +134,7 @@ class Dataset:
             feature_names=np.array(self.feature_names, dtype=str),
             label_names=np.array(self.label_names, dtype=str),
             **_pack("X", self.X),
-            **_pack("Y", self.Y),
+            **_pack("Y", codes),
             **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
             **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
             **_pack_categories(self.categories),
@@ -175,6 +177,7 @@ class Dataset:
             }
             data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
             _check_parts(data)
+            data = dataclasses.replace(data, Y=with_nan(Y))
         except Exception as error:  # arrays of somebody else may be of any type and shape
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
         return data

@@ -23,7 +23,7 @@ from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
 from fairfold.folds import BEFORE
-from fairfold.validation import UNMEASURED
+from fairfold.validation import has_unmeasured, unmeasured_cells
 
 logger = logging.getLogger(__name__)
 
@@ -292,7 +292,6 @@ def _split_labels(
     unmeasured = None if sparse.issparse(Y) else np.isnan(Y)
     _check_binary(Y if unmeasured is None else np.where(unmeasured, 0, Y), names[is_label], table.source)
     if unmeasured is not None:
-        Y = np.where(unmeasured, UNMEASURED, Y)
         _check_negatives(Y, table.source)
     X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
     if categorical:
@@ -347,7 +346,7 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
 
 def _check_negatives(Y: np.ndarray, source: str) -> None:
     """Raise where empty cells stand in place of all zeros, so that nothing can be evaluated."""
-    if (Y == UNMEASURED).any() and (Y == 1).any() and not (Y == 0).any():
+    if np.isnan(Y).any() and (Y == 1).any() and not (Y == 0).any():
         raise DataError(
             f"{source}: all labels hold 1 and empty cells only, and an empty cell is unmeasured, not negative. "
             "Write 0 for the negatives."
@@ -368,7 +367,7 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
         id=entry.id,
         task=entry.task,
         X=X.astype(np.float64, copy=False),
-        Y=Y.astype(np.int8 if entry.task == "multilabel" else np.int64),
+        Y=Y.astype(np.int64 if entry.task != "multilabel" else np.float32 if has_unmeasured(Y) else np.int8),
         feature_names=tuple(map(str, features)),
         label_names=tuple(map(str, labels)),
         negatives=entry.negatives,
@@ -416,7 +415,8 @@ def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
     """Drop labels with too few positives or negatives; where time counts, among the samples up to the first cut-off."""
     Y = data.Y[data.fold_of == BEFORE] if data.is_by_time else data.Y
     # not compared with 0, of which a sparse matrix holds none
-    positives, unmeasured = (np.asarray((value == Y).sum(axis=0, dtype=np.int64)).ravel() for value in (1, UNMEASURED))
+    cells = (Y == 1, unmeasured_cells(Y))
+    positives, unmeasured = (np.asarray(each.sum(axis=0, dtype=np.int64)).ravel() for each in cells)
     negatives = Y.shape[0] - positives - unmeasured
     low, high = entry.label_filter.get("min_positives", 0), entry.label_filter.get("min_negatives", 0)
     kept = np.flatnonzero((positives >= low) & (negatives >= high))

@@ -19,7 +19,7 @@ from fairfold.arrays import Matrix
 from fairfold.datasets.columns import part_of_name, plain_name
 from fairfold.datasets.dataset import Dataset
 from fairfold.folds import parts_of
-from fairfold.validation import UNMEASURED
+from fairfold.validation import unmeasured_cells
 
 COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
 """Columns of the table of warnings; a cell is empty where a kind of warning has no such entry."""
@@ -119,7 +119,7 @@ def _label_matrix(data: Dataset) -> tuple[sparse.csr_array, Sequence[str]]:
 
 def _measured(data: Dataset) -> np.ndarray | None:
     """(n_labels, n_samples) of bool; None where all labels are measured. Sparse labels are."""
-    return (data.Y != UNMEASURED).T if data.n_unmeasured else None
+    return ~unmeasured_cells(data.Y).T if data.n_unmeasured else None
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -419,7 +419,7 @@ def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
     if n_cells := data.n_unmeasured:
         have, are = ("cell", "is") if n_cells == 1 else ("cells", "are")
         sentence = f"{n_cells} label {have} {are} empty and count as unmeasured; write 0 for each that is negative"
-        yield _Suspect("unmeasured labels", sentence, n_rows=int(((data.Y == UNMEASURED).sum(axis=1) > 0).sum()))
+        yield _Suspect("unmeasured labels", sentence, n_rows=int((unmeasured_cells(data.Y).sum(axis=1) > 0).sum()))
 
 
 def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[_Suspect]:

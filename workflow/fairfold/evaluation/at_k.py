@@ -42,7 +42,7 @@ from fairfold.evaluation.top_labels import (
     runs,
     top_labels,
 )
-from fairfold.validation import UNMEASURED, check_binary, check_weights
+from fairfold.validation import UNMEASURED, check_binary, check_weights, with_nan
 
 BANDS = (5, 20, 100)
 """Most training positives of the labels of each band but the last: 1-5, 6-20, 21-100, and more."""
@@ -90,7 +90,7 @@ def precision_at_k(
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
+    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, dense or CSR, or the labels that come first by them, at least k of each
         sample, as ``fairfold.evaluation.top_labels`` finds them. Who wants several scores spares time by the latter.
     k : last place, at least 1. Places without a label, where a sample has no more, count as wrong.
@@ -163,7 +163,7 @@ def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) ->
 
     Parameters
     ----------
-    Y_train : (n_samples, n_labels) array or CSR matrix of the 0/1 that training sees, -1 where unmeasured; from 3
+    Y_train : (n_samples, n_labels) array or CSR matrix of the 0/1 that training sees, NaN where unmeasured; from 3
         samples on, as the formula gives propensities above 1 for fewer.
     A, B : above 0, parameters of the kind of data. The defaults, .55 and 1.5, are those of Jain et al. for all but
         Wikipedia's (.5, .4) and Amazon's (.6, 2.6).
@@ -183,7 +183,7 @@ def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) ->
     if not (0 < A < np.inf and 0 < B < np.inf):
         raise DataError(f"A is {A!r} and B {B!r}; both must be numbers above 0.")
     scale = (math.log(Y.shape[0]) - 1) * (B + 1) ** A
-    return 1 + scale * (count_positives(Y) + B) ** -A
+    return 1 + scale * (count_positives(with_nan(Y)) + B) ** -A
 
 
 def propensity_scored_precision_at_k(
@@ -258,7 +258,7 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
+    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, dense or CSR.
 
     Returns
@@ -340,7 +340,7 @@ def scores_by_frequency_band(
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
+    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, dense or CSR.
     n_train_positives : (n_labels,) positives that training saw of each label.
     bands : the most training positives of each band but the last, ascending from 1 or more. A band is from one above
@@ -366,7 +366,7 @@ def scores_by_frequency_band(
     Y, P = _check_pair(Y_true, P)
     if counts.shape != (Y.shape[1],) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
         raise DataError(f"n_train_positives must be one count from 0 for each of the {Y.shape[1]} labels.")
-    scores = label_scores(Y, P, k)
+    scores = label_scores(Y_true, P, k)
     band_of = np.searchsorted(highest, counts)
     rows = []
     for band, (name, least, most) in enumerate(zip(names, lowest, highest, strict=True)):
@@ -411,11 +411,11 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
 
 
 def count_positives(Y: Matrix) -> np.ndarray:
-    """(n_labels,) number of positives of each label, of (n_samples, n_labels) labels of 0/1, or -1."""
+    """Count the positives of each label, (n_labels,), of (n_samples, n_labels) labels of 0/1, NaN where unmeasured."""
+    Y = _check_labels(Y, "Y")
     if sparse.issparse(Y):
-        Y = sparse.csr_array(Y)
         return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
-    return np.count_nonzero(np.asarray(Y) == 1, axis=0)
+    return np.count_nonzero(Y == 1, axis=0)
 
 
 def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float]]:
@@ -433,7 +433,7 @@ def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float
 
 
 def _check_labels(Y: Matrix, name: str) -> Matrix:
-    """Labels of 0/1/-1 as a matrix."""
+    """Labels of 0/1 as a matrix, with ``UNMEASURED``."""
     Y = check_binary(Y, name, DataError, unmeasured=True)
     if Y.ndim != 2:
         raise DataError(f"{name} has shape {Y.shape}; it must be (n_samples, n_labels).")
@@ -441,7 +441,7 @@ def _check_labels(Y: Matrix, name: str) -> Matrix:
 
 
 def _check_pair(Y_true: Matrix, P: Matrix) -> tuple[sparse.csr_array, Matrix]:
-    """Labels as CSR, with -1 where unmeasured, and probabilities of the same shape."""
+    """Labels as CSR, with ``UNMEASURED``, and probabilities of the same shape."""
     Y, P = _check_labels(Y_true, "Y_true"), check_probabilities(P)
     _check_shapes(Y.shape, P.shape)
     return _canonical(Y), P

@@ -76,7 +76,7 @@ def corrected_scores(
     Parameters
     ----------
     Y_observed : (n_samples, n_labels) array or CSR matrix of 0/1, the labels that were seen, of samples that the model
-        has not; -1 where unmeasured, which takes no part.
+        has not; NaN where unmeasured, which takes no part.
     P : (n_samples, n_labels) predicted probabilities of complete labels; of a CSR matrix those not stored are 0.
     label_frequency : share of positives that are observed, above 0, at most 1: of all labels, (n_labels,) of each, or
         (n_samples, n_labels) of each cell. With 1, scores are those of the labels as they are.

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from fairfold.arrays import Matrix, finite_rows
+from fairfold.arrays import Matrix, finite_rows, to_dense
 from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -101,7 +102,8 @@ def score_on_folds(
             start = cpu_seconds()
             options = {} if fit_options is None else dict(fit_options(fold))
             options |= of_samples.of(train).as_options()
-            estimator = make_estimator(fold).fit(X[train], observed(fold)[train], **options)
+            estimator = make_estimator(fold)
+            estimator = estimator.fit(X[train], labels_for(estimator, observed(fold)[train]), **options)
             if adjust is not None:
                 adjust(estimator, Y[train])
             fitted = cpu_seconds()
@@ -127,6 +129,21 @@ def score_on_folds(
         pd.concat(findings, ignore_index=True),
         FinalPredictions.of_folds(counting, best_levels, np.asarray(fold_of), Y.shape[1]),
     )
+
+
+def labels_for(estimator: Any, Y: Matrix) -> Matrix:
+    """Return labels as a study hands them to an estimator: sparse where it learns from sparse labels, dense elsewhere.
+
+    Predictions are sparse where labels are. Sparse ones save time and memory only where labels are many.
+
+    Raises
+    ------
+    ModelError
+        When sparse labels are too many to be made dense.
+    """
+    if not hasattr(estimator, "learns_sparse"):
+        return Y
+    return sparse.csr_array(Y) if estimator.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
 
 
 def _score_levels(

@@ -58,7 +58,7 @@ def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1 that keep the true-path rule, the annotations that were known beforehand; -1 where
+    Y : (n_samples, n_labels) of 0/1 that keep the true-path rule, the annotations that were known beforehand; NaN where
         unmeasured, which counts as not annotated. Samples without any label take no part.
     hierarchy : of the labels.
 
@@ -92,7 +92,7 @@ def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> d
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) of 0/1 that keep the true-path rule; -1 where unmeasured, which takes no part.
+    Y_true : (n_samples, n_labels) of 0/1 that keep the true-path rule; NaN where unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities from 0 to 1 that keep it, too; of a CSR matrix those not stored are 0.
     information : (n_labels,) of each label, from the training samples; see :func:`information_accretion`.
 

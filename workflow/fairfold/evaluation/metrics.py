@@ -39,13 +39,13 @@ class Predictions(NamedTuple):
 
     Attributes
     ----------
-    Y, P : (n_samples, n_labels) labels of 0/1, or -1 where unmeasured, and probabilities; both CSR, or neither.
+    Y, P : (n_samples, n_labels) labels of 0/1, or ``UNMEASURED``, and probabilities; both CSR, or neither.
     truth, score : both raveled, the measured (sample, label) pairs as one binary problem. Of sparse ones the pairs that
         are 0 in both are one, which has their weight; None where no metric looks.
     predicted : whether each pair's probability is above the threshold, 0/1; None, too.
     weights : None, or weights of the pairs; ``of_samples`` are those of the samples.
     top : the labels that come first in each sample, as many as the last of ``PLACES``; None where no metric looks.
-    sparse_Y : the labels once more, for metrics that look at these; None where none does.
+    sparse_Y : the labels once more, with NaN where unmeasured, for metrics that look at these; None where none does.
     inverse_propensity : (n_labels,) or None, where no metric needs it.
     """
 

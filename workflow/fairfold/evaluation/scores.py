@@ -11,7 +11,7 @@ from fairfold.arrays import Matrix, canonical, stored_cells
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
 from fairfold.evaluation.top_labels import top_labels
-from fairfold.validation import UNMEASURED, check_binary, check_dense_binary, check_weights
+from fairfold.validation import UNMEASURED, check_binary, check_dense_binary, check_weights, with_nan
 
 
 def multilabel_scores(
@@ -34,7 +34,7 @@ def multilabel_scores(
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, -1 where a label is unmeasured, which takes no part.
+    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
     P : (n_samples, n_labels) probabilities, finite; of a CSR matrix those that are not stored are 0.
     threshold : probability above which a label counts as predicted.
     metrics : those to compute, of ``METRICS`` or ``ON_REQUEST``; by default those of ``METRICS`` that are not at k.
@@ -65,7 +65,9 @@ def multilabel_scores(
     if any(metric.use == "top" for metric in entries.values()):
         Y = predictions.Y
         top = top_labels(predictions.P, max(PLACES), unmeasured=Y == UNMEASURED)
-        predictions = predictions._replace(top=top, sparse_Y=sparse.csr_array(Y), inverse_propensity=inverse_propensity)
+        predictions = predictions._replace(
+            top=top, sparse_Y=with_nan(sparse.csr_array(Y)), inverse_propensity=inverse_propensity
+        )
     return {name: float(metric.function(predictions)) for name, metric in entries.items()}
 
 

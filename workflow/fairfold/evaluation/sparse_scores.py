@@ -15,7 +15,7 @@ def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None 
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels), CSR; labels are -1 where unmeasured, and take no part.
+    Y, P : (n_samples, n_labels), CSR; ``UNMEASURED`` labels take no part.
     of_samples : (n_samples,) weights, or None.
     """
     from fairfold.evaluation.sparse_kernels import average_precision  # compiled, for which few wait
@@ -51,7 +51,7 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels), CSR; labels are -1 where unmeasured, and take no part. Some are measured.
+    Y, P : (n_samples, n_labels), CSR; ``UNMEASURED`` labels take no part. Some are measured.
     of_samples : (n_samples,) weights, or None.
     """
     n_samples, n_labels = P.shape

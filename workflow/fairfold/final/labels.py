@@ -16,8 +16,9 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from fairfold.arrays import Matrix
+from fairfold.errors import DataError
 from fairfold.gaps import GapFiller
-from fairfold.validation import UNMEASURED, Negatives
+from fairfold.validation import UNMEASURED, Negatives, check_dense_binary
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
@@ -40,7 +41,7 @@ def label_scores(
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels) of 0/1, -1 where unmeasured, and posteriors of samples that were left out.
+    Y, P : (n_samples, n_labels) of 0/1, NaN where unmeasured, and posteriors of samples that were left out.
     labels : names.
     seed : of the resampling.
     level : of the intervals, percentiles over samples that are drawn with replacement: they say what other samples
@@ -55,6 +56,7 @@ def label_scores(
         ``<score>_high``; NaN where a label has one value only. Labels stand in the order of their AUROC, which, unlike
         the others, does not depend on how rare a label is. Time grows with resamplings · n_samples · n_labels.
     """
+    Y = check_dense_binary(Y, "Y", DataError, unmeasured=True)
     rng = np.random.default_rng(seed)
     unit_of = np.arange(len(Y)) if groups is None else groups
     n_units = int(unit_of.max()) + 1
@@ -138,7 +140,7 @@ def suspect_cells(
     Parameters
     ----------
     X : (n_samples, n_features), by whose standardised features neighbours are near.
-    Y, P : (n_samples, n_labels) of 0/1, -1 where unmeasured, and posteriors of samples that were left out.
+    Y, P : (n_samples, n_labels) of 0/1, NaN where unmeasured, and posteriors of samples that were left out.
     labels, samples : names.
     groups : (n_samples,) of samples that belong together: neighbours are of other groups. None where samples are alike.
     negatives : whether a 0 is confirmed; it can be wrong then, and not missing.
@@ -152,6 +154,7 @@ def suspect_cells(
         looked at, the likeliest first.
         ``share_of_neighbours`` of the nearest samples have the label, of which ``neighbours`` names the nearest.
     """
+    Y = check_dense_binary(Y, "Y", DataError, unmeasured=True)
     near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
     tables = []
     zeros = "missing" if negatives == "unlabelled" else "wrong negative"
@@ -196,6 +199,8 @@ def precision_at(
         the data lack count as wrong, so that the precision is at least what it says; ``chance`` is that of a random
         list.
     """
+    Y = check_dense_binary(Y, "Y", DataError, unmeasured=True)
+    observed = check_dense_binary(observed, "observed", DataError, unmeasured=True)
     hidden_as_unmeasured = (observed == UNMEASURED) & (Y != UNMEASURED)
     unobserved = hidden_as_unmeasured if hidden_as_unmeasured.any() else observed == 0
     hidden = Y[unobserved] == 1

@@ -10,6 +10,7 @@ import numpy as np
 from fairfold.arrays import Matrix, to_dense
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
+from fairfold.evaluation.fold_scores import labels_for
 from fairfold.folds import parts_of
 from fairfold.groups import OfSamples
 from fairfold.models import make_model
@@ -43,7 +44,8 @@ def left_out_posteriors(
     """
     P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
-        model = make(fold).fit(X[train], Y[train], **of_samples.of(train).as_options())
+        model = make(fold)
+        model = model.fit(X[train], labels_for(model, Y[train]), **of_samples.of(train).as_options())
         P[test] = to_dense(model.predict_proba(X[test]), "probabilities", ModelError)
         if look is not None:
             look(fold, model, test)

@@ -19,6 +19,7 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError, shortened
+from fairfold.evaluation.fold_scores import labels_for
 from fairfold.files import atomic_open, read_arrays, write_arrays
 from fairfold.groups import OfSamples
 from fairfold.models import load_model, make_model
@@ -184,7 +185,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     random_state = seed_for(seed, "final", data.id)
     known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     model = make_model(name, **settings, **known, n_jobs=n_jobs, random_state=random_state)
-    model.fit(data.X, data.Y, **OfSamples(data.groups, data.weights).as_options())
+    model.fit(data.X, labels_for(model, data.Y), **OfSamples(data.groups, data.weights).as_options())
     set_n_jobs(model, 1)
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.arrays import Matrix, append_columns, are_above, map_rows, to_dense
+from fairfold.arrays import Matrix, append_columns, are_above, map_rows, to_dense, with_sparsity
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
@@ -27,7 +27,7 @@ from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
 from fairfold.groups import OfSamples, group_codes
 from fairfold.hierarchy import Hierarchy, check_hierarchy
-from fairfold.validation import check_binary, check_training_labels, check_weights
+from fairfold.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
@@ -63,8 +63,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : (n_samples, n_features), dense, where NaN is a missing value, or CSR; not infinite. The names of a frame's
             columns are kept, and asked for again of each frame to predict.
-        Y : (n_samples, n_labels) of 0/1, dense or sparse, the observed labels; -1 for an unmeasured one, which takes no
-            part. The names of a frame's columns are kept.
+        Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+            Observed labels of 0/1. NaN is an unmeasured label, which takes no part. The names of a frame's columns are
+            kept. Predictions are sparse where ``Y`` is.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
             growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
         groups : (n_samples,) of samples that belong together: trees draw a group whole or not at all.
@@ -77,8 +78,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ModelError
-            When a parameter is out of range, labels are not 0/1, there are too few samples for one split, names of
-            columns are text in part, or the first level was not fitted on data of this shape.
+            When a parameter is out of range, labels are not 0, 1 or NaN, there are too few samples for one split, some
+            names of columns are text and others are not, or the first level was fitted on data of another shape.
         """
         self._check_parameters(self._choices)
         X, observed = self._check_data(X, Y)
@@ -88,6 +89,8 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         weights = check_weights(sample_weight, observed.shape[0], ModelError)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self._grow(X, observed, seed, first_level, OfSamples(codes, weights))
+        if hasattr(self, "unseen_proba_"):
+            self.unseen_proba_ = with_sparsity(self.unseen_proba_, self.sparse_labels_)
         return self
 
     @property
@@ -126,12 +129,21 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             When ``X`` is infinite, or has another number or other names of features than the training data.
         """
         check_is_fitted(self, "levels_")
-        for proba in self._staged_proba(self._check_features(X, reset=False)):
-            yield self._reconciled(proba)
+        for proba in self._reconciled_stages(X):
+            yield with_sparsity(proba, self.sparse_labels_)
 
     def predict_proba(self, X: Matrix) -> np.ndarray | pd.DataFrame:
         """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
         return self._as_asked(self._best_proba(X), X)
+
+    def learns_sparse(self, Y: Matrix) -> bool:
+        """Return whether labels are so many that forests grow on sketches of them.
+
+        Unmeasured and imputed labels are learned from exactly.
+        """
+        if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MOST_EXACT):
+            return False
+        return self.imputation is None and not has_unmeasured(Y)
 
     def predict(
         self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
@@ -187,14 +199,17 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
     def _reconciled(self, proba: Matrix) -> Matrix:
         return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
 
-    def _best_proba(self, X: Matrix) -> np.ndarray:
+    def _reconciled_stages(self, X: Matrix) -> Iterator[Matrix]:
         check_is_fitted(self, "levels_")
-        return next(itertools.islice(self.staged_predict_proba(X), self.best_level_, None))
+        return map(self._reconciled, self._staged_proba(self._check_features(X, reset=False)))
 
-    def _as_asked(self, predicted: np.ndarray, X: Matrix) -> np.ndarray | pd.DataFrame:
-        """Predictions of ``X`` as ``set_output`` asks for them."""
+    def _best_proba(self, X: Matrix) -> Matrix:
+        return next(itertools.islice(self._reconciled_stages(X), self.best_level_, None))
+
+    def _as_asked(self, predicted: Matrix, X: Matrix) -> Matrix | pd.DataFrame:
+        """Predictions of ``X`` as ``set_output`` asks for them, or else sparse where labels were."""
         if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
-            return predicted
+            return with_sparsity(predicted, self.sparse_labels_)
         index = X.index if isinstance(X, pd.DataFrame) else None
         predicted = to_dense(predicted, "predictions", ModelError)
         return pd.DataFrame(predicted, index=index, columns=getattr(self, "label_names_", self.classes_))
@@ -205,17 +220,6 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
     def _n_sketched(self) -> int | None:
         return N_SKETCHED if self.n_sketched == "auto" else self.n_sketched
-
-    def _takes_sparse(self, Y: Matrix) -> bool:
-        """Whether labels are so many that forests grow on sketches.
-
-        Those with gaps, and those that are imputed, are learned from exactly.
-        """
-        if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MOST_EXACT):
-            return False
-        if self.imputation is not None:
-            return False
-        return not ((Y.data if sparse.issparse(Y) else Y) < 0).any()
 
     def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
         """What each encoder sees: the features and, of the new features of the level below, all or the others'."""
@@ -265,13 +269,10 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
         X = self._check_features(X, reset=True)
-        if Y is None:
-            raise ModelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         label_names = column_names(Y, "Y")
-        Y = check_binary(Y, "Y", ModelError, unmeasured=True)
-        Y = sparse.csr_array(Y) if Y.ndim == 2 and self._takes_sparse(Y) else check_training_labels(Y, "Y", ModelError)
-        if Y.ndim != 2 or Y.shape[0] != X.shape[0] or Y.shape[1] == 0:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
+        codes = check_training_labels(Y, X.shape[0], ModelError).astype(np.int8)
+        self.sparse_labels_, Y = sparse.issparse(codes), with_nan(codes)
+        Y = sparse.csr_array(Y) if self.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
         # half of the samples are drawn for a tree, and a split needs two full leaves
         if X.shape[0] < 2 * self.min_samples_leaf:
             raise ModelError(
@@ -284,7 +285,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             self.label_names_ = label_names
         elif hasattr(self, "label_names_"):
             del self.label_names_  # those of an earlier fit
-        return X, Y.astype(np.int8)
+        return X, Y
 
 
 def _check_first_level(level: Level, X: Matrix, observed: np.ndarray) -> None:

@@ -25,7 +25,7 @@ from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.compiled import njit
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
@@ -92,8 +92,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """Fit on (n_samples, n_features), dense, where NaN is missing, or sparse, and (n_samples, n_labels) of 0/1.
 
         Of ``groups``, (n_samples,), those left out of a cross-fitting are whole. By ``sample_weight``, (n_samples,)
-        above 0, trees draw samples, and steps and likelihoods count them. A label of -1 is unmeasured, and takes no
-        part.
+        above 0, trees draw samples, and steps and likelihoods count them. A label of NaN is unmeasured, and takes
+        no part.
 
         Raises
         ------
@@ -102,15 +102,13 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
             folds.
         """
         self._check_parameters()
-        Y = check_training_labels(Y, "Y", ModelError).astype(np.float64)
         if not isinstance(X, BinnedMatrix):
             self._gaps = GapFiller(for_trees=True).fit(X)
             X = BinnedMatrix.from_matrix(self._gaps.transform(X))
         if sample_weight is not None:
             X = replace(X, weights=check_weights(sample_weight, X.shape[0], ModelError))
         n_samples, n_features = X.shape
-        if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
+        Y = to_dense(check_training_labels(Y, n_samples, ModelError), "Y", ModelError).astype(np.float64)
         if n_samples < self.n_splits:
             raise ModelError(f"there are {n_samples} samples for {self.n_splits} folds; lower n_splits.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)

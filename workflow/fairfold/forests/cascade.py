@@ -222,7 +222,7 @@ class CascadeForest(BaseCascade):
             )
         frequency = tice(
             features,
-            np.maximum(observed, 0),  # what is unmeasured is unlabelled, as all that TIcE does not know to be positive
+            np.fmax(observed, 0),  # To TIcE, all labels that are not observed positives are unlabelled.
             min_set_size=5,
             variant=self.tice_variant,
             random_state=seed_for(seed, "tice"),

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, with_data
+from fairfold.errors import ModelError
+from fairfold.validation import check_binary, with_nan
 from fairfold.weak_labels import imputation_quality
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     Parameters
     ----------
     model : fitted.
-    truth : (n_samples, n_labels) of 0/1, the true labels of the training samples.
+    truth : (n_samples, n_labels) of 0/1, the true labels of the training samples; NaN where unmeasured.
 
     Returns
     -------
@@ -38,7 +40,8 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     ModelError
         When the truth has another shape, or lacks a label that was observed.
     """
-    truth, observed = _positives(truth), _positives(model.training_labels_[0])
+    truth = _positives(with_nan(check_binary(truth, "truth", ModelError, unmeasured=True)))
+    observed = _positives(model.training_labels_[0])
     n_observed, levels = np.asarray(observed.sum(axis=0)).ravel(), []
     for level, labels in enumerate(map(_positives, model.training_labels_)):
         quality = pd.DataFrame(imputation_quality(truth, observed, labels))
@@ -53,7 +56,7 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
 
 def _positives(labels: Matrix) -> Matrix:
     """Labels of 0/1; what is unmeasured is not imputed."""
-    return labels.maximum(0) if sparse.issparse(labels) else np.maximum(labels, 0)
+    return with_data(labels, np.fmax(labels.data, 0)) if sparse.issparse(labels) else np.fmax(labels, 0)
 
 
 def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from fairfold.hierarchy import Hierarchy
-from fairfold.validation import UNMEASURED
+from fairfold.validation import unmeasured_cells
 from fairfold.weak_labels import (
     fluid_label_addition,
     label_complement,
@@ -32,8 +32,8 @@ class BaseImputer:
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) int8 of 0/1, the labels that were seen; -1 for unmeasured ones, which stay so, and
-        are no candidates.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen. NaN is an unmeasured label, which stays NaN and
+        is no candidate.
     hierarchy : of the labels, or None. What is above an imputed label is imputed with it, and be it frozen, over its
         cap or unmeasured.
 
@@ -50,8 +50,8 @@ class BaseImputer:
 
     def __post_init__(self) -> None:
         n_samples, n_labels = self.observed.shape
-        self.labels, self._unmeasured = self.observed, self.observed == UNMEASURED
-        self.observed = np.maximum(self.observed, 0)
+        self.labels, self._unmeasured = self.observed, unmeasured_cells(self.observed)
+        self.observed = np.fmax(self.observed, 0)
         self.frequency = np.ones(n_labels)
         self.cap = np.full(n_labels, n_samples)
         self.frozen = np.zeros(n_labels, dtype=bool)
@@ -61,13 +61,13 @@ class BaseImputer:
         """Labels of 0/1, or weights of them, none of which is above that of a label that it follows from."""
         if self.hierarchy is None:
             return labels
-        known = np.maximum(labels, 0)
+        known = np.fmax(labels, 0)
         raised = self.hierarchy.reconcile(known, "maximum")
         return np.where(raised > known, raised, labels).astype(labels.dtype)
 
     def _write_log(self, level: int) -> None:
         n_observed = self.observed.sum(axis=0)
-        n_positive = np.maximum(self.labels, 0).sum(axis=0, dtype=np.float64)
+        n_positive = np.fmax(self.labels, 0).sum(axis=0, dtype=np.float64)
         for label in range(len(n_observed)):
             self.log.append(
                 {
@@ -110,7 +110,7 @@ class LabelImputer(BaseImputer, ABC):
             self._estimate(probabilities)
             self.labels = self.labels.copy()
             proposed = self._propose(active, probabilities)
-            self.labels[:, active] = np.where(self._unmeasured[:, active], UNMEASURED, proposed)
+            self.labels[:, active] = _with_gaps(proposed, self._unmeasured[:, active])
             self.labels = self._and_all_above(self.labels)
             self.frozen[active] = self._has_reached_limit(active)
         self._write_log(level)
@@ -125,7 +125,7 @@ class LabelImputer(BaseImputer, ABC):
         """(n_samples, n_active) labels."""
 
     def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
-        return np.maximum(self.labels[:, active], 0).sum(axis=0) >= self.cap[active]
+        return np.fmax(self.labels[:, active], 0).sum(axis=0) >= self.cap[active]
 
 
 @dataclass(eq=False, repr=False)
@@ -255,9 +255,14 @@ class PosteriorImputer(BaseImputer):
             self.labels = strict_label_complement(self.observed, hidden_proba, self.cap, threshold=self.threshold)
         else:
             self.labels = np.where(self.observed == 1, 1.0, hidden_proba)
-        self.labels = self._and_all_above(np.where(self._unmeasured, UNMEASURED, self.labels))
+        self.labels = self._and_all_above(_with_gaps(self.labels, self._unmeasured))
         self._write_log(level)
         return self.labels
+
+
+def _with_gaps(labels: np.ndarray, unmeasured: np.ndarray) -> np.ndarray:
+    """Labels with NaN in these cells."""
+    return np.where(unmeasured, np.nan, labels) if unmeasured.any() else labels
 
 
 def _note(n_observed: int, n_samples: int) -> str:

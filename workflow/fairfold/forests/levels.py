@@ -16,7 +16,7 @@ from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 from fairfold.groups import ALIKE, OfSamples, random_parts
 from fairfold.seeds import seed_for
-from fairfold.validation import UNMEASURED
+from fairfold.validation import has_unmeasured
 
 FeatureKind = Literal["output", "embedding"]
 
@@ -189,11 +189,8 @@ class Grower:
 
 
 def _targets(labels: Matrix) -> Matrix:
-    """Labels as forests take them, NaN where unmeasured."""
-    if sparse.issparse(labels):
-        return labels
-    unmeasured = labels == UNMEASURED
-    return np.where(unmeasured, np.nan, labels) if unmeasured.any() else labels
+    """Labels as forests take them, in double precision where some are NaN."""
+    return labels.astype(np.float64) if has_unmeasured(labels) else labels
 
 
 def mean_proba(forests: list[MultilabelForest], X: Matrix) -> Matrix:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, RunningMean, append_columns
+from fairfold.arrays import Matrix, RunningMean, append_columns, with_sparsity
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
@@ -184,7 +184,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         mean = RunningMean()
         for proba, by in zip(levels, self.calibrations_, strict=False):
             seen_proba = mean.add(calibrate(proba, by))
-        return self._reconciled(seen_proba)
+        return with_sparsity(self._reconciled(seen_proba), self.sparse_labels_)
 
     def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Posteriors after each level, mean of those up to it."""

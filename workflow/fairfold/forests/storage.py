@@ -24,11 +24,12 @@ from fairfold.hierarchy import Hierarchy, check_hierarchy
 
 Cascade = TypeVar("Cascade")
 
-FORMAT = 5  # 1 had no names, 2 other variants, 3 no trees of one label and no thresholds, 4 knew no gaps
+FORMAT = 6  # 1 to 5 lacked names, had other variants, or lacked trees of one label, gaps, and sparse_labels_.
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",
     "n_labels_",
+    "sparse_labels_",
     "best_level_",
     "best_levels_",
     "oob_scores_",

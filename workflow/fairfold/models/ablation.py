@@ -70,6 +70,10 @@ class _AtThreshold(BaseEstimator):
     _: KW_ONLY
     objective: str = "mcc"
 
+    def learns_sparse(self, Y: Matrix) -> bool:
+        """Return False: probabilities are moved as arrays."""
+        return False
+
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:

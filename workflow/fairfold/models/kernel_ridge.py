@@ -23,12 +23,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.errors import ModelError
 from fairfold.gaps import GapFiller, TakesGaps
 from fairfold.groups import group_codes, rows_of_groups
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import check_dense_binary, check_weights
+from fairfold.validation import check_training_labels, check_weights
 
 LINEAR = 0.0
 PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # times the mean eigenvalue
@@ -102,9 +102,8 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
         X = self._checked(X, reset=True)
         self._gaps = GapFiller().fit(X)
         X = self._gaps.transform(X)
-        Y = check_dense_binary(Y, "Y", ModelError).astype(np.float64)
-        if Y.ndim != 2 or len(Y) != X.shape[0] or Y.size == 0:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
+        codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
+        Y = to_dense(codes, "Y", ModelError).astype(np.float64)
         codes = None if groups is None else group_codes(groups, len(Y))
         weights = check_weights(sample_weight, len(Y), ModelError)
         s = np.ones(len(Y)) if weights is None else np.sqrt(weights)

@@ -42,7 +42,7 @@ from fairfold.groups import group_codes, rows_of_groups
 from fairfold.samples import ForgetsSamples
 from fairfold.sparse_rows import add_rows, joined_rows
 from fairfold.usage import NEVER_TOO_MUCH, free_memory, give_back_memory
-from fairfold.validation import check_binary, check_weights
+from fairfold.validation import check_training_labels, check_weights
 
 logger = logging.getLogger(__name__)
 
@@ -113,9 +113,8 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
             raise ModelError(f"n_landmarks is {self.n_landmarks!r}; it must be a whole number of at least 0.")
         self._gaps = GapFiller().fit(X)
         X = self._gaps.transform(X)
-        Y = sparse.csr_array(check_binary(Y, "Y", ModelError)).astype(np.float64)
-        if Y.shape[0] != X.shape[0] or 0 in Y.shape:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels), one row per sample.")
+        codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
+        Y = sparse.csr_array(codes).astype(np.float64)
         weights = check_weights(sample_weight, X.shape[0], ModelError)
         s = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
         self.classes_ = np.arange(Y.shape[1]).astype(object)

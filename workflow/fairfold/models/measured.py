@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import DataConversionWarning
 
@@ -16,7 +15,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.groups import OfSamples, fit_arguments
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import UNMEASURED
+from fairfold.validation import has_unmeasured, unmeasured_cells
 
 
 @dataclass(eq=False, repr=False)
@@ -40,8 +39,8 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def fit(
         self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured."""
-        is_measured = Y != UNMEASURED
+        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, NaN where unmeasured."""
+        is_measured = ~unmeasured_cells(Y)
         whole = is_measured.all(axis=0)
         parts = [np.array([label]) for label in np.flatnonzero(~whole)]
         if whole.any():
@@ -54,7 +53,8 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 given = fit_arguments(self.estimator, *OfSamples(groups, sample_weight).of(rows))
                 with warnings.catch_warnings():  # one label is a column here, as several are
                     warnings.simplefilter("ignore", DataConversionWarning)
-                    fitted = clone(self.estimator).fit(X[rows], Y[np.ix_(rows, labels)], **given)
+                    measured = Y[np.ix_(rows, labels)].astype(np.int8)
+                    fitted = clone(self.estimator).fit(X[rows], measured, **given)
                 self.estimators_.append((labels, fitted))
         if all(hasattr(fitted, "unseen_proba_") for _, fitted in self.estimators_):
             self.unseen_proba_ = self.predict_proba(X)
@@ -74,7 +74,6 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
 def on_measured(estimator: BaseEstimator, Y: Matrix) -> BaseEstimator:
     """The estimator as it is, or fitted to measured rows alone where some are not, and it does not know how."""
-    has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
-    if getattr(estimator, "takes_unmeasured", False) or not has_gaps:
+    if getattr(estimator, "takes_unmeasured", False) or not has_unmeasured(Y):
         return estimator
     return MeasuredRows(estimator)

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, are_above, map_rows, with_short_indices
+from fairfold.arrays import Matrix, are_above, map_rows, to_dense, with_short_indices, with_sparsity
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
@@ -32,7 +32,7 @@ from fairfold.models.sparse_labels import takes_sparse_labels
 from fairfold.models.storage import save_model
 from fairfold.samples import ForgetsSamples
 from fairfold.threads import one_thread_each
-from fairfold.validation import UNMEASURED, check_binary, check_training_labels, check_weights
+from fairfold.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 
 
 @dataclass(eq=False, repr=False)
@@ -55,6 +55,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     training_labels_ : list of one, the labels that it was fitted on.
     imputation_log_ : empty.
     classes_ : numbers of the labels.
+    sparse_labels_ : whether labels were sparse; predictions are sparse then, and dense otherwise.
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -74,17 +75,22 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, Y : features and labels; a label of -1 is unmeasured, and takes no part.
+        X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1. NaN is an unmeasured label, which takes no part. Predictions are sparse where ``Y`` is.
         groups : (n_samples,) of samples that belong together, for estimators that hold out some of them.
         sample_weight : (n_samples,) above 0, how much samples count.
 
         Raises
         ------
         ModelError
-            When labels are not 0/1, or the classifier refuses the data, or weights, which it does not take.
+            When labels are not 0, 1 or NaN, or the classifier refuses the data, or weights, which it does not take.
         """
         X = self._checked_features(X, reset=True)
-        Y = self._checked_labels(Y).astype(np.int8)
+        codes = check_training_labels(Y, X.shape[0], ModelError).astype(np.int8)
+        self.sparse_labels_, Y = sparse.issparse(codes), with_nan(codes)
+        Y = sparse.csr_array(Y) if self.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
         check_hierarchy(self.hierarchy, Y.shape[1])
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
         codes = None if groups is None else group_codes(groups, Y.shape[0])
@@ -125,18 +131,14 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
             raise ModelError(f"X has {n_features} features; the model was fitted on {self.n_features_in_}.")
         return X
 
-    def _checked_labels(self, Y: Matrix) -> Matrix:
-        """CSR where labels are many, have no gaps, and the estimator takes them so."""
-        Y = check_binary(Y, "Y", ModelError, unmeasured=True)
-        has_gaps = ((Y.data if sparse.issparse(Y) else Y) == UNMEASURED).any()
-        if Y.ndim == 2 and Y.shape[1] > MOST_EXACT and not has_gaps and takes_sparse_labels(self.estimator):
-            return sparse.csr_array(Y)
-        return check_training_labels(Y, "Y", ModelError)
+    def learns_sparse(self, Y: Matrix) -> bool:
+        """Return whether the estimator learns from these labels as a CSR array: many, and all of them measured."""
+        return Y.shape[1] > MOST_EXACT and takes_sparse_labels(self.estimator) and not has_unmeasured(Y)
 
     @property
     def unseen_proba_(self) -> Matrix:
         """The estimator's own probabilities of training samples that they were not fitted on, where it has them."""
-        return self._reconciled(self.estimator_.unseen_proba_)
+        return with_sparsity(self._reconciled(self.estimator_.unseen_proba_), self.sparse_labels_)
 
     @property
     def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:
@@ -146,7 +148,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         def predict_observed_proba(X: Matrix) -> Matrix:
             X = self._checked_features(X, reset=False)
             with self._at_work("predict"):
-                return self._reconciled(predict(with_short_indices(X)))
+                return with_sparsity(self._reconciled(predict(with_short_indices(X))), self.sparse_labels_)
 
         return predict_observed_proba
 
@@ -170,7 +172,11 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         return np.arange(self.n_labels_).astype(object)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability that each label is positive, (n_samples, n_labels), sparse where labels were."""
+        return with_sparsity(self._proba(X), self.sparse_labels_)
+
+    def _proba(self, X: Matrix) -> Matrix:
+        """Probabilities in the form that the estimator gives."""
         check_is_fitted(self, "estimator_")
         X = self._checked_features(X, reset=False)
         with self._at_work("predict"):
@@ -192,7 +198,11 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         save_model(self, path)
 
     def predict(self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled") -> Matrix:
-        """(n_samples, n_labels) of 0/1; parameters and errors as of the deep forests' ``predict``."""
+        """Predict labels of 0/1, (n_samples, n_labels), sparse where labels were.
+
+        Parameters and errors are those of the deep forests' ``predict``.
+        """
         threshold = self.threshold if objective is None else thresholds_of(self.estimator_, objective, by)
-        decided = are_above(self.predict_proba(X), threshold).astype(np.int8)
-        return decided if self.hierarchy is None else map_rows(self.hierarchy.with_ancestors, decided, 1)
+        decided = are_above(self._proba(X), threshold).astype(np.int8)
+        decided = decided if self.hierarchy is None else map_rows(self.hierarchy.with_ancestors, decided, 1)
+        return with_sparsity(decided, self.sparse_labels_)

@@ -31,7 +31,7 @@ from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.samples import ForgetsSamples
 from fairfold.sparse_rows import cells_of_any, parts_of, weighted_sum
 from fairfold.usage import give_back_memory
-from fairfold.validation import UNMEASURED, Negatives, check_weights
+from fairfold.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -185,7 +185,7 @@ def pool_weights(
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
+    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
     probabilities : of each member, (n_samples, n_labels) of samples that it did not see. Of more than a million cells,
         evenly spaced samples count; of sparse ones cells that a member stores, or a positive. The others are 0 to all.
     sample_weight : (n_samples,) of mean 1, or None.
@@ -194,6 +194,7 @@ def pool_weights(
     -------
     (n_members,) at least 0, summing to 1.
     """
+    observed = check_binary(observed, "observed", ModelError, unmeasured=True)
     n_cells = max(P.nnz for P in probabilities) if sparse.issparse(observed) else observed.size
     step = max(-(-n_cells // _MOST_CELLS), 1)
     sample, likelihood = _likelihoods(observed, probabilities, step)

@@ -68,7 +68,7 @@ TRUSTED = frozenset(
 )
 _SCHEMA = "schema.json"  # of skops: the types, and which file holds which array
 _HEADER = "fairfold.json"  # ours
-FORMAT = 1
+FORMAT = 2  # 1 lacked sparse_labels_.
 _MADE_ON = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can name
 
 

@@ -31,7 +31,7 @@ def fit_with_unseen(
     Parameters
     ----------
     estimator : unfitted, of several labels, with ``predict_proba``.
-    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, -1 where unmeasured. Probabilities are
+    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, NaN where unmeasured. Probabilities are
         sparse where labels are, and the estimator gives them so.
     n_splits : folds of a cross-fitting, by iterative stratification.
     random_state : seed of the folds.

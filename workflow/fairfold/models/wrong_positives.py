@@ -32,7 +32,7 @@ from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen
 from fairfold.samples import ForgetsSamples
-from fairfold.validation import UNMEASURED, Negatives, check_weights
+from fairfold.validation import Negatives, check_weights, unmeasured_cells
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -129,7 +129,7 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         self.dropped_ = likely_wrong(Y, probability_right(P, self.floor_, self.label_frequency_), self.wrong_share_)
         unseen = [self._above_floor(posterior(P, self.label_frequency_))]
         if self.drops and self.dropped_.any():
-            kept = np.where(self.dropped_, UNMEASURED, Y).astype(np.int8)
+            kept = np.where(self.dropped_, np.nan, Y).astype(np.float32)
             unseen.append(posterior(self._fit_one(X, kept, seed, of_samples), self.label_frequency_))
         self.unseen_proba_ = np.mean(unseen, axis=0)
         self.thresholds_ = all_thresholds(self.unseen_proba_)
@@ -174,7 +174,7 @@ def wrong_positive_rates(
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, -1 where unmeasured, which takes no part. Labels that more than half of
+    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured, which takes no part. Labels that more than half of
         the samples have take none, either.
     probabilities : (n_samples, n_labels) from models that did not see the sample; ranks are all that matters.
     negatives : ``"confirmed"`` where no positive is missing: c is 1.
@@ -198,14 +198,14 @@ def noise_floor(observed: np.ndarray, share: float, frequency: float | np.ndarra
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
+    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
     share, frequency : w and c, see :func:`wrong_positive_rates`, or (n_labels,) c of each label.
 
     Returns
     -------
     At most nine tenths of c; 0 where the share is 0. A tenth of the samples is taken for zeros at least.
     """
-    n_measured = np.maximum((observed != UNMEASURED).sum(axis=0), 1)
+    n_measured = np.maximum((~unmeasured_cells(observed)).sum(axis=0), 1)
     n_observed = (observed == 1).sum(axis=0)
     n_zeros = np.maximum(n_measured - n_observed * (1 - share) / frequency, _LEAST_ZEROS * n_measured)
     return np.minimum(share * n_observed / n_zeros, _MOST_FLOOR * frequency)
@@ -234,7 +234,7 @@ def likely_wrong(observed: np.ndarray, right: np.ndarray, share: float) -> np.nd
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
+    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
     right : (n_samples, n_labels) probability that an observed positive is right.
     share : of the observed positives of all labels that are wrong, of which no more are found.
 
@@ -254,7 +254,7 @@ def likely_wrong(observed: np.ndarray, right: np.ndarray, share: float) -> np.nd
 
 def _rank_counts(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n_used, n_bins) observed positives of each label by their rank among its measured samples, and their shares."""
-    is_measured = observed != UNMEASURED
+    is_measured = ~unmeasured_cells(observed)
     n_measured, n_observed = is_measured.sum(axis=0), (observed == 1).sum(axis=0)
     used = np.flatnonzero((n_observed > 0) & (n_observed <= _MOST_COMMON * n_measured))
     counts = np.empty((len(used), len(_RANKS)))

@@ -58,7 +58,7 @@ def complete_scores(
     Parameters
     ----------
     Y : (n_samples, n_labels) of 0/1, all labels that the data have.
-    observed : (n_samples, n_labels) what is left of them; -1 where unmeasured.
+    observed : (n_samples, n_labels) what is left of them; NaN where unmeasured.
     predictions : model -> what its final scores are of.
     frequency : what is known of the label frequency; None for nothing, and no corrected scores.
     known_frequency : the share of positives that was left, as who hid them knows it.

@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairfold.arrays import Matrix, finite_rows
 from fairfold.recommendation.reference import Reference
-from fairfold.validation import UNMEASURED, Negatives
+from fairfold.validation import Negatives, unmeasured_cells
 from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distribution
 
 LEVEL = 0.95
@@ -73,7 +73,7 @@ def estimate_missing_rate(
     Y, observed = Y[tested], observed[tested]
     hidden = 1 - (observed == 1).sum() / max(1, (Y == 1).sum())
     if negatives == "confirmed":
-        missing = (observed == UNMEASURED).sum() / np.prod(observed.shape)
+        missing = unmeasured_cells(observed).sum() / np.prod(observed.shape)
         return MissingRate(FrequencyDistribution.certain(1.0), _row(hidden, missing, np.nan, np.nan))
     if not known.any():
         return MissingRate(None, _row(hidden, np.nan, np.nan, np.nan, _NO_PREDICTIONS))

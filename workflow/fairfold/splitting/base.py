@@ -68,7 +68,7 @@ class FoldSplitter(ABC):
         Parameters
         ----------
         Y : array-like or sparse matrix, shape (n_samples, n_labels)
-            Labels, 0 or 1; never changed, never made dense. Where some are -1, unmeasured, both the positives and the
+            Labels, 0 or 1; never changed, never made dense. Where some are NaN, unmeasured, both the positives and the
             measured cells of a label are spread evenly.
         groups : array-like, shape (n_samples,), optional
             Samples with the same value stay in one fold.
@@ -80,7 +80,7 @@ class FoldSplitter(ABC):
         Raises
         ------
         SplitError
-            For labels that are not 0 or 1, more folds than rows, or groups too large to balance.
+            For labels that are not 0, 1 or NaN, more folds than rows, or groups too large to balance.
         """
         labels = labels_to_balance(Y)
         check_n_splits(self.n_splits, labels.shape[0])

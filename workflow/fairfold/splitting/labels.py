@@ -30,7 +30,7 @@ def check_labels(Y: Any) -> sp.csr_array:
     Parameters
     ----------
     Y : array-like or SciPy sparse matrix, shape (n_samples, n_labels) or (n_samples,)
-        Labels, 0 or 1, of any boolean, integer or float type, or -1 for an unmeasured one, which is no positive. One
+        Labels, 0 or 1, of any boolean, integer or float type, or NaN for an unmeasured one, which is no positive. One
         dimension is one label.
 
     Returns
@@ -41,7 +41,7 @@ def check_labels(Y: Any) -> sp.csr_array:
     Raises
     ------
     SplitError
-        For a wrong shape, a missing or non-binary value, or a matrix without any positive.
+        For a wrong shape, a value other than 0, 1 and NaN, or a matrix without any positive.
     """
     return labels_and_unmeasured(Y)[0]
 

@@ -9,8 +9,8 @@ positives per negative have no value: that fold adds 0 to LD, as in the publishe
 
 Compare rLD between splits of equal fold sizes only: unequal folds can push it below :func:`lower_bound`.
 
-Cells of labels that are unmeasured, -1, take no part: the rows of a fold are for each label those where it is measured.
-A fold in which a label is measured nowhere counts as one without its positives.
+Unmeasured labels, NaN, take no part: the rows of a fold are for each label those where it is measured. A fold in which
+a label is measured nowhere counts as one without its positives.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
     Parameters
     ----------
     Y : array-like or sparse matrix, shape (n_samples, n_labels)
-        Labels, 0 or 1, or -1 where unmeasured.
+        Labels, 0 or 1, or NaN where unmeasured.
     n_splits : int
         Number of folds.
     measure : {"ED", "DCP", "rLD"}, in any case

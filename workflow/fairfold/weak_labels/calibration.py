@@ -23,7 +23,7 @@ from scipy import sparse
 from fairfold.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.errors import ModelError, unknown_name
 from fairfold.sparse_rows import values_at
-from fairfold.validation import UNMEASURED, Negatives
+from fairfold.validation import UNMEASURED, Negatives, check_binary
 from fairfold.weak_labels.rankings import Rankings, check_shapes
 from fairfold.weak_labels.sparse_kernels import logistic_sums
 
@@ -55,7 +55,7 @@ def fit_calibration(
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) from models that did not see the sample, dense or CSR.
     shrinkage : at least 0.
     sample_weight : (n_samples,) of mean 1, or None.
@@ -64,6 +64,7 @@ def fit_calibration(
     -------
     (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
     """
+    observed = check_binary(observed, "observed", ModelError, unmeasured=True)
     terms = (_Terms.of_stored if sparse.issparse(probabilities) else _Terms.of_all)(
         observed, probabilities, sample_weight
     )
@@ -155,7 +156,7 @@ def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float 
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) from models that did not see the sample, dense or CSR.
     z : standard errors.
 

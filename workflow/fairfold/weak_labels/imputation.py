@@ -206,6 +206,7 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
         When shapes do not match, a weight is outside 0 to 1, or an observed label is not true or not 1 among the
         imputed ones.
     """
+    truth, observed = check_binary(truth, "truth", ModelError), check_binary(observed, "observed", ModelError)
     for name, matrix in (("truth", truth), ("imputed labels", imputed)):
         if np.shape(matrix) != np.shape(observed):
             raise ModelError(
@@ -261,6 +262,7 @@ class _Cells(NamedTuple):
 
     @classmethod
     def of(cls, observed: Matrix, probabilities: Sequence[Matrix]) -> _Cells:
+        observed = check_binary(observed, "observed", ModelError)
         for each in probabilities:
             check_shapes(observed, each)
         rows, labels, seen, *p = stored_cells(observed, *probabilities)

@@ -16,7 +16,7 @@ from fairfold.errors import DataError
 from fairfold.folds import parts_of
 from fairfold.hierarchy import Hierarchy
 from fairfold.seeds import seed_sequence
-from fairfold.validation import UNMEASURED, Negatives, check_binary, check_negatives
+from fairfold.validation import Negatives, check_binary, check_negatives, with_nan
 from fairfold.weak_labels.mechanisms import Mechanism, OddsOfCells, odds_of
 
 
@@ -46,7 +46,8 @@ def mask_positives(
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) array, DataFrame or CSR matrix of 0/1.
+    Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1. NaN is an unmeasured label, which stays as it is.
     rate : share of positives to hide, at least 0 and below 1.
     mechanism, reference, groups : which positives are hidden, and what that goes by; see
         :func:`~fairfold.weak_labels.mechanisms.odds_of`. With ``"rarity"`` the rate is that of all labels together.
@@ -62,8 +63,9 @@ def mask_positives(
 
     Returns
     -------
-    (n_samples, n_labels) matrix of Y's kind and dtype, a frame with its names; Y itself is not changed. Time and memory
-    grow with the number of ones; time with the number of cells where positives are to be wrong.
+    (n_samples, n_labels) matrix of Y's kind, a frame with its names. Y is not changed. The dtype is that of Y, or
+    float32 where an array or a sparse matrix has unmeasured labels. Time and memory grow with the number of ones, and
+    time with the number of cells where positives are to be wrong.
 
     Raises
     ------
@@ -99,8 +101,8 @@ def mask_labels(
 
     Returns
     -------
-    As :func:`mask_positives`; with confirmed negatives of int8, and memory grows with the number of cells, so that of
-    sparse labels there may be no more than :data:`~fairfold.arrays.DENSE_CELLS`.
+    As :func:`mask_positives`. With confirmed negatives the dtype is float32, and memory grows with the number of cells;
+    sparse labels may have at most :data:`~fairfold.arrays.DENSE_CELLS`.
     """
     random = np.random.default_rng(random_state)
     by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
@@ -360,20 +362,23 @@ def _without(
     Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray, negatives: Negatives
 ) -> Matrix | pd.DataFrame:
     """Copy of Y with zeros at ``(rows, labels)``, or with unmeasured labels where zeros mean something."""
-    hidden = 0 if negatives == "unlabelled" else UNMEASURED
+    checked, confirmed = with_nan(check_binary(Y, "Y", DataError, unmeasured=True)), negatives == "confirmed"
     if isinstance(Y, pd.DataFrame):
         is_hidden = np.zeros(Y.shape, dtype=bool)
         is_hidden[rows, labels] = True
-        return Y.astype(np.int8).mask(is_hidden, hidden) if hidden else Y * ~is_hidden
+        if confirmed:
+            return pd.DataFrame(checked.astype(np.float32), Y.index, Y.columns).mask(is_hidden)
+        has_objects = any(map(pd.api.types.is_object_dtype, Y.dtypes))
+        return (pd.DataFrame(checked, Y.index, Y.columns) if has_objects else Y) * ~is_hidden
     if not sparse.issparse(Y):
-        masked = np.array(Y, dtype=np.int8 if hidden else None)
-        masked[rows, labels] = hidden
+        masked = np.array(checked, dtype=np.float32 if confirmed else None)
+        masked[rows, labels] = np.nan if confirmed else 0
         return masked
-    masked = sparse.coo_array(Y, copy=True, dtype=np.int8 if hidden else None)
+    masked = sparse.coo_array(checked, copy=True, dtype=np.float32 if confirmed else None)
     at = [np.ravel_multi_index(position, Y.shape) for position in (masked.coords, (rows, labels))]
     masked.data[np.isin(*at)] = 0
     masked.eliminate_zeros()
-    if hidden:
-        unmeasured = np.full(len(rows), hidden, dtype=np.int8)
+    if confirmed:
+        unmeasured = np.full(len(rows), np.nan, dtype=np.float32)
         masked = masked + sparse.coo_array((unmeasured, (rows, labels)), shape=Y.shape)
     return masked.tocsr()

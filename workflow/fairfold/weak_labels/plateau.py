@@ -98,7 +98,7 @@ def frequency_distribution(
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) that a label is observed, of a model that did not see the sample: best one
         that is trained by log loss, such as ``joint-GB``.
     ask_others : whether other labels are asked. In a hierarchy they are not to be: what is observed has all above it

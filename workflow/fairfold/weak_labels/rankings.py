@@ -15,6 +15,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix, canonical, to_dense
 from fairfold.errors import ModelError
+from fairfold.validation import UNMEASURED, check_binary
 from fairfold.weak_labels.sparse_kernels import places_of_positives
 
 
@@ -37,9 +38,10 @@ class Rankings(NamedTuple):
 
         Parameters
         ----------
-        observed : (n_samples, n_labels) of 0/1, -1 where unmeasured.
+        observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
         probabilities : (n_samples, n_labels), none below 0.
         """
+        observed = check_binary(observed, "observed", ModelError, unmeasured=True)
         if sparse.issparse(probabilities):
             return cls._of_stored(observed, probabilities)
         observed = np.asarray(to_dense(observed, "observed", ModelError))
@@ -58,7 +60,9 @@ class Rankings(NamedTuple):
         n_samples, n_labels = probabilities.shape
         seen, p = canonical(observed).astype(np.int8, copy=False).tocsc(), canonical(probabilities).tocsc()
         label_of = np.repeat(np.arange(n_labels), np.diff(seen.indptr))
-        n_positives, n_unmeasured = (np.bincount(label_of[seen.data == value], minlength=n_labels) for value in (1, -1))
+        n_positives, n_unmeasured = (
+            np.bincount(label_of[seen.data == value], minlength=n_labels) for value in (1, UNMEASURED)
+        )
         labels = np.flatnonzero(n_positives)
         place = places_of_positives(p.indptr, p.indices, p.data, seen.indptr, seen.indices, seen.data)
         of_positive = np.searchsorted(labels, label_of[seen.data == 1])

@@ -85,7 +85,7 @@ def scar_tests(
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; -1 for an unmeasured one, which takes no part.
+    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
     probabilities : (n_samples, n_labels) that a label is observed, of a model that did not see the sample, as for
         :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
     label_frequency : share of positives that are observed, above 0, at most 1; its median there.

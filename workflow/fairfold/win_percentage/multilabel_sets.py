@@ -25,7 +25,7 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.folds import check_folds
 from fairfold.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
 from fairfold.seeds import seed_for, seed_sequence
-from fairfold.validation import check_weights
+from fairfold.validation import check_dense_binary, check_weights, with_nan
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
 Observed = Callable[[int], Matrix]
@@ -85,7 +85,7 @@ def evaluate_multilabel_sets(
     ModelError
         There are fewer than two models, or a metric is not among those.
     """
-    X, Y = finite_matrix(_dense(X), gaps=True), _dense(Y)
+    X, Y = finite_matrix(_dense(X), gaps=True), _checked_labels(Y, "Y")
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():
         raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
@@ -96,7 +96,7 @@ def evaluate_multilabel_sets(
     of_samples = OfSamples(
         None if groups is None else group_codes(groups, len(X)), check_weights(sample_weight, len(X), DataError)
     )
-    training_labels = [_dense(observed(fold)) for fold in range(n_folds)]
+    training_labels = [_checked_labels(observed(fold), f"observed({fold})") for fold in range(n_folds)]
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
@@ -238,6 +238,11 @@ def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], 
     if not np.isfinite(found).all():
         raise ModelError(f"{type(model).__name__} predicts probabilities that are not finite.")
     return found
+
+
+def _checked_labels(Y: Matrix, name: str) -> np.ndarray:
+    """Dense labels of 0/1, NaN where unmeasured."""
+    return with_nan(check_dense_binary(Y, name, DataError, unmeasured=True))
 
 
 def _dense(matrix: Matrix) -> np.ndarray:
