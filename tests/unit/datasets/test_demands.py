@@ -12,7 +12,7 @@ from fairfold.study import check_config
 
 def dataset(n_samples, Y=None):
     X = np.arange(2.0 * n_samples).reshape(-1, 2)
-    Y = (np.arange(n_samples)[:, np.newaxis] % 2 == [0, 1]).astype(np.int8) if Y is None else np.array(Y, dtype=np.int8)
+    Y = (np.arange(n_samples)[:, np.newaxis] % 2 == [0, 1]).astype(np.int8) if Y is None else np.array(Y)
     return Dataset("mine", "multilabel", X, Y, ("a", "b"), tuple(f"y{j}" for j in range(Y.shape[1])))
 
 

@@ -1,5 +1,6 @@
 """Features and labels in two files, whose rows are joined by their ids."""
 
+import numpy as np
 import pytest
 
 from fairfold.datasets import prepare

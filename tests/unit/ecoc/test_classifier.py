@@ -312,6 +312,22 @@ def test_bad_parameters(iris, change, sentence):
         ECOCClassifier(**change).fit(*iris)
 
 
+@pytest.mark.parametrize("form", [lambda y: y.astype(object), list, lambda y: y.astype(np.float32), pd.Series])
+def test_classes_in_any_form_are_the_same(iris, form):
+    X, y = iris
+    expected = ECOCClassifier("naive-bayes").fit(X, y).predict(X)
+    np.testing.assert_array_equal(ECOCClassifier("naive-bayes").fit(X, form(y)).predict(X), expected)
+
+
+@pytest.mark.parametrize("make", [lambda: "discriminant", lambda: make_learner("discriminant", standardize=True)])
+def test_a_discriminant_of_features_that_do_not_vary_is_one_sentence(iris, make):
+    X, y = iris
+    X = np.where((y == 2)[:, np.newaxis], X, [1.0, 2, 3, 4])
+    sentence = "class 0 against 1.: no feature varies within its two sides, so that the covariance matrix has rank 0"
+    with pytest.raises(ModelError, match=sentence):
+        ECOCClassifier(make()).fit(X, y)
+
+
 def test_bad_data(iris):
     X, y = iris
     model = ECOCClassifier("naive-bayes")
@@ -323,9 +339,13 @@ def test_bad_data(iris):
         model.fit(X, y, sample_weight=np.full(len(y), -1.0))
     with pytest.raises(ModelError, match="inconsistent numbers of samples"):
         model.fit(X, y[:-1])
-    with pytest.raises(ModelError, match="Input y contains NaN"):
-        model.fit(X, np.where(y == 0, np.nan, y))
-    with pytest.raises(ModelError, match="y lacks the class of 50 samples"):
+    without = "y: 50 samples have no class .NaN, None or masked.. Leave these samples out"
+    for labels in (np.where(y == 0, np.nan, y), np.ma.masked_array(y, y == 0), pd.Series(y, dtype="Int64").mask(y == 0)):
+        with pytest.raises(ModelError, match=without):
+            model.fit(X, labels)
+    with pytest.raises(ModelError, match="y: rows differ in length. Give one class per sample."):
+        model.fit(X, [[1], [1, 2]] * 75)
+    with pytest.raises(ModelError, match="y: 50 samples have no class .NaN, None or masked.. Leave these samples out"):
         model.fit(X, np.array([1, "a", None], dtype=object)[y])
     with pytest.raises(ModelError, match="takes no sample weights"):
         ECOCClassifier("discriminant").fit(X, y, sample_weight=1 + y)

@@ -213,16 +213,18 @@ WITH_GAPS = np.where(RNG.random(Y.shape) < 0.2, np.nan, Y)
 def test_sparse_labels_give_what_dense_ones_do(folder, labels, plus):
     (folder / "mine.py").write_text(SPARSE)
     dense = own("Neighbours", plus).fit(X, labels).predict_proba(TEST)
-    made = own("Neighbours", plus, labels="together-sparse", parameters={"sparse": True}).fit(X, labels)
-    found = made.predict_proba(TEST)
-    assert sparse.issparse(found) == (labels is MANY)
-    np.testing.assert_array_equal(sparse.csr_array(found).toarray(), dense)
+    for given in (labels, sparse.csr_array(labels)):
+        made = own("Neighbours", plus, labels="together-sparse", parameters={"sparse": True}).fit(X, given)
+        found = made.predict_proba(TEST)
+        assert sparse.issparse(found) == sparse.issparse(given)
+        np.testing.assert_array_equal(sparse.csr_array(found).toarray(), dense)
 
 
 def test_sparse_probabilities_are_corrected(folder):
     (folder / "mine.py").write_text(SPARSE)
     changes = {"labels": "together-sparse", "parameters": {"sparse": True}}
-    plain, corrected = (own("Neighbours", plus, **changes).fit(X, MANY).predict_proba(TEST) for plus in ("", "+"))
+    many = sparse.csr_array(MANY)
+    plain, corrected = (own("Neighbours", plus, **changes).fit(X, many).predict_proba(TEST) for plus in ("", "+"))
     assert (plain.data > 0).all() and plain.nnz == corrected.nnz
     for before, after in zip(plain.toarray().T, corrected.toarray().T, strict=True):  # no order of a label's changes
         assert (np.diff(after[np.argsort(before, kind="stable")]) >= 0)[np.diff(np.sort(before)) > 0].all()

@@ -207,18 +207,20 @@ def as_problem(
     of_labels = Y_true, scoring, splitter, groups, sample_weight
     if not sparse.issparse(y):
         try:
-            y = np.asarray(y)
+            values = np.asarray(y)
         except ValueError:
-            return LabelProblem(X, y, *of_labels)  # it says what is wrong with rows of unequal length
-        if y.ndim not in (1, 2):
-            raise DataError(f"y has shape {y.shape}: give one class per sample, or one column of 0/1 per label.")
-        if y.ndim == 1:
+            return LabelProblem(X, y, *of_labels)  # Its message is about rows of unequal length.
+        if values.ndim not in (1, 2):
+            raise DataError(f"y has shape {values.shape}: give one class per sample, or one column of 0/1 per label.")
+        if values.ndim == 1:
+            if np.ma.is_masked(y):
+                raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
             if any(given is not None for given in (Y_true, splitter, groups, sample_weight)):
                 raise DataError(
                     "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels, "
                     "one column of 0/1 each."
                 )
-            return ClassProblem(X, y, scoring)
+            return ClassProblem(X, values, scoring)
     return LabelProblem(X, y, *of_labels)
 
 

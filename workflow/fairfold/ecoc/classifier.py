@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -147,9 +149,9 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         X, classes, codes, weights
             Samples of weight 0 have the number -1, and belong to no class.
         """
-        _check_classes_are_there(y)
+        given = _present_classes(y)
         with _first_sentences():
-            features, labels = validate_data(self, X, y, **self._accepted())
+            features, labels = validate_data(self, X, given, **self._accepted())
             check_classification_targets(labels)
             weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
         self.label_dtype_ = categorical_dtype(y)
@@ -440,14 +442,33 @@ def choose(losses: np.ndarray) -> np.ndarray:
     return first_best(np.where(np.isnan(losses), -np.inf, losses), axis=1)
 
 
-def _check_classes_are_there(y: ArrayLike) -> None:
-    """Raise a :class:`ModelError` for samples without a class; of numbers, scikit-learn says so."""
-    labels = np.asarray(y)
-    if labels.dtype == object and labels.ndim:
-        import pandas as pd  # here, as numbers need not wait for it
+def _present_classes(y: ArrayLike) -> ArrayLike:
+    """Return the classes of the samples, objects that are numbers as numbers.
 
-        if n_missing := np.count_nonzero(pd.isna(labels)):
-            raise ModelError(f"y lacks the class of {n_missing} samples, which is None or NaN: leave these out.")
+    Raises
+    ------
+    ModelError
+        For samples without a class.
+    """
+    if y is None:
+        return None
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # NumPy's message is about inhomogeneous shapes.
+        raise ModelError("y: rows differ in length. Give one class per sample.") from None
+    if np.ma.is_masked(y):
+        missing = np.ma.getmaskarray(y)
+    elif labels.dtype == object and labels.ndim:
+        import pandas as pd  # Numbers need not wait for this import.
+
+        missing = pd.isna(labels)
+    else:
+        missing = np.isnan(labels) if labels.dtype.kind == "f" else False
+    if n_missing := np.count_nonzero(missing):
+        raise ModelError(f"y: {n_missing} samples have no class (NaN, None or masked). Leave these samples out.")
+    if labels.dtype == object and labels.ndim == 1 and all(isinstance(label, Real) for label in labels):
+        return np.array(labels.tolist())
+    return y
 
 
 def categorical_dtype(y: ArrayLike) -> Any:
@@ -511,6 +532,13 @@ def _fit_column(
         sizes = [int(np.sum(signs == sign)) for sign in (1, -1)]
         reason = first_sentence(error)
         raise ModelError(f"{name} cannot be fitted to {sizes[0]} against {sizes[1]} samples: {reason}.") from error
+    except IndexError as error:
+        if not isinstance(learner[-1] if isinstance(learner, Pipeline) else learner, LinearDiscriminantAnalysis):
+            raise
+        raise ModelError(
+            f"{name}: no feature varies within its two sides, so that the covariance matrix has rank 0. Give features "
+            "that vary within a class, or another learner."
+        ) from error
     return learner
 
 

@@ -265,7 +265,12 @@ def _fit(model: BaseEstimator, X: NDArray[np.float64], y: NDArray) -> BaseEstima
 
 
 def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:
-    y = np.asarray(y)
+    if np.ma.is_masked(y):
+        raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
+    try:
+        y = np.asarray(y)
+    except ValueError:  # NumPy's message is about inhomogeneous shapes.
+        raise DataError("y: rows differ in length. Give one class per sample.") from None
     if y.shape != (n_samples,):
         raise DataError(f"y has shape {y.shape}, X has {n_samples} samples: give one class per sample.")
     if y.dtype.kind == "f" and (not np.isfinite(y).all() or (y != np.floor(y)).any()):
