@@ -1,4 +1,4 @@
-"""Labels of three states: 1, 0, and -1 for what nobody has looked at, which takes no part in anything."""
+"""Labels of three states: 1, 0, and NaN for an unmeasured label, which takes no part in anything."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from fairfold.errors import DataError, ModelError
+from fairfold.errors import ModelError
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final.labels import label_scores, suspect_cells
 from fairfold.forests.binning import BinnedMatrix
@@ -36,8 +36,8 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5)).round(1)
     truth = (X[:, :3] + 0.5 * rng.normal(size=(300, 3)) > [0.2, 0.5, 0.9]).astype(np.int8)
-    Y = truth.copy()
-    Y[:, 1:][rng.random((300, 2)) < 0.4] = -1
+    Y = truth.astype(np.float32)
+    Y[:, 1:][rng.random((300, 2)) < 0.4] = np.nan
     return X, Y, truth
 
 
@@ -65,13 +65,13 @@ def test_scores_are_those_of_scikit_learn_on_what_is_measured(data):
             losses.append(metrics.label_ranking_loss(y[np.newaxis], p[np.newaxis]))
     assert found["ranking_loss"] == pytest.approx(np.mean(losses))
     assert multilabel_scores(sparse.csr_array(Y), P) == found
-    assert np.isnan(list(multilabel_scores(np.full((2, 2), -1), P[:2, :2]).values())).all()
+    assert np.isnan(list(multilabel_scores(np.full((2, 2), np.nan), P[:2, :2]).values())).all()
 
 
 def test_whatever_is_said_of_unmeasured_cells_changes_no_score(data):
     _, Y, _ = data
     P = np.random.default_rng(1).random(Y.shape)
-    assert multilabel_scores(Y, np.where(Y < 0, 0.99, P)) == multilabel_scores(Y, P)
+    assert multilabel_scores(Y, np.where(np.isnan(Y), 0.99, P)) == multilabel_scores(Y, P)
 
 
 def test_a_label_s_calibration_is_that_of_its_measured_samples(data):
@@ -82,19 +82,15 @@ def test_a_label_s_calibration_is_that_of_its_measured_samples(data):
     np.testing.assert_allclose(fit_calibration(Y[:, [2]], P[:, [2]]), alone, rtol=0, atol=1e-9)
     found = shared_label_frequency(Y[:, [2]], P[:, [2]])
     assert found == shared_label_frequency(Y[rows][:, [2]], P[rows][:, [2]])
-    wild = np.where(Y < 0, 0.999, P)
+    wild = np.where(np.isnan(Y), 0.999, P)
     np.testing.assert_allclose(fit_calibration(Y, wild), fit_calibration(Y, P), rtol=0, atol=1e-9)
     assert shared_label_frequency(Y, wild) == shared_label_frequency(Y, P)
     members = np.random.default_rng(3).random((2, *Y.shape))
-    noisy = np.where(Y < 0, 0.001, members)
+    noisy = np.where(np.isnan(Y), 0.001, members)
     np.testing.assert_allclose(pool_weights(Y, noisy), pool_weights(Y, members), rtol=0, atol=1e-12)
 
 
 # --- forests ----------------------------------------------------------------------------------------------------------
-
-
-def with_nan(Y):
-    return np.where(Y < 0, np.nan, Y)
 
 
 @pytest.mark.parametrize("kind", ["random_forest", "extra_trees"])
@@ -102,7 +98,7 @@ def test_trees_of_one_label_are_those_of_its_measured_samples(data, kind):
     X, Y, _ = data
     rows = Y[:, 2] >= 0
     settings = {"n_trees": 25, "max_samples": 0.5, "min_samples_leaf": 2, "random_state": 3}
-    whole = MultilabelForest(kind, **settings).fit(X, with_nan(Y[:, [2]]))
+    whole = MultilabelForest(kind, **settings).fit(X, Y[:, [2]])
     alone = MultilabelForest(kind, **settings).fit(X[rows], Y[rows][:, [2]])
     fresh = np.random.default_rng(4).normal(size=(200, 5)).round(1)
     np.testing.assert_allclose(whole.predict_proba(fresh), alone.predict_proba(fresh), rtol=0, atol=1e-6)
@@ -113,8 +109,8 @@ def test_trees_of_one_label_are_those_of_its_measured_samples(data, kind):
 def test_nodes_hold_means_of_the_draws_that_are_measured(data):
     X, Y, _ = data
     forest = MultilabelForest("random_forest", n_trees=3, min_samples_leaf=5, max_samples=1.0, random_state=0)
-    forest.fit(X, with_nan(Y))
-    target = forest._target(BinnedMatrix.from_matrix(X), with_nan(Y))
+    forest.fit(X, Y.astype(float))
+    target = forest._target(BinnedMatrix.from_matrix(X), Y.astype(float))
     nodes, _, _, leaf_of, draws = grow_tree(
         BinnedMatrix.from_matrix(X).binned,
         None,
@@ -125,8 +121,8 @@ def test_nodes_hold_means_of_the_draws_that_are_measured(data):
         target.pool,
         np.uint64(5),
     )
-    means = np.nanmean(with_nan(Y), axis=0)
-    values = measured_values(nodes[2], nodes[3], leaf_of, draws, with_nan(Y), means)
+    means = np.nanmean(Y.astype(float), axis=0)
+    values = measured_values(nodes[2], nodes[3], leaf_of, draws, Y.astype(float), means)
     under = {node: {node} for node in range(len(values))}
     for node in range(len(values) - 1, -1, -1):
         if nodes[2][node] >= 0:
@@ -137,7 +133,7 @@ def test_nodes_hold_means_of_the_draws_that_are_measured(data):
         for label in range(3):
             counts = draws * inside * (Y[:, label] >= 0)
             above = values[parent[node], label] if node else means[label]
-            expected = (counts * Y[:, label]).sum() / counts.sum() if counts.sum() else above
+            expected = np.nansum(counts * Y[:, label]) / counts.sum() if counts.sum() else above
             assert values[node, label] == pytest.approx(expected, abs=1e-6)
 
 
@@ -162,7 +158,7 @@ def test_every_model_learns_what_is_measured(data, name, tmp_path, recwarn):
     assert load_model(tmp_path / "model").predict_proba(X[200:]).tobytes() == P.tobytes()
     if hasattr(model, "training_labels_"):
         for labels in model.training_labels_:
-            assert (labels[Y[:200] < 0] == -1).all()
+            assert np.isnan(labels[np.isnan(Y[:200])]).all()
     if name in CASCADES:
         assert len(imputation_table(model, truth[:200]))
 
@@ -179,7 +175,7 @@ def test_a_label_s_model_is_that_of_its_measured_samples(data, name):
 
 def test_a_label_that_is_measured_nowhere_is_never_expected(data):
     X, Y, _ = data
-    Y = np.column_stack([Y, np.full(len(Y), -1)])
+    Y = np.column_stack([Y, np.full(len(Y), np.nan)])
     for name in ("logistic", "gcForest+", "PML+", "Stack+", "joint-GB+"):
         P = make(name).fit(X, Y).predict_proba(X)
         assert np.isfinite(P).all() and P[:, 3].max() < 0.1, name
@@ -191,7 +187,7 @@ def test_unmeasured_is_better_than_no(data):
     for train, test in KFold(3).split(X):
         scores = [
             multilabel_scores(truth[test], make("gcForest+").fit(X[train], y[train]).predict_proba(X[test]))["mcc"]
-            for y in (Y, np.maximum(Y, 0))
+            for y in (Y, np.nan_to_num(Y))
         ]
         gain.append(scores[0] - scores[1])
     assert np.mean(gain) > 0
@@ -203,7 +199,7 @@ def test_unseen_predictions_of_measured_samples_are_the_estimator_s_own(data):
     rows = Y[:, 2] >= 0
     alone = KernelRidgeClassifier().fit(X[rows], Y[rows][:, [2]])
     np.testing.assert_array_equal(model.unseen_proba_[rows][:, [2]], alone.unseen_proba_)
-    assert on_measured(LogisticRegression(), np.maximum(Y, 0)).__class__ is LogisticRegression
+    assert on_measured(LogisticRegression(), np.nan_to_num(Y)).__class__ is LogisticRegression
 
 
 def test_imputers_leave_unmeasured_cells_alone(data):
@@ -213,13 +209,13 @@ def test_imputers_leave_unmeasured_cells_alone(data):
     fluid = FluidLabelAddition(Y, percentile=0.95, threshold=0.5)
     for imputer in (strict, fluid):
         labels = imputer.impute(1, P)
-        assert (labels[Y < 0] == -1).all() and (labels[Y == 1] == 1).all() and (labels[Y == 0] == 1).any()
+        assert np.isnan(labels[np.isnan(Y)]).all() and (labels[Y == 1] == 1).all() and (labels[Y == 0] == 1).any()
         rows = Y[:, 2] >= 0
         settings = {name: getattr(imputer, name) for name in imputer.__dataclass_fields__ if name != "observed"}
         alone = type(imputer)(Y[rows][:, [2]], **settings).impute(1, P[:, rows][:, :, [2]])
         np.testing.assert_array_equal(labels[rows][:, [2]], alone)
     posterior = PosteriorImputer(Y, is_strict=False, threshold=0.5).impute(1, P[0], 0.5)
-    assert (posterior[Y < 0] == -1).all() and (posterior[Y >= 0] >= 0).all()
+    assert np.isnan(posterior[np.isnan(Y)]).all() and (posterior[Y >= 0] >= 0).all()
 
 
 # --- folds, hiding, and what to look at -------------------------------------------------------------------------------
@@ -231,11 +227,11 @@ def test_folds_spread_unmeasured_cells_evenly_too(data, method):
     splitter = make_splitter(method, 5, random_state=0)
     fold_of = splitter.assign(Y)
     np.testing.assert_array_equal(splitter.assign(sparse.csr_array(Y)), fold_of)
-    beside = np.column_stack((Y == 1, Y[:, 1:] == -1))  # as if unmeasured cells were two more labels
+    beside = np.column_stack((Y == 1, np.isnan(Y[:, 1:])))  # as if unmeasured cells were two more labels
     np.testing.assert_array_equal(splitter.assign(beside), fold_of)
     unmeasured, by_positives = (
-        np.array([np.sum(Y[folds == fold] < 0, axis=0) for fold in range(5)])
-        for folds in (fold_of, splitter.assign(np.maximum(Y, 0)))
+        np.array([np.sum(np.isnan(Y[folds == fold]), axis=0) for fold in range(5)])
+        for folds in (fold_of, splitter.assign(np.nan_to_num(Y)))
     )
     assert np.ptp(unmeasured, axis=0).max() <= 2 < np.ptp(by_positives, axis=0).max()
 
@@ -245,8 +241,8 @@ def test_hiding_is_that_of_the_positives(data):
     for labels in (Y, sparse.csr_array(Y)):
         masked = mask_positives(labels, 0.5, random_state=0)
         masked = masked.toarray() if sparse.issparse(masked) else masked
-        np.testing.assert_array_equal(masked < 0, Y < 0)
-        np.testing.assert_array_equal(np.maximum(masked, 0), mask_positives(np.maximum(Y, 0), 0.5, random_state=0))
+        np.testing.assert_array_equal(np.isnan(masked), np.isnan(Y))
+        np.testing.assert_array_equal(np.nan_to_num(masked), mask_positives(np.nan_to_num(Y), 0.5, random_state=0))
 
 
 def test_what_to_look_at_is_measured(data):
@@ -255,9 +251,10 @@ def test_what_to_look_at_is_measured(data):
     names = ["a", "b", "c"]
     suspects = suspect_cells(X, Y, P, names, np.arange(300), most=1000)
     for row in suspects.itertuples():
-        assert Y[row.sample, names.index(row.label)] == {"missing": 0, "wrong": 1, "unmeasured": -1}[row.kind]
+        expected = {"missing": 0, "wrong": 1, "unmeasured": np.nan}[row.kind]
+        np.testing.assert_equal(Y[row.sample, names.index(row.label)], expected)
     first = suspects[suspects["kind"] == "unmeasured"].iloc[0]
-    assert first["posterior"] == P[Y < 0].max()
+    assert first["posterior"] == P[np.isnan(Y)].max()
     scores = label_scores(Y, P, names, seed=0).set_index("label")
     rows = Y[:, 2] >= 0
     assert scores.loc["c", "average_precision"] == pytest.approx(
@@ -269,9 +266,8 @@ def test_what_to_look_at_is_measured(data):
 def test_other_numbers_are_refused(data):
     X, Y, truth = data
     for name in ("gcForest", "logistic", "joint-GB"):
-        with pytest.raises(ModelError, match="holds 1 and -1, but no 0: -1 is an unmeasured label here; write 0"):
-            make(name).fit(X, 2 * truth - 1)
-    with pytest.raises(ModelError, match="Y holds -2 in row 0, column 0"):
+        for labels in (2 * truth - 1, np.where(np.isnan(Y), -1, Y)):
+            with pytest.raises(ModelError, match=r"found -1\..*Write 0 for negatives and NaN for unmeasured labels"):
+                make(name).fit(X, labels)
+    with pytest.raises(ModelError, match="Y, row 0, column 0: expected 0, 1 or NaN, found -2"):
         make("gcForest").fit(X, np.where(np.arange(900).reshape(300, 3) == 0, -2, Y))
-    with pytest.raises(DataError, match="holds nan"):
-        multilabel_scores(with_nan(Y), np.zeros(Y.shape))

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.errors import DataError, ModelError, unknown_name
-from fairfold.validation import check_binary, with_nan
+from fairfold.validation import check_label_matrix, with_nan
 
 Reconciliation = Literal["isotonic", "maximum"]
 """How probabilities are made to respect the true-path rule; see :meth:`Hierarchy.reconcile`."""
@@ -160,7 +160,7 @@ class Hierarchy:
         ----------
         Y : (n_samples, n_labels) of 0/1, dense or CSR; NaN where unmeasured.
         """
-        Y = check_binary(Y, "Y", DataError, unmeasured=True)
+        Y = check_label_matrix(Y, "Y", DataError, n_labels=self.n_labels)
         if sparse.issparse(Y):
             positive = sparse.csr_array(Y == 1).astype(np.int32)
             implied = sparse.csr_array((positive @ self.ancestors) > 0).astype(Y.dtype)

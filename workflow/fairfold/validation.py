@@ -140,33 +140,42 @@ def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyEr
     return None if (values == values[0]).all() else values / values.mean()
 
 
-def check_training_labels(
-    Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True, name: str = "Y"
+def check_label_matrix(
+    Y: Any,
+    name: str,
+    error: type[StudyError],
+    *,
+    n_samples: int | None = None,
+    n_labels: int | None = None,
+    unmeasured: bool = True,
 ) -> np.ndarray | sparse.csr_array:
-    """Check labels to learn from as :func:`check_binary` does, and that there is a row of them for each sample.
+    """Check labels as :func:`check_binary` does, and that they are a matrix of this shape that is not empty.
 
     Raises
     ------
     StudyError
-        ``error``, as :func:`check_binary`, and for labels of another shape than (n_samples, n_labels).
+        ``error``, as :func:`check_binary`, and for labels of another shape.
     """
+    codes = check_binary(Y, name, error, unmeasured=unmeasured)
+    fits = codes.ndim == 2 and 0 not in codes.shape
+    if fits and n_samples in (None, codes.shape[0]) and n_labels in (None, codes.shape[1]):
+        return codes
+    remedy = "Give one row per sample and one column per label."
+    if codes.ndim == 1:
+        remedy = f"Give one column per label. A single label is {name}.reshape(-1, 1)."
+    wanted = f"({n_samples or 'n_samples'}, {n_labels or 'n_labels'})"
+    raise error(f"{name}: expected shape {wanted}, found {codes.shape}. {remedy}")
+
+
+def check_training_labels(
+    Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True
+) -> np.ndarray | sparse.csr_array:
+    """Check labels to learn from as :func:`check_label_matrix` does."""
     if Y is None:
         raise error(
-            f"{name}: fit requires y to be passed, but the target y is None. Give labels of shape ({n_samples}, "
-            "n_labels)."
+            f"Y: fit requires y to be passed, but the target y is None. Give labels of shape ({n_samples}, n_labels)."
         )
-    codes = check_binary(Y, name, error, unmeasured=unmeasured)
-    if codes.ndim == 1:
-        raise error(
-            f"{name}: expected shape ({n_samples}, n_labels), found {codes.shape}. Give a column per label. A single "
-            f"label is {name}.reshape(-1, 1)."
-        )
-    if codes.ndim != 2 or codes.shape[0] != n_samples or 0 in codes.shape:
-        raise error(
-            f"{name}: expected shape ({n_samples}, n_labels), found {codes.shape}. Give one row per sample and one "
-            "column per label."
-        )
-    return codes
+    return check_label_matrix(Y, "Y", error, n_samples=n_samples, unmeasured=unmeasured)
 
 
 def _check_sparse(

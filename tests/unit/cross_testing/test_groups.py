@@ -221,7 +221,9 @@ def test_unmeasured_labels_take_no_part():
     predicted = outcome.predictions > 0.5
     wrong = ((predicted != truth) & (truth >= 0)).any(axis=1)[(truth >= 0).any(axis=1)]
     assert outcome.accuracy == pytest.approx(1 - wrong.mean())
-    with pytest.raises(ModelError, match="candidate Nearest does not accept unmeasured labels. Wrap it in OneLevelModel"):
+    with pytest.raises(
+        ModelError, match=r"candidate Nearest does not accept unmeasured labels\. Wrap it in OneLevelModel"
+    ):
         nested_cross_validate([Nearest()], X, observed, **options)
 
 

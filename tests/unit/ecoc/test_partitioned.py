@@ -479,5 +479,5 @@ def test_unknown_options_are_refused_without_posteriors_too(iris, option):
 def test_classes_that_are_missing_are_one_sentence(iris):
     X, y = iris
     for missing in (None, pd.NA):
-        with pytest.raises(ModelError, match="y: 1 samples have no class .* Leave these samples out"):
+        with pytest.raises(ModelError, match=r"y: 1 samples have no class .* Leave these samples out"):
             ECOCClassifier("naive-bayes").fit(X, np.array([missing, *y[1:]], dtype=object))

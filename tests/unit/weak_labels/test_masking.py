@@ -87,7 +87,7 @@ def test_rate_outside_its_range(Y, rate):
 
 @pytest.mark.parametrize("bad", [np.array([[0, 2]]), np.array([[0.5, 1]]), np.array([[-1, 1]])])
 def test_labels_other_than_0_and_1(bad):
-    with pytest.raises(DataError, match="Y, row 0, column .: expected 0, 1 or NaN, found "):
+    with pytest.raises(DataError, match=r"Y, row 0, column .: expected 0, 1 or NaN, found "):
         mask_positives(bad, 0.3)
 
 

@@ -11,7 +11,7 @@ from fairfold.arrays import Matrix, canonical, stored_cells
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
 from fairfold.evaluation.top_labels import top_labels
-from fairfold.validation import UNMEASURED, check_binary, check_dense_binary, check_weights, with_nan
+from fairfold.validation import UNMEASURED, check_dense_binary, check_label_matrix, check_weights, with_nan
 
 
 def multilabel_scores(
@@ -98,7 +98,7 @@ def _stored(
 
     They take five times the memory of what is stored, and are only made if some metric looks at them.
     """
-    Y = sparse.csr_array(check_binary(Y_true, "Y_true", DataError, unmeasured=True))
+    Y = sparse.csr_array(check_label_matrix(Y_true, "Y_true", DataError))
     P = canonical(P)
     P = P if P.dtype.kind == "f" else P.astype(np.float64)
     _check_probabilities(P.shape, P.data, Y.shape)

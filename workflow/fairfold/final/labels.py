@@ -15,10 +15,10 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from fairfold.arrays import Matrix
+from fairfold.arrays import Matrix, to_dense
 from fairfold.errors import DataError
 from fairfold.gaps import GapFiller
-from fairfold.validation import UNMEASURED, Negatives, check_dense_binary
+from fairfold.validation import UNMEASURED, Negatives, check_label_matrix
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
@@ -56,7 +56,7 @@ def label_scores(
         ``<score>_high``; NaN where a label has one value only. Labels stand in the order of their AUROC, which, unlike
         the others, does not depend on how rare a label is. Time grows with resamplings · n_samples · n_labels.
     """
-    Y = check_dense_binary(Y, "Y", DataError, unmeasured=True)
+    Y = _codes(Y, "Y", P.shape)
     rng = np.random.default_rng(seed)
     unit_of = np.arange(len(Y)) if groups is None else groups
     n_units = int(unit_of.max()) + 1
@@ -76,6 +76,12 @@ def label_scores(
             found |= {score: values[0], f"{score}_low": low, f"{score}_high": high}
         rows.append(found)
     return pd.DataFrame(rows).sort_values("roc_auc", kind="stable", ignore_index=True)
+
+
+def _codes(Y: Matrix, name: str, shape: tuple[int, int]) -> np.ndarray:
+    """Dense labels of 0/1, ``UNMEASURED`` where they are NaN."""
+    codes = check_label_matrix(Y, name, DataError, n_samples=shape[0], n_labels=shape[1])
+    return to_dense(codes, name, DataError)
 
 
 def _no_scores(weights: np.ndarray) -> dict[str, np.ndarray]:
@@ -154,7 +160,7 @@ def suspect_cells(
         looked at, the likeliest first.
         ``share_of_neighbours`` of the nearest samples have the label, of which ``neighbours`` names the nearest.
     """
-    Y = check_dense_binary(Y, "Y", DataError, unmeasured=True)
+    Y = _codes(Y, "Y", P.shape)
     near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
     tables = []
     zeros = "missing" if negatives == "unlabelled" else "wrong negative"
@@ -199,8 +205,7 @@ def precision_at(
         the data lack count as wrong, so that the precision is at least what it says; ``chance`` is that of a random
         list.
     """
-    Y = check_dense_binary(Y, "Y", DataError, unmeasured=True)
-    observed = check_dense_binary(observed, "observed", DataError, unmeasured=True)
+    Y, observed = _codes(Y, "Y", P.shape), _codes(observed, "observed", P.shape)
     hidden_as_unmeasured = (observed == UNMEASURED) & (Y != UNMEASURED)
     unobserved = hidden_as_unmeasured if hidden_as_unmeasured.any() else observed == 0
     hidden = Y[unobserved] == 1

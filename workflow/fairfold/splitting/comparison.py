@@ -63,11 +63,12 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
     SplitError
         If a row is no partition of the samples into folds, or into more or fewer than the first.
     """
-    _, n_splits = check_folds(folds[0], Y.shape[0])
+    n_samples = check_labels(Y).shape[0]
+    _, n_splits = check_folds(folds[0], n_samples)
     bounds = {name: lower_bound(Y, n_splits, name) for name in _BOUNDED}
     rows = []
     for repeat, given in enumerate(folds):
-        fold_of, _ = check_folds(given, Y.shape[0], n_splits)
+        fold_of, _ = check_folds(given, n_samples, n_splits)
         sizes = np.bincount(fold_of, minlength=n_splits)
         values = {name: measure(fold_of, Y) for name, measure in MEASURES.items()}
         values |= {"largest fold": sizes.max(), "smallest fold": sizes.min()}
@@ -92,8 +93,9 @@ def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
     SplitError
         If ``fold_of`` is no partition of the samples into folds.
     """
-    positives = check_labels(Y).sum(axis=0, dtype=np.int64)
-    fold_of, n_splits = check_folds(fold_of, Y.shape[0])
+    labels = check_labels(Y)
+    positives = labels.sum(axis=0, dtype=np.int64)
+    fold_of, n_splits = check_folds(fold_of, labels.shape[0])
     bound = lower_bound(Y, n_splits, "rld", per_label=True)
     values = {name: MEASURES[name](fold_of, Y, per_label=True) for name in ("LD", "DCP", "rLD")}
     table = pd.DataFrame({"label": np.arange(positives.size), "positives": positives, **values, "rLD_bound": bound})

@@ -23,7 +23,7 @@ from scipy import sparse
 from fairfold.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.errors import ModelError, unknown_name
 from fairfold.sparse_rows import values_at
-from fairfold.validation import UNMEASURED, Negatives, check_binary
+from fairfold.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.weak_labels.rankings import Rankings, check_shapes
 from fairfold.weak_labels.sparse_kernels import logistic_sums
 
@@ -64,7 +64,8 @@ def fit_calibration(
     -------
     (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
     """
-    observed = check_binary(observed, "observed", ModelError, unmeasured=True)
+    n_samples, n_labels = probabilities.shape
+    observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
     terms = (_Terms.of_stored if sparse.issparse(probabilities) else _Terms.of_all)(
         observed, probabilities, sample_weight
     )
@@ -166,7 +167,7 @@ def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float 
     """
     ranked = Rankings.of(observed, probabilities)
     tops = [np.rint(depth * ranked.n_positives).astype(np.int64) for depth in _DEPTHS]
-    tops = [np.clip(np.minimum(top, ranked.n_measured), 1, observed.shape[0]) for top in tops]
+    tops = [np.clip(np.minimum(top, ranked.n_measured), 1, probabilities.shape[0]) for top in tops]
     best = max(_best_share(ranked.hits(top), top, z) for top in tops)
     return best if best > 0 else 1.0
 

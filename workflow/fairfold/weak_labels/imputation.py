@@ -19,7 +19,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix, canonical, stored_cells, to_dense
 from fairfold.errors import ModelError, unknown_name
-from fairfold.validation import check_binary
+from fairfold.validation import check_binary, check_label_matrix
 from fairfold.weak_labels.rankings import check_shapes, places_in_labels
 
 ROUNDINGS = ("ceil", "floor")
@@ -47,7 +47,7 @@ def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["
     """
     if rounding not in ROUNDINGS:
         raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
-    observed = check_binary(observed, "observed", ModelError)
+    observed = check_label_matrix(observed, "observed", ModelError, unmeasured=False)
     n_positives = _n_positives(observed) / _checked_frequency(frequency, observed.shape)
     # 21 / 0.7 is 30.000000000000004 in binary: a hair beside a whole number is that number
     whole = np.ceil(n_positives * (1 - 1e-12)) if rounding == "ceil" else np.floor(n_positives * (1 + 1e-12))

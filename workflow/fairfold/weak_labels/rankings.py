@@ -15,7 +15,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix, canonical, to_dense
 from fairfold.errors import ModelError
-from fairfold.validation import UNMEASURED, check_binary
+from fairfold.validation import UNMEASURED, check_label_matrix
 from fairfold.weak_labels.sparse_kernels import places_of_positives
 
 
@@ -41,7 +41,8 @@ class Rankings(NamedTuple):
         observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
         probabilities : (n_samples, n_labels), none below 0.
         """
-        observed = check_binary(observed, "observed", ModelError, unmeasured=True)
+        n_samples, n_labels = probabilities.shape
+        observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
         if sparse.issparse(probabilities):
             return cls._of_stored(observed, probabilities)
         observed = np.asarray(to_dense(observed, "observed", ModelError))
