@@ -193,7 +193,7 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
     X, Y = make_data(n=400)
     assert MOST_EXACT < N_LABELS
     settings = {"n_trees": 20, "max_levels": 1, "random_state": 0}
-    model = make_model(name, **settings).fit(X[:300], Y[:300])
+    model = make_model(name, **settings).fit(X[:300], sparse.csr_array(Y[:300]))
     P = model.predict_proba(X[300:])
     assert sparse.issparse(P) and P.shape == (100, N_LABELS)
     exact = make_model(name, n_sketched=None, **settings).fit(X[:300], Y[:300]).predict_proba(X[300:])
