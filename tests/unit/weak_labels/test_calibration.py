@@ -228,7 +228,7 @@ def test_sparse_labels_go_with_dense_probabilities():
 
 
 def test_shapes_of_sparse_probabilities_must_match():
-    with pytest.raises(ModelError, match=r"probabilities have shape \(3, 2\) and labels \(2, 3\)"):
+    with pytest.raises(ModelError, match=r"observed: expected shape \(3, 2\), found \(2, 3\)\."):
         fit_calibration(np.zeros((2, 3)), sparse.csr_array((3, 2)))
 
 

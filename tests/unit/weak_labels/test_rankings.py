@@ -38,5 +38,5 @@ def test_stored_probabilities_rank_as_all_do(seed, unmeasured):
 
 
 def test_shapes_must_match():
-    with pytest.raises(ModelError, match=r"probabilities have shape \(3, 2\) and labels \(2, 3\)"):
+    with pytest.raises(ModelError, match=r"observed: expected shape \(3, 2\), found \(2, 3\)\."):
         Rankings.of(np.zeros((2, 3)), sparse.csr_array((3, 2)))

@@ -24,7 +24,7 @@ from fairfold.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.errors import ModelError, unknown_name
 from fairfold.sparse_rows import values_at
 from fairfold.validation import UNMEASURED, Negatives, check_label_matrix
-from fairfold.weak_labels.rankings import Rankings, check_shapes
+from fairfold.weak_labels.rankings import Rankings
 from fairfold.weak_labels.sparse_kernels import logistic_sums
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
@@ -213,7 +213,6 @@ class _Terms(NamedTuple):
     @classmethod
     def of_stored(cls, observed: Matrix, probabilities: sparse.csr_array, sample_weight: np.ndarray | None) -> _Terms:
         """A term of each probability that is stored."""
-        check_shapes(observed, probabilities)
         p, observed = canonical(probabilities), canonical(observed).astype(np.int8, copy=False)
         seen = values_at(p.indptr, p.indices, observed.indptr, observed.indices, observed.data)
         counts = seen != UNMEASURED

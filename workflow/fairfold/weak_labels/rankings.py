@@ -57,7 +57,6 @@ class Rankings(NamedTuple):
 
     @classmethod
     def _of_stored(cls, observed: Matrix, probabilities: sparse.csr_array) -> Rankings:
-        check_shapes(observed, probabilities)
         n_samples, n_labels = probabilities.shape
         seen, p = canonical(observed).astype(np.int8, copy=False).tocsc(), canonical(probabilities).tocsc()
         label_of = np.repeat(np.arange(n_labels), np.diff(seen.indptr))
