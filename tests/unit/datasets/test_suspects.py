@@ -259,8 +259,8 @@ def test_labels_that_are_alike(convert):
 
 
 def test_labels_that_differ_in_what_is_measured_are_not_alike():
-    Y = np.column_stack([make().Y[:, 0]] * 3)
-    Y[[4, 5], [0, 0]], Y[[4, 5], [2, 2]] = -1, -1
+    Y = np.column_stack([make().Y[:, 0]] * 3).astype(np.float32)
+    Y[[4, 5], [0, 0]], Y[[4, 5], [2, 2]] = np.nan, np.nan
     kinds = [row for row in found(make(Y=Y)) if row[0] != "unmeasured labels"]
     assert kinds == [["identical labels", "", "label_c"]]
 
@@ -302,8 +302,8 @@ def test_a_column_that_own_folds_leave_empty():
 
 
 def test_labels_of_1_and_empty_cells():
-    Y = np.column_stack([make().Y, np.ones(N), np.full(N, -1), np.ones(N)]).astype(np.int8)
-    Y[30:, 2] = -1
+    Y = np.column_stack([make().Y, np.ones(N), np.full(N, np.nan), np.ones(N)]).astype(np.float32)
+    Y[30:, 2] = np.nan
     told = sentences(make(Y=Y))
     assert told["label of 1 and empty cells"] == [
         "label 'label_c' holds 1 and empty cells only, and empty cells are unmeasured; write 0 for its negatives"
@@ -319,12 +319,12 @@ def test_labels_of_1_and_empty_cells():
 def test_unmeasured_cells_do_not_hide_what_gives_a_label_away(convert):
     """A threshold separates the measured positives from the measured negatives, whatever the other rows hold."""
     truth = make().Y
-    dose, Y = truth[:, 0] * 2.5 + np.arange(N) / N, truth.copy()
-    Y[::3, 0] = -1
+    dose, Y = truth[:, 0] * 2.5 + np.arange(N) / N, truth.astype(np.float32)
+    Y[::3, 0] = np.nan
     rows = [row for row in found(make(Y=Y, dose=dose, light=1 - truth[:, 0])) if row[0] != "unmeasured labels"]
     assert rows == [["predicts a label", "dose", "label_a"], ["complement of a label", "light", "label_a"]]
     dose[::3] = 9.0 - truth[::3, 0] * 9  # in unmeasured rows alone
-    Y[::3, 0] = np.where(np.arange(0, N, 3) % 2, -1, truth[::3, 0])  # now some of them are measured
+    Y[::3, 0] = np.where(np.arange(0, N, 3) % 2, np.nan, truth[::3, 0])  # now some of them are measured
     assert "predicts a label" not in {kind for kind, *_ in found(make(Y=Y, dose=dose))}
 
 

@@ -206,16 +206,15 @@ def plain_ranking_loss(Y, P, frequency, weights):
     A, t, expected = map(np.array, (A, t, expected))
     t[np.isnan(t)] = np.average(t[~np.isnan(t)], weights=weight[~np.isnan(t)])
     slope = np.cov(expected, A, aweights=weight)[0, 1] / np.cov(expected, aweights=weight) if frequency < 1 else 0.0
-    above, with_pairs, below = np.zeros((3, len(m)))
+    above, below = np.zeros(len(m)), np.zeros(len(m))
     for (y, _, of_sample, chance), a, tie, e in zip(known, A, t, expected, strict=True):
         for number in m:
-            below[number] += of_sample * chance[number]
+            loss = 0.0
             if 0 < number < len(y):
                 loss = (a + slope * (number - e) - (number - 1) * (1 + tie) / 2) / (len(y) - number)
-                above[number] += of_sample * chance[number] * loss
-                with_pairs[number] += of_sample * chance[number]
-    of_m, share = (np.divide(each, below, out=np.zeros(len(m)), where=below > 0) for each in (above, with_pairs))
-    return (shares @ of_m) / (shares @ share)
+            above[number] += of_sample * chance[number] * loss
+            below[number] += of_sample * chance[number]
+    return shares @ np.divide(above, below, out=np.zeros(len(m)), where=below > 0)
 
 
 @pytest.mark.parametrize("frequency", [1.0, 0.8, 0.4])
@@ -309,17 +308,14 @@ def test_means_over_labels_leave_out_labels_without_a_negative(table):
         assert found[0] == found[1], metric
 
 
-def test_ranking_loss_leaves_out_samples_without_both(table):
-    """Samples with all or no labels, of which as many are added as there are others, change nothing."""
+def test_ranking_loss_of_samples_without_both_labels(table):
+    """Samples with all or no labels count with a loss of 0, as in scikit-learn."""
     Y, P = table
     more = np.repeat([[0] * 5, [1] * 5], len(Y), axis=0)
-    for labels in (Y, np.where(P > 0.95, -1, Y)):
-        found, alone = (
-            corrected_scores(*each, 1.0, metrics=["ranking_loss"])["ranking_loss"]
-            for each in ((np.vstack([labels, more]), np.vstack([P, P, P])), (labels, P))
-        )
-        assert found == pytest.approx(alone, abs=1e-12)
-        assert alone == pytest.approx(multilabel_scores(labels, P)["ranking_loss"], abs=1e-12)
+    for labels in (Y, np.where(P > 0.95, np.nan, Y)):
+        together, scores = np.vstack([labels, more]), np.vstack([P, P, P])
+        found = corrected_scores(together, scores, 1.0, metrics=["ranking_loss"])["ranking_loss"]
+        assert found == pytest.approx(multilabel_scores(together, scores)["ranking_loss"], abs=1e-12)
 
 
 def test_a_metric_without_a_correction_is_named(table):

@@ -30,8 +30,8 @@ def test_against_the_definitions(example):
     assert scores["mcc"] == pytest.approx(np.corrcoef(Y.ravel(), (P > 0.5).ravel())[0, 1], rel=1e-12)
     losses = []
     for y, p in zip(Y, P, strict=True):
-        if pairs := [(a <= b) for a in p[y == 1] for b in p[y == 0]]:
-            losses.append(np.mean(pairs))
+        pairs = [(a <= b) for a in p[y == 1] for b in p[y == 0]]
+        losses.append(np.mean(pairs) if pairs else 0)
     assert scores["ranking_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
     assert set(scores) == set(BASIC_METRICS)
 
@@ -109,20 +109,22 @@ class TestUndefined:
         expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", *at_all_places("precision", "ndcg")}
         assert undefined(Y, P, weights) == expected | at_all_places("propensity_scored_precision")
 
-    def test_samples_without_both_do_not_count_as_ordered(self, kind, weights):
+    def test_ranking_loss_is_that_of_scikit_learn_unless_no_sample_has_both(self, kind, weights):
         Y = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 0]])
         P = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])
-        assert multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"] == 0.5
+        expected = sklearn_metrics.label_ranking_loss(Y, P, sample_weight=weights)
+        assert multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"] == pytest.approx(expected)
         found = multilabel_scores(Y[:2], kind(P[:2]), sample_weight=weights and weights[:2])["ranking_loss"]
         assert np.isnan(found)
 
     def test_unmeasured_labels_are_absent(self, kind, weights):
-        Y = np.array([[1, -1, -1], [-1, 0, -1], [1, 0, -1]])
+        Y = np.array([[1, np.nan, np.nan], [np.nan, 0, np.nan], [1, 0, np.nan]])
         P = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.1, 0.2, 0.3]])
-        assert multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"] == 1
-        Y[2, 1] = -1
+        expected = np.average([0, 0, 1], weights=weights)
+        assert multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"] == pytest.approx(expected)
+        Y[2, 1] = np.nan
         assert np.isnan(multilabel_scores(Y, kind(P), sample_weight=weights)["ranking_loss"])
-        Y[1] = -1
+        Y[1] = np.nan
         for metric in ("average_precision", "roc_auc", "mcc"):
             assert np.isnan(multilabel_scores(Y, kind(P), sample_weight=weights)[metric]), metric
 

@@ -9,7 +9,6 @@ import numpy as np
 import scipy
 
 from fairfold.evaluation.corrected_cells import Cells
-from fairfold.evaluation.counts import quotient
 
 _STEPS = 20  # of expectation maximisation
 _LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is possible
@@ -57,7 +56,7 @@ class SharedPositives:
 
 
 class RankingLoss:
-    """Mean share of wrongly ordered (positive, negative) pairs of the samples that have such a pair; ties are wrong.
+    """Mean over samples of the share of wrongly ordered (positive, negative) pairs; ties are wrong, no pairs count 0.
 
     A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
     positives of the number of other labels that are not ranked below, from which those are taken that are positive,
@@ -111,13 +110,12 @@ class RankingLoss:
         moved = above + slope * (m - expected) * weight
         wrong = moved - (m - 1) * (weight + tied) / 2
         has_pairs = (q > m) & (m > 0)
+        if not (has_pairs & (chances > 0)).any():
+            return np.nan
         losses = np.where(has_pairs, wrong / np.maximum(q - m, 1), 0.0)
         votes = (weight * chances).sum(axis=0)
-        of_m, with_pairs = (
-            np.divide((chances * each).sum(axis=0), votes, out=np.zeros(len(m)), where=votes > 0)
-            for each in (losses, weight * has_pairs)
-        )
-        return float(quotient(shares @ of_m, shares @ with_pairs))
+        of_m = np.divide((chances * losses).sum(axis=0), votes, out=np.zeros(len(m)), where=votes > 0)
+        return float(shares @ of_m)
 
     def _sums(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:
         """Of each kind of samples: weights, and A and t times these; one of a single positive ties as others do."""

@@ -8,8 +8,10 @@ Undefined scores
 ----------------
 A score is NaN where the labels do not define it. It is never taken for a good score: an undefined metric leaves the
 comparison of models, and tables show an empty cell or "–". Each entry states what its metric needs (`needs`) and what
-scikit-learn returns without it (`scikit_learn`); the reference page of names prints both. The ranking loss leaves out
-samples without a positive or without a negative label, which scikit-learn counts as ordered perfectly.
+scikit-learn returns without it (`scikit_learn`); the reference page of names prints both.
+
+The ranking loss follows scikit-learn where any sample has both a positive and a negative label: other samples count in
+the mean with a loss of 0. It is undefined where no sample has both.
 
 Unmeasured labels count as absent. Means over labels leave out labels for which the metric is undefined.
 """
@@ -153,25 +155,25 @@ def _ranking_loss(of: Predictions) -> float:
         return sparse_scores.label_ranking_loss(of.Y, of.P, of.of_samples)
     if of.truth.size < of.Y.size:
         return _ranking_loss_of_measured(of)
-    is_ordered = (of.Y[:, :1] != of.Y).any(axis=1)  # others have no pair of a positive and a negative label
-    if not is_ordered.any():
+    if (of.Y[:, :1] == of.Y).all():  # no sample has a pair of a positive and a negative label
         return np.nan
-    Y, P = of.Y[is_ordered], of.P[is_ordered]
     if of.of_samples is None:
-        return plain_scores.label_ranking_loss(Y, P)
-    return float(_of_weights("label_ranking_loss")(Y, P, sample_weight=of.of_samples[is_ordered]))
+        return plain_scores.label_ranking_loss(of.Y, of.P)
+    return float(_of_weights("label_ranking_loss")(of.Y, of.P, sample_weight=of.of_samples))
 
 
 def _ranking_loss_of_measured(of: Predictions) -> float:
-    """Mean over samples with a positive and a negative label among the measured ones."""
-    losses = np.full(len(of.Y), np.nan)
+    """Mean over samples with a measured label, each by its measured labels; NaN where none has a pair of labels."""
+    losses, has_pairs = np.full(len(of.Y), np.nan), False
     for row, (truth, score) in enumerate(zip(of.Y, of.P, strict=True)):
-        pairs = np.subtract.outer(score[truth == 1], score[truth == 0])
-        if pairs.size:
-            losses[row] = (pairs <= 0).mean()
-    known = ~np.isnan(losses)
-    if not known.any():
+        above, below = score[truth == 1], score[truth == 0]
+        if len(above) + len(below):
+            pairs = np.subtract.outer(above, below)
+            losses[row] = (pairs <= 0).mean() if pairs.size else 0.0
+            has_pairs = has_pairs or pairs.size > 0
+    if not has_pairs:
         return np.nan
+    known = ~np.isnan(losses)
     return float(np.average(losses[known], weights=None if of.of_samples is None else of.of_samples[known]))
 
 
@@ -279,7 +281,7 @@ METRICS = {
         use="ranking",
         function=_ranking_loss,
         needs="a sample with a positive and a negative label",
-        scikit_learn="0 for such samples, which count in the mean; an error for one label",
+        scikit_learn="0; an error for one label",
         correction=Correction(corrections.ranking_loss, by_label=False, of_samples=True),
     ),
     "mcc": Metric(

@@ -46,8 +46,8 @@ def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None 
 def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
     """Share of (positive, negative) label pairs of a sample in which the positive has no higher score; mean of samples.
 
-    Samples without a positive or without a negative label are left out; NaN where no sample has both. A sample's labels
-    that store nothing are negatives, which tie at 0: they are one cell that counts for all of them.
+    Samples without a positive or without a negative label have a loss of 0; NaN where no sample has both. A sample's
+    labels that store nothing are negatives, which tie at 0: they are one cell that counts for all of them.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
     n_pairs = of_rows[0] * of_rows[1]
     losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(n_pairs, 1)
-    known = n_pairs > 0
-    if not known.any():
+    if not n_pairs.any():
         return np.nan
+    known = of_rows[0] + of_rows[1] > 0
     return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
