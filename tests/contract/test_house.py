@@ -43,7 +43,7 @@ SHARED = {
         "hierarchy_kernels",
         "home",
     ),
-    *("lazy", "pieces", "plugins"),
+    *("lazy", "pieces", "plugins", "precision"),
     *("provenance", "samples", "schema", "seeds", "sources", "sparse_rows", "threads", "ties", "usage", "validation"),
 }
 

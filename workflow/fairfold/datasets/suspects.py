@@ -27,6 +27,7 @@ COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
 _ALL_DIFFERENT = "whole numbers that all differ"
 _MOST_WARNINGS = 3  # of one kind and dataset
 _CELLS_AT_ONCE = 2**21  # 16 MB in each of a handful of arrays
+_MERGED = 0.05  # The share of a column's values that a warning requires; chance merges fewer.
 _CHANCE = 0.01  # expected number of pairs that agree by chance, above which there is no warning
 _LEAST_ROWS = 10  # among fewer, whole numbers often differ by chance
 
@@ -53,7 +54,7 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
     Columns: named like an identifier, a fold, a weight or a label; whole numbers that all differ; no value, or so few
     that a training part may have none; equal to a label or to its complement, or separating the positives of a label
     from its negatives by a threshold (an AUROC of 1 or 0). The last three are found only for labels with so many
-    positives and negatives that no such column is expected by chance. Rows: the features of an earlier row. Labels:
+    positives and negatives that no such column is expected by chance. Values that single precision merges. Rows: the features of an earlier row. Labels:
     identical to another label or its complement; no value, positive or negative; fewer positives than folds; empty
     cells.
 
@@ -78,6 +79,7 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
     found = [*_named(data), *_gapped(data, n_splits)]
     said = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # by their names
     found += [suspect for suspect in _values(data, labels, names) if (suspect.kind, suspect.column) not in said]
+    found += _rounded(data)
     found += _duplicates(data, labels)
     if data.task == "multilabel":
         found += _alike_labels(data, labels)
@@ -295,6 +297,25 @@ def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         columns = wanted[start : start + width]
         block = X[:, columns]
         yield columns, block.toarray() if sparse.issparse(block) else block
+
+
+def _rounded(data: Dataset) -> Iterator[_Suspect]:
+    """Find columns whose values single precision merges: models of fairfold are protected, other models are not."""
+    from fairfold.precision import DistinctValues  # It loads scikit-learn.
+
+    for j in DistinctValues(moves=False).fit(data.X).columns_:
+        column, values = data.feature_names[j], data.X[:, [j]]
+        values = np.unique(values.toarray() if sparse.issparse(values) else values)
+        with np.errstate(over="ignore"):
+            n_kept = len(np.unique(values.astype(np.float32)))
+        if n_kept <= (1 - _MERGED) * len(values):
+            yield _Suspect(
+                "single precision",
+                f"column {column!r}: single precision merges its {len(values):,} values into {n_kept:,}. Models of "
+                "fairfold keep them apart; for a model of your own that rounds its features, as XGBoost does, subtract "
+                "a constant from the column",
+                column,
+            )
 
 
 def _all_differ(ordered: np.ndarray) -> np.ndarray:

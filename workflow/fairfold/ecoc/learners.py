@@ -37,6 +37,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from fairfold.errors import ModelError, unknown_name
+from fairfold.precision import SCIKIT_LEARN_GAP, DistinctValues
 
 Matrix = np.ndarray | sparse.csr_array | sparse.csr_matrix
 SEPARABLE = ("sigmoid", "step")
@@ -102,7 +103,9 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
             When a parameter is out of range, or there are not two classes with weight.
         """
         self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float32, ensure_all_finite=_finite_unless(X))
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, ensure_all_finite=_finite_unless(X))
+        self.distinct_values_ = DistinctValues(least_gap=SCIKIT_LEARN_GAP).fit(X)
+        X = self.distinct_values_.transform(X).astype(np.float32)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.classes_, codes = _two_classes(y, weights)
         signs = 2.0 * codes - 1
@@ -123,8 +126,9 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
         """(n_samples,) F(x): half the log-odds of the second class."""
         check_is_fitted(self)
         X = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float32, reset=False, ensure_all_finite=_finite_unless(X)
+            self, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=_finite_unless(X)
         )
+        X = self.distinct_values_.transform(X).astype(np.float32)
         return self._step * self.learning_rate * np.sum([tree.predict(X) for tree in self.estimators_], axis=0)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -385,7 +389,10 @@ def make_learner(name: str, *, standardize: bool = False, **parameters: object) 
     if unknown := sorted(set(parameters) - set(known)):
         raise ModelError(unknown_name(f"parameter of learner {name}", unknown[0], known))
     learner = TEMPLATES[name](**parameters)
-    return make_pipeline(StandardScaler(), learner) if standardize else learner
+    # The boosted trees of this module keep values apart themselves.
+    rounds = isinstance(learner, DecisionTreeClassifier | AdaBoostClassifier)
+    steps = [*[StandardScaler()] * standardize, *[DistinctValues(least_gap=SCIKIT_LEARN_GAP)] * rounds]
+    return make_pipeline(*steps, learner) if steps else learner
 
 
 def learner_kind(estimator: ClassifierMixin) -> str:

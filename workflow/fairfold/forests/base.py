@@ -27,6 +27,7 @@ from fairfold.forests.storage import save_model
 from fairfold.gaps import GapFiller
 from fairfold.groups import OfSamples, group_codes
 from fairfold.hierarchy import Hierarchy, check_hierarchy
+from fairfold.precision import DistinctValues
 from fairfold.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 
 # Parameter -> least whole number.
@@ -263,6 +264,9 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             # scikit-learn's sentence comes first, its general advice after it
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
             raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
+        if reset:
+            self.distinct_values_ = DistinctValues().fit(X)
+        X = self.distinct_values_.transform(X)
         if reset:
             self.gaps_ = GapFiller(for_trees=True).fit(X)
         return self.gaps_.transform(X)

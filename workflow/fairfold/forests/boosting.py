@@ -34,6 +34,7 @@ from fairfold.forests.lanes import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
 from fairfold.gaps import GapFiller
 from fairfold.groups import group_codes, random_parts
+from fairfold.precision import DistinctValues
 from fairfold.samples import ForgetsSamples
 from fairfold.seeds import seed_for, seed_sequence
 from fairfold.ties import first_best
@@ -103,6 +104,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
+            self._distinct_values = DistinctValues().fit(X)
+            X = self._distinct_values.transform(X)
             self._gaps = GapFiller(for_trees=True).fit(X)
             X = BinnedMatrix.from_matrix(self._gaps.transform(X))
         if sample_weight is not None:
@@ -124,7 +127,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
-        X = self._gaps.transform(X) if hasattr(self, "_gaps") else X
+        if hasattr(self, "_gaps"):
+            X = self._gaps.transform(self._distinct_values.transform(X))
         return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
 
     def __sklearn_tags__(self) -> Tags:

@@ -21,10 +21,11 @@ from fairfold.forests.sketched import SketchedForest
 from fairfold.forests.trees import MultilabelForest
 from fairfold.gaps import GapFiller
 from fairfold.hierarchy import Hierarchy, check_hierarchy
+from fairfold.precision import DistinctValues
 
 Cascade = TypeVar("Cascade")
 
-FORMAT = 6  # 1 to 5 lacked names, had other variants, or lacked trees of one label, gaps, and sparse_labels_.
+FORMAT = 6  # Earlier formats lack names, thresholds, missing features, distinct feature values or sparse_labels_.
 # Attributes that JSON can hold; a model has those that its class sets.
 _PLAIN = (
     "n_features_in_",
@@ -68,6 +69,7 @@ def save_model(model: Cascade, path: str | Path) -> None:
     }
     arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if _is_stacked(model, name)}
     arrays |= {f"gaps/{name}": getattr(model.gaps_, name) for name in _GAPS}
+    arrays |= _prefixed(model.distinct_values_.to_arrays(), "distinct_values")
     below: list[MultilabelForest] = []
     for number, level in enumerate(model.levels_):
         arrays |= _level_arrays(level, below, f"level{number}")
@@ -102,6 +104,8 @@ def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
         model.levels_ = _read_levels(model, arrays, description["n_levels"])
         forest = model.levels_[0].predictors[0]
         model.gaps_ = _read_gaps(_under(arrays, "gaps"), model.n_features_in_)
+        values = _under(arrays, "distinct_values")
+        model.distinct_values_ = DistinctValues.from_arrays(values, model.n_features_in_)
         n_inputs = model.n_features_in_ + len(model.gaps_.gapped_)
         if (forest.n_features_in_, forest.n_labels_) != (n_inputs, model.n_labels_):
             raise ValueError("its forests are of other numbers of features or labels")

@@ -20,6 +20,7 @@ from fairfold.arrays import Matrix
 from fairfold.gaps import GapFiller, takes_gaps
 from fairfold.groups import fit_arguments
 from fairfold.models.categories import CategoryCodes
+from fairfold.precision import DistinctValues
 
 
 class Standardised(StandardScaler):
@@ -166,6 +167,7 @@ def one_per_label(
     *,
     scale: bool = False,
     convert: Callable[[Matrix], Matrix] | None = None,
+    distinct: DistinctValues | None = None,
     categories: Sequence[Sequence[int]] = (),
 ) -> BaseEstimator:
     """A classifier of one label, fitted to each of several by itself.
@@ -173,14 +175,17 @@ def one_per_label(
     Parameters
     ----------
     estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
-    scale : whether features are standardised first.
+    scale : bool, default=False
+        Whether to standardize the features.
     convert : what makes of the features, once for all labels, what it takes; :func:`as_dense` or :func:`as_csr_matrix`.
+    distinct : DistinctValues, optional
+        Protects feature values that the estimator would round or take for equal.
     categories : see :class:`~fairfold.models.categories.CategoryCodes`.
 
     Where the estimator does not take features with gaps, these are filled first, by the training samples' medians.
     """
     whole = OnePerLabel(BinaryClassifier(estimator))
-    options = {"scale": scale, "convert": convert, "categories": categories}
+    options = {"scale": scale, "convert": convert, "distinct": distinct, "categories": categories}
     return _behind_steps(whole, fills=not takes_gaps(estimator), **options)
 
 
@@ -197,9 +202,13 @@ def _behind_steps(
     fills: bool,
     scale: bool,
     convert: Callable[[Matrix], Matrix] | None,
+    distinct: DistinctValues | None = None,
     categories: Sequence[Sequence[int]] = (),
 ) -> BaseEstimator:
+    if distinct is None and scale:
+        distinct = DistinctValues(moves=False)  # Means and variances of values far from zero lose digits.
     steps = [
+        *[("distinct", distinct)] * (distinct is not None),
         *[("gaps", GapFiller())] * fills,
         *[("convert", FunctionTransformer(convert, accept_sparse=True))] * (convert is not None),
         *[("categories", CategoryCodes(categories))] * bool(categories),

@@ -27,6 +27,7 @@ from fairfold.arrays import Matrix, to_dense
 from fairfold.errors import ModelError
 from fairfold.gaps import GapFiller, TakesGaps
 from fairfold.groups import group_codes, rows_of_groups
+from fairfold.precision import DistinctValues
 from fairfold.samples import ForgetsSamples
 from fairfold.validation import check_training_labels, check_weights
 
@@ -100,6 +101,8 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
         """
         self._check_parameters()
         X = self._checked(X, reset=True)
+        self._distinct_values = DistinctValues(moves=False).fit(X)
+        X = self._distinct_values.transform(X)
         self._gaps = GapFiller().fit(X)
         X = self._gaps.transform(X)
         codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
@@ -138,7 +141,7 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
             When features are infinite, or another number than in ``fit``.
         """
         check_is_fitted(self, "penalty_")
-        Z = self._scaled(self._gaps.transform(self._checked(X, reset=False)))
+        Z = self._scaled(self._gaps.transform(self._distinct_values.transform(self._checked(X, reset=False))))
         parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in _parts(Z.shape[0])]
         return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
 

@@ -39,6 +39,7 @@ from fairfold.forests.sketched import MOST_KEPT
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.gaps import GapFiller, TakesGaps
 from fairfold.groups import group_codes, rows_of_groups
+from fairfold.precision import DistinctValues
 from fairfold.samples import ForgetsSamples
 from fairfold.sparse_rows import add_rows, joined_rows
 from fairfold.usage import NEVER_TOO_MUCH, free_memory, give_back_memory
@@ -111,6 +112,8 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
         whole = isinstance(self.n_landmarks, (int, np.integer)) and not isinstance(self.n_landmarks, bool)
         if not whole or self.n_landmarks < 0:
             raise ModelError(f"n_landmarks is {self.n_landmarks!r}; it must be a whole number of at least 0.")
+        self._distinct_values = DistinctValues(moves=False).fit(X)
+        X = self._distinct_values.transform(X)
         self._gaps = GapFiller().fit(X)
         X = self._gaps.transform(X)
         codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
@@ -148,7 +151,8 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
             When features are infinite, or another number than in ``fit``.
         """
         check_is_fitted(self, "penalty_")
-        Z = self._weighted(self._gaps.transform(self._checked(X, reset=False))).astype(np.float32)
+        X = self._distinct_values.transform(self._checked(X, reset=False))
+        Z = self._weighted(self._gaps.transform(X)).astype(np.float32)
         S = Z if self.landmarks_ is None else _Kernels(Z, self.landmarks_)
         parts = _parts(Z.shape[0], self.coef_.shape[1] + len(self.coef_) * (self.landmarks_ is not None))
         return joined_rows([_highest(S[rows] @ self.coef_ + self.intercept_) for rows in parts], self.coef_.shape[1])

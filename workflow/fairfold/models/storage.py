@@ -45,6 +45,8 @@ TRUSTED = frozenset(
         "fairfold.models.categories.CategoryCodes",
         "fairfold.models.categories.FittedWith",
         "fairfold.models.correction.CorrectedClassifier",
+        "fairfold.models.exact_forests.ExactExtraTrees",
+        "fairfold.models.exact_forests.ExactRandomForest",
         "fairfold.models.lean_boosting.LeanBoosting",
         "fairfold.models.kernel_ridge.KernelRidgeClassifier",
         "fairfold.models.many_label_ridge.ManyLabelRidge",
@@ -53,6 +55,7 @@ TRUSTED = frozenset(
         "fairfold.models.one_level.OneLevelModel",
         "fairfold.models.stacking.StackedClassifier",
         "fairfold.models.wrong_positives.PartialLabelClassifier",
+        "fairfold.precision.DistinctValues",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
         "functools.partial",  # of functions that are trusted themselves
@@ -68,7 +71,7 @@ TRUSTED = frozenset(
 )
 _SCHEMA = "schema.json"  # of skops: the types, and which file holds which array
 _HEADER = "fairfold.json"  # ours
-FORMAT = 2  # 1 lacked sparse_labels_.
+FORMAT = 2  # Format 1 lacks distinct feature values and sparse_labels_.
 _MADE_ON = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can name
 
 

@@ -30,6 +30,7 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     from fairfold.errors import ModelError, first_sentence
     from fairfold.models.binary import as_csr_matrix, as_dense, one_per_label
     from fairfold.models.categories import FittedWith
+    from fairfold.precision import DistinctValues
 
     try:
         from lightgbm import LGBMClassifier
@@ -47,10 +48,12 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
         n_jobs=1,
         verbose=-1,
     )
+    # LightGBM rounds whole numbers to single precision and takes numbers of up to 1e-35 for zero.
+    distinct = DistinctValues(dtype="float64", least_gap=1e-34, moves=False)
     if not categories:
-        return one_per_label(boosting, convert=as_csr_matrix)
+        return one_per_label(boosting, convert=as_csr_matrix, distinct=distinct)
     knowing = FittedWith(boosting, {"categorical_feature": list(range(len(categories)))})
-    return one_per_label(knowing, convert=as_dense, categories=categories)
+    return one_per_label(knowing, convert=as_dense, distinct=distinct, categories=categories)
 
 
 SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make", takes_categories=True))

@@ -19,12 +19,12 @@ def make(class_name: str, n_trees: int = 150) -> BaseEstimator:
 
     Parameters
     ----------
-    class_name : of ``sklearn.ensemble``.
+    class_name : of :mod:`fairfold.models.exact_forests`.
     n_trees : how many.
     """
-    from sklearn import ensemble
+    from fairfold.models import exact_forests
 
-    return getattr(ensemble, class_name)(n_trees)
+    return getattr(exact_forests, class_name)(n_trees)
 
 
 def _spec(name: str, class_name: str) -> tuple[ModelSpec, ...]:
@@ -32,4 +32,4 @@ def _spec(name: str, class_name: str) -> tuple[ModelSpec, ...]:
     return with_correction(ModelSpec(name, make=f"{__name__}:make", parameters=parameters, settings=("n_trees",)))
 
 
-SPECS = (*_spec("RandomForest", "RandomForestClassifier"), *_spec("ExtraTrees", "ExtraTreesClassifier"))
+SPECS = (*_spec("RandomForest", "ExactRandomForest"), *_spec("ExtraTrees", "ExactExtraTrees"))
