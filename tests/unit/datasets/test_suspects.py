@@ -53,6 +53,9 @@ CASES = {
     "complement": ({"light": lambda Y: 1 - Y[:, 1]}, ["complement of a label", "light", "label_b"]),
     "above": ({"dose": lambda Y: Y[:, 0] * 2.5 + np.arange(N) / N}, ["predicts a label", "dose", "label_a"]),
     "below": ({"dose": lambda Y: Y[:, 0] * -3 + np.arange(N) / N}, ["predicts a label", "dose", "label_a"]),
+    "times": ({"taken": 20240112130000 + np.arange(N) % 60}, ["single precision", "taken", ""]),
+    "too large": ({"size": np.arange(N) % 60 * 1e38}, ["single precision", "size", ""]),
+    "too small": ({"dose": np.arange(N) % 60 * 1e-50}, ["single precision", "dose", ""]),
     "two values": ({"code": lambda Y: Y[:, 0] + 1}, ["predicts a label", "code", "label_a"]),
 }
 
@@ -91,6 +94,17 @@ def test_ordinary_data_have_none(convert):
 )
 def test_names_count_as_a_whole(name, kind):
     assert module._kind_of_name(plain_name(name)) == kind
+
+
+def test_the_warning_says_how_many_values_are_left():
+    table = find_suspects(make(taken=20240112130000 + np.arange(N) % 60), 5)
+    assert "column 'taken': single precision merges its 60 values into 1. Models of fairfold" in table["sentence"][0]
+
+
+def test_values_that_chance_merges_are_no_suspect():
+    X = np.random.default_rng(0).random((30_000, 2))
+    assert len(np.unique(X.astype(np.float32))) < X.size
+    assert found(Dataset("mine", "binary", X, np.arange(30_000) % 2, ("a", "b"), ("no", "yes"))) == []
 
 
 def test_words_of_a_text_are_no_identifiers():

@@ -222,6 +222,18 @@ def test_a_sigmoid_has_the_largest_likelihood_of_platts_targets(data):
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.slope_ * s + model.intercept_), rtol=1e-6)
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("name", ["tree", "gentleboost", "adaboost", "logitboost"])
+def test_trees_use_values_that_single_precision_merges(name, standardize):
+    rng = np.random.default_rng(0)
+    X = rng.choice(2**20, (200, 2), replace=False).astype(float)
+    labels = (np.sin(X[:, 0] / 1e5) > 0).astype(int)
+    expected = make_learner(name, standardize=standardize, random_state=0).fit(X[:150], labels[:150])
+    for change in (lambda x: x + 2.0**44, lambda x: x * 2.0**-60, lambda x: x * 2.0**200):
+        model = make_learner(name, standardize=standardize, random_state=0).fit(change(X[:150]), labels[:150])
+        np.testing.assert_array_equal(model.predict(change(X[150:])), expected.predict(X[150:]))
+
+
 def test_a_sigmoid_sees_left_out_scores_only():
     # Labels are coins: a nearest neighbour knows those it saw, and its left-out scores say nothing.
     rng = np.random.default_rng(0)

@@ -1,0 +1,96 @@
+"""No model of trees depends on where a feature's zero is or on its unit, and none merges values that it could use."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import KFold
+
+from fairfold.models import MODEL_NAMES, load_model, make_model
+from fairfold.models.registry import spec_of
+
+CASE = Path(__file__).parents[1] / "cases" / "time-as-large-integer.csv"
+MOVES = {
+    "a large constant": lambda x: x + 2.0240112e13,
+    "a tiny unit": lambda x: x * 1e-14,
+    "below single precision": lambda x: x * 1e-52,
+    "above single precision": lambda x: x * 1e40,
+    "a tiny unit far from zero": lambda x: (x + 2.0**40) * 1e-30,
+}
+RATIOS = [name for name in MOVES if "constant" not in name and "far" not in name]
+BELOW = -(2.0**24)  # LightGBM bins negative and positive values apart, so that they have predictions of their own
+ROUNDING = {"RBF-SVM": 1e-3}  # of models whose own solver stops at that tolerance; others 1e-6
+
+
+def make(name):
+    few = {"n_trees": 8, "max_levels": 1}
+    return make_model(name, random_state=0, **{key: few[key] for key in few if key in spec_of(name).settings})
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two features of whole numbers, some missing in the second; one label needs each, a third is noise."""
+    rng = np.random.default_rng(0)
+    X = rng.choice(2**23, (210, 3), replace=False).astype(float) + 1  # exact in single precision, and hardly any tie
+    Y = np.column_stack([np.sin(X[:, 0] / 4e5) > 0.3, X[:, 1] > 5e6]).astype(np.int8)
+    X[rng.random(210) < 0.15, 1] = np.nan
+    return X, Y
+
+
+def moved(X, how):
+    X = X.copy()
+    X[:, :2] = MOVES[how](X[:, :2])
+    return X
+
+
+def predictions(name, X, Y):
+    """Of samples that the model did not see: most between training values, some outside."""
+    return make(name).fit(X[:150], Y[:150]).predict_proba(X[150:])
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_neither_a_constant_nor_a_unit_changes_predictions(name, data):
+    X, Y = data
+    expected, atol = predictions(name, X, Y), ROUNDING.get(name.rstrip("+"), 1e-6)
+    for how in MOVES:
+        np.testing.assert_allclose(predictions(name, moved(X, how), Y), expected, rtol=0, atol=atol, err_msg=how)
+    below, far_below = (predictions(name, X + constant, Y) for constant in (BELOW, BELOW - 2.0**44))
+    np.testing.assert_allclose(far_below, below, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_nor_does_a_unit_of_sparse_features(name, data):
+    X, Y = data
+    X = np.where(np.isnan(X) | (X > 6e6), 0, X)
+    expected = predictions(name, sparse.csr_array(X), Y)
+    for how in RATIOS:
+        found = predictions(name, sparse.csr_array(moved(X, how)), Y)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING.get(name.rstrip("+"), 1e-6), err_msg=how)
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_saved_models_predict_the_same(name, data, tmp_path):
+    X, Y = data
+    X = moved(X, "a large constant")
+    X[:9, 0] = 0  # far from all others, so that values are moved
+    model = make(name).fit(X, Y)
+    model.save(tmp_path / "model")
+    new = np.vstack([X + 0.4, X - 0.4, np.where(np.isnan(X), X, 1e300), np.where(np.isnan(X), X, -1e300)])
+    assert load_model(tmp_path / "model").predict_proba(new).tobytes() == model.predict_proba(new).tobytes()
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_times_as_large_integers_are_used(name):
+    """Trees that merge them have an average precision of .6; linear models and distances cannot use them."""
+    table = pd.read_csv(CASE)
+    Y = table.filter(like="label_").to_numpy()
+    X = table.drop(columns=table.filter(like="label_").columns).to_numpy()
+    for given in (X.astype(np.float64), np.column_stack([X[:, 0].astype(np.int64), (1000 * X[:, 1]).astype(np.int64)])):
+        P = np.empty(Y.shape)
+        for train, test in KFold(5, shuffle=True, random_state=0).split(X):
+            P[test] = make(name).fit(given[train], Y[train]).predict_proba(given[test])
+        if name.rstrip("+") not in ("dummy", "logistic", "chains", "kNN", "ML-kNN", "RBF-SVM"):
+            assert average_precision_score(Y, P) > 0.85
