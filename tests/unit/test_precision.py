@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.datasets import load_catalog, prepare
+from fairfold.gaps import GapFiller
 from fairfold.precision import SCIKIT_LEARN_GAP, DistinctValues
 
 N = 290
@@ -119,6 +120,12 @@ def test_missing_and_infinite_values_stay():
         np.testing.assert_array_equal(found[N:], [np.nan, np.inf, -np.inf])
 
 
+def test_large_values_leave_room_for_missing_ones():
+    X = np.where(np.arange(N) % 20 == 0, np.abs(NORMAL) * 1e38, np.nan)[:, np.newaxis]
+    filled = GapFiller(for_trees=True).fit_transform(DistinctValues().fit_transform(X))
+    assert np.isfinite(filled.astype(np.float32)).all()
+
+
 def test_sparse_entries_of_a_cell_are_added_up():
     halves, starts = np.repeat(TIMES / 2, 2), np.arange(0, 2 * N + 1, 2)
     X = sparse.csr_array((halves, np.zeros(2 * N, dtype=int), starts), shape=(N, 1))
@@ -128,12 +135,11 @@ def test_sparse_entries_of_a_cell_are_added_up():
 
 def test_whole_numbers_are_exact_for_models_of_double_precision():
     X = TIMES[:, np.newaxis]
-    found = DistinctValues(dtype="float64", least_gap=1e-34, moves=False).fit_transform(X)
+    distinct = DistinctValues(dtype="float64", least_gap=1e-34, moves=False)
+    found = distinct.fit_transform(X)
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found, X)
-    small = DistinctValues(dtype="float64", least_gap=1e-34, moves=False).fit_transform(
-        np.sort(NORMAL)[:, None] * 1e-60
-    )
+    small = distinct.fit_transform(np.sort(NORMAL)[:, np.newaxis] * 1e-60)
     assert (np.diff(small[:, 0]) > 1e-34).all()
 
 

@@ -22,6 +22,8 @@ SCIKIT_LEARN_GAP = 1e-7  # Trees of scikit-learn do not split between values tha
 _COLUMNS_AT_ONCE = 64
 _EXPONENT = 64  # Scaled values reach up to 2**64, so that neither large nor small ones leave single precision.
 _MANY = 0.01  # The share of values that do not merge by chance.
+# Larger numbers are scaled: what trees put for missing values lies beyond them, up to n_samples times as far.
+_TOO_LARGE = {"float32": 2.0**104, "float64": np.finfo(np.float64).max}
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -254,7 +256,7 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         values, column_of = values[order], column_of[order]
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = values.astype(self.dtype)
-            merged = (np.abs(rounded) <= self.least_gap) & (values != 0) | np.isinf(rounded) & np.isfinite(values)
+            merged = (np.abs(rounded) <= self.least_gap) & (values != 0) | self._are_too_large(values)
             is_new = (np.diff(column_of) == 0) & (np.diff(values) > 0)
             merged[1:] |= is_new & ~(np.diff(rounded) > self.least_gap)
         return np.unique(column_of[merged])
@@ -262,7 +264,7 @@ class DistinctValues(TransformerMixin, BaseEstimator):
     def _are_intact(self, values: np.ndarray) -> np.ndarray:
         """Which values are exact when rounded, and apart from all others that are."""
         with np.errstate(over="ignore"):
-            exact = values.astype(self.dtype) == values
+            exact = (values.astype(self.dtype) == values) & ~self._are_too_large(values)
         if self.least_gap:
             exact &= np.rint(values) == values
         return exact | np.isnan(values)
@@ -281,7 +283,10 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         """How many values, distinct and in order, equal their neighbors or are too large."""
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = values.astype(self.dtype)
-            return int(np.count_nonzero(~(np.diff(rounded) > least_gap)) + np.isinf(rounded).sum())
+            return np.count_nonzero(~(np.diff(rounded) > least_gap)) + np.count_nonzero(self._are_too_large(values))
+
+    def _are_too_large(self, values: np.ndarray) -> np.ndarray:
+        return np.isfinite(values) & (np.abs(values) > _TOO_LARGE[self.dtype])
 
     def _map_of(self, values: np.ndarray, *, may_shift: bool) -> _Map:
         """The simplest map that keeps distinct values apart, which are in order."""
@@ -293,7 +298,7 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         exponent = _EXPONENT - int(np.frexp(np.abs(y[[0, -1]]).max())[1])
         plain, scaled = _Map(shift, 0), _Map(shift, exponent)
         n_plain, n_scaled = (self._n_merged(each.scaled(values), self.least_gap) for each in (plain, scaled))
-        found = scaled if n_scaled < n_plain or exponent < -_EXPONENT else plain
+        found = scaled if n_scaled < n_plain else plain
         if not self.moves or min(n_plain, n_scaled) == 0:
             return found
         return self._moved(values, scaled if self.least_gap else found)
