@@ -54,9 +54,9 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
     Columns: named like an identifier, a fold, a weight or a label; whole numbers that all differ; no value, or so few
     that a training part may have none; equal to a label or to its complement, or separating the positives of a label
     from its negatives by a threshold (an AUROC of 1 or 0). The last three are found only for labels with so many
-    positives and negatives that no such column is expected by chance. Values that single precision merges. Rows: the features of an earlier row. Labels:
-    identical to another label or its complement; no value, positive or negative; fewer positives than folds; empty
-    cells.
+    positives and negatives that no such column is expected by chance. Values that single precision merges. Rows: the
+    features of an earlier row. Labels: identical to another label or its complement; no value, positive or negative;
+    fewer positives than folds; empty cells.
 
     Parameters
     ----------
@@ -311,9 +311,8 @@ def _rounded(data: Dataset) -> Iterator[_Suspect]:
         if n_kept <= (1 - _MERGED) * len(values):
             yield _Suspect(
                 "single precision",
-                f"column {column!r}: single precision merges its {len(values):,} values into {n_kept:,}. Models of "
-                "fairfold keep them apart; for a model of your own that rounds its features, as XGBoost does, subtract "
-                "a constant from the column",
+                f"column {column!r} has {len(values):,} values, of which single precision keeps {n_kept:,}; subtract "
+                "a constant or rescale it if a model of your own rounds its features (fairfold's models do not)",
                 column,
             )
 
