@@ -170,12 +170,15 @@ def check_label_matrix(
 def check_training_labels(
     Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True
 ) -> np.ndarray | sparse.csr_array:
-    """Check labels to learn from as :func:`check_label_matrix` does."""
+    """Check labels to learn from as :func:`check_label_matrix` does; some must be measured."""
     if Y is None:
         raise error(
             f"Y: fit requires y to be passed, but the target y is None. Give labels of shape ({n_samples}, n_labels)."
         )
-    return check_label_matrix(Y, "Y", error, n_samples=n_samples, unmeasured=unmeasured)
+    codes = check_label_matrix(Y, "Y", error, n_samples=n_samples, unmeasured=unmeasured)
+    if np.count_nonzero((codes.data if sparse.issparse(codes) else codes) == UNMEASURED) == np.prod(codes.shape) > 0:
+        raise error("Y: expected measured labels, found none. Give 0 or 1 for the labels that are known.")
+    return codes
 
 
 def _check_sparse(
