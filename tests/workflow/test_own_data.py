@@ -203,9 +203,7 @@ def test_labels_are_0_or_1(study):
     table = plants(60)
     table.iloc[3, 3] = -1
     output = told(study(own()), table)
-    assert (
-        "DataError: mine.csv, data row 4, label 'label_shade': found -1, but labels must be 0 or 1, or empty" in output
-    )
+    assert 'DataError: mine.csv, data row 4, column "label_shade": expected 0, 1 or an empty cell, found "-1"' in output
 
 
 def test_too_few_samples_are_refused_before_training(study):

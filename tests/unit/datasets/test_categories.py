@@ -105,7 +105,7 @@ def test_without_the_key_a_table_gives_what_it_gave(own):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (CSV.replace("yes", "maybe"), "label 'label_a': found 'maybe', but labels must be 0 or 1"),
+        (CSV.replace("yes", "maybe"), 'row 3, column "label_a": expected 0, 1 or an empty cell, found "maybe"'),
         (CSV.replace("loam", "2024-01-31"), r"data row 1 \(line 2\), column 'soil': found '2024-01-31', a date"),
         (
             "a,label_a\n" + "".join(f"t{i},1\n" for i in range(120)),

@@ -102,7 +102,11 @@ def test_label_filter(entry):
     ("text", "changes", "sentence"),
     [
         (CSV, {"label_filter": {"min_positives": 3}}, "leaves no label; the most frequent one has 2 positives among 3"),
-        (CSV.replace("2,0", "2,7"), {}, r"toy\.csv, data row 1, label 'label_b': found 7, but labels must be 0 or 1"),
+        (
+            CSV.replace("2,0", "2,7"),
+            {},
+            r'toy\.csv, data row 1, column "label_b": expected 0, 1 or an empty cell, found "7"',
+        ),
         (CSV, {"labels": {"prefix": "tag_"}}, "no column name starts with 'tag_'"),
         (CSV, {"labels": {"columns": ["label_c"]}}, "no column for label 'label_c'"),
         (CSV, {"labels": {"last": 4}}, "labels.last is 4, but there are 4 columns"),
@@ -118,7 +122,7 @@ def test_files_that_do_not_hold_what_the_entry_says(entry, text, changes, senten
 
 def test_wrong_label_in_a_sparse_file_is_located(entry):
     text = "@relation r\n@attribute x numeric\n@attribute y numeric\n@data\n{0 1}\n{1 2}\n"
-    with pytest.raises(DataError, match="data row 2, label 'y': found 2"):
+    with pytest.raises(DataError, match='data row 2, column "y": expected 0, 1 or an empty cell, found "2"'):
         prepare(entry(text, "toy.arff", format="arff", labels={"last": 1}))
 
 

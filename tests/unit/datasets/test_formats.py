@@ -313,7 +313,7 @@ class TestARFF:
             ("x,y\n1,2\n", "line 1: found 'x,y' before @data"),
             ("@relation r\n@attribute x\n@data\n1\n", "line 2: '@attribute x' is not '@attribute name type'"),
             ("@relation r\n@attribute x real\n@data\n% 1\n\n", "no data row"),
-            (b"@relation r\xff", "byte 0xff at offset 11"),
+            (b"@relation r\x81", "byte 0x81 at offset 11"),
         ],
     )
     def test_not_an_arff(self, write, content, fault):

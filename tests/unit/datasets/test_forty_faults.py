@@ -76,18 +76,18 @@ FAULTS = {
     "label of 2": (
         changed("4.5,,0,0", "4.5,,2,0"),
         {},
-        "row 4, label 'label_a': found 2, but labels must be 0",
+        'row 4, column "label_a": expected 0, 1 or an empty cell, found "2"',
     ),
     "label of -1": (
         changed("2.5,3,0,1", "2.5,3,-1,1"),
         {},
-        "row 2, label 'label_a': found -1, but labels must",
+        'row 2, column "label_a": expected 0, 1 or an empty cell, found "-1"',
     ),
-    "label of one half": (changed("1.5,2,1,0", "1.5,2,0.5,0"), {}, "data row 1, label 'label_a': found 0.5"),
+    "label of one half": (changed("1.5,2,1,0", "1.5,2,0.5,0"), {}, 'data row 1, column "label_a": .* found "0.5"'),
     "label of text": (
         changed("2.5,3,0,1", "2.5,3,ill,1"),
         {},
-        "data row 2, label 'label_a': found 'ill', but labels must",
+        'data row 2, column "label_a": expected 0, 1 or an empty cell, found "ill"',
     ),
     "no such labels": (TABLE, {"labels": {"prefix": "trait_"}}, "no column name starts with 'trait_'"),
     "a label that is not there": (

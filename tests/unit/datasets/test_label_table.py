@@ -59,11 +59,11 @@ def test_a_missing_value_is_none_of_the_labels(own, tmp_path, value):
         ),
         (FEATURES, LABELS.replace("plant", "name"), "unknown column 'plant'"),
         (FEATURES, LABELS.replace("label_a", "height"), "column name 'height' is used twice"),
-        (FEATURES, LABELS.replace("yes", "2"), "label 'label_b': found 2, but labels must be 0 or 1"),
+        (FEATURES, LABELS.replace("yes", "2"), 'row 2, column "label_b": expected 0, 1 or an empty cell, found "2"'),
         (
             FEATURES,
             LABELS.replace("yes", "often"),
-            r"data row 2 \(line 3\), column 'label_b': found 'often', which is not",
+            'data row 2, column "label_b": expected 0, 1 or an empty cell, found "often"',
         ),
     ],
 )

@@ -1,9 +1,6 @@
 """What is no comma-separated text is named, and proper files never are."""
 
-import bz2
-import gzip
 import io
-import lzma
 import zipfile
 
 import pytest
@@ -26,19 +23,12 @@ def zipped(*names):
 
 
 OTHERS = {
-    "gzip": (gzip.compress(TABLE.encode()), "is compressed with gzip; unpack it first (gunzip)."),
-    "bzip2": (bz2.compress(TABLE.encode()), "is compressed with bzip2; unpack it first (bunzip2)."),
-    "xz": (lzma.compress(TABLE.encode()), "is compressed with xz; unpack it first (unxz)."),
-    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00" + TABLE.encode(), "is compressed with Zstandard; unpack it first (unzstd)."),
-    "zip": (zipped("table.csv"), "is a zip archive; unpack it first (unzip)."),
-    "cut zip": (zipped("table.csv")[:40], "is a zip archive; unpack it first (unzip)."),
     "xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook; save its sheet as CSV"),
     "ods": (zipped("mimetype", "content.xml"), "is an OpenDocument workbook; save its sheet as CSV"),
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook of the old kind (.xls); save"),
     "parquet": (b"PAR1\x15\x04" + bytes(40) + b"PAR1", "is a Parquet file; write it as CSV (in pandas: read_parquet"),
     "feather": (b"FEA1" + bytes(40) + b"FEA1", "is a Feather file; write it as CSV (in pandas: read_feather"),
     "arrow": (b"ARROW1\x00\x00" + bytes(40), "is an Arrow (Feather) file; write it as CSV"),
-    "utf-16": (TABLE.encode("utf-16"), "is text in UTF-16; save it as UTF-8."),
 }
 
 

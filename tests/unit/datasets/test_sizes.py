@@ -119,9 +119,13 @@ def test_long_text_that_is_packed_has_no_size(write, monkeypatch):
     assert size(write("gzip")) is None
 
 
-def test_nor_has_an_arff_file_that_is_packed(table, tmp_path):
+@pytest.mark.parametrize("kind", ["csv", "arff"])
+def test_a_packed_arff_file_has_a_size_if_it_is_short(table, tmp_path, kind, monkeypatch):
     (tmp_path / "mine.arff").write_bytes(gzip.compress(as_arff(table).encode()))
-    assert size(tmp_path / "mine.arff", format="arff", labels={"columns": ["is_x", "is_y"]}) is None
+    options = {"format": kind, "labels": {"columns": ["is_x", "is_y"]}}
+    assert size(tmp_path / "mine.arff", **options) == (300, 10, 2)
+    monkeypatch.setattr("fairfold.datasets.sizes._COUNTED", -(1 << 30))
+    assert size(tmp_path / "mine.arff", **options) is None
 
 
 def test_generated_data_have_the_size_that_is_told():

@@ -16,7 +16,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("model", help="folder of the model, results/final/<dataset>")
     parser.add_argument(
-        "table", help="CSV, TSV, Parquet, Excel or ARFF file of new samples, with a column for each feature"
+        "table", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file of new samples, with a column for each feature"
     )
     parser.add_argument("-o", "--output", required=True, help="CSV to write")
     parser.add_argument("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")

@@ -29,7 +29,9 @@ CONFIGURATION = "study.yaml"
 _DEFAULT = Path("config", "config.yaml")
 _GOES_ON = "interrupt it whenever you like, the same command goes on where it stopped."
 _OF_A_TABLE = ("labels", "id", "groups", "ignore", "models", "missing_rates", "seed")
-_SUFFIXES = re.compile(r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|gz|bz2|xz|zst|zip))+$", re.IGNORECASE)
+_SUFFIXES = re.compile(
+    r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
+)
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -42,7 +44,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "you like: the same command goes on where it stopped. All else that can be asked stands in a configuration, "
         f"which this command begins as {CONFIGURATION}, and which `snakemake --configfile` takes.",
     )
-    parser.add_argument("table", nargs="?", help="CSV, TSV, Parquet, Excel or ARFF file; a row for each sample")
+    parser.add_argument(
+        "table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with a row per sample"
+    )
     parser.add_argument(
         "--labels",
         nargs="+",
@@ -217,7 +221,7 @@ def _command(*words: str) -> str:
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """What a user would write; what is not asked for has its default."""
     from fairfold.datasets.catalog import load_catalog  # here, as other commands need not wait for it
-    from fairfold.datasets.recognition import is_arff
+    from fairfold.datasets.kinds import format_of
 
     table, labels = Path(options.table), options.labels
     name = _name_of(table)
@@ -225,8 +229,8 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         name = f"my-{name}"
     # of where both really are, as a link's folder has other neighbours than the link
     dataset: dict[str, Any] = {"path": os.path.relpath(table.parent.resolve() / table.name, folder.resolve())}
-    if is_arff(table):
-        dataset["format"] = "arff"
+    if (kind := format_of(table)) != "csv":
+        dataset["format"] = kind
     dataset["labels"] = {"prefix": labels[0]} if len(labels) == 1 else {"columns": labels}
     dataset |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
     compared: dict[str, Any] = {"datasets": [name]}

@@ -15,6 +15,7 @@ from fairfold import config
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.dataset import Task
+from fairfold.datasets.names import composed
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.home import PROJECT
@@ -70,6 +71,14 @@ class Entry:
     citation: str = ""
     licence: str = ""
     used_by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Compose the names of columns, as readers do."""
+        for field in ("id_column", "groups", "folds", "weights", "dates"):
+            if (name := getattr(self, field)) is not None:
+                object.__setattr__(self, field, composed(name))
+        object.__setattr__(self, "ignore", tuple(map(composed, self.ignore)))
+        object.__setattr__(self, "labels", {way: _composed_labels(way, value) for way, value in self.labels.items()})
 
     @classmethod
     def from_stanza(cls, stanza: Mapping[str, Any]) -> Entry:
@@ -255,6 +264,13 @@ class Catalog(Mapping[str, Entry]):
                 )
             entries[dataset] = original.variant(dataset, stanza)
         return Catalog(entries)
+
+
+def _composed_labels(way: str, value: Any) -> Any:
+    """Compose names of columns, but not paths."""
+    if way in ("prefix", "column") and isinstance(value, str):
+        return composed(value)
+    return [composed(name) for name in value] if way == "columns" else value
 
 
 def _check_labels(entry: Entry) -> None:

@@ -8,6 +8,7 @@ from typing import Literal, Self, get_args
 
 import numpy as np
 
+from fairfold.datasets.names import composed
 from fairfold.errors import DataError, shortened
 
 Encoding = Literal["one-hot", "ordinal", "as-is"]
@@ -42,7 +43,7 @@ class Categories:
         keep_gaps = encoding != "ordinal"
         values = {
             column: tuple(map(str, _sorted(np.unique(cells if keep_gaps else cells[cells != ""]))))
-            for column, cells in text.items()
+            for column, cells in ((column, _composed_cells(cells)) for column, cells in text.items())
         }
         for column, found in values.items():
             if len(found) > MOST_VALUES:
@@ -78,7 +79,7 @@ class Categories:
         """
         parts = []
         for column, values in self.values.items():
-            cells = np.asarray(text[column], dtype=str)
+            cells = _composed_cells(text[column])
             is_value = cells[:, np.newaxis] == np.array(values)
             gaps = (cells == "") & ~is_value.any(axis=1)
             unknown = np.flatnonzero(~(is_value.any(axis=1) | gaps))
@@ -93,6 +94,10 @@ class Categories:
             parts.append(numbers)
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
+
+
+def _composed_cells(cells: Sequence[str]) -> np.ndarray:
+    return np.array([composed(str(cell)) for cell in cells], dtype=str)
 
 
 def _sorted(values: np.ndarray) -> np.ndarray:

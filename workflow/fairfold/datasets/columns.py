@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
+from fairfold.datasets.names import composed
 from fairfold.errors import DataError, shortened, unknown_name
 
 _ROLES = {
@@ -70,7 +71,7 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
         When a name or pattern fits no column.
     """
     found: set[str] = set()
-    for pattern in patterns:
+    for pattern in map(composed, patterns):
         matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if _is_pattern(pattern) else ())
         if not matches and _is_pattern(pattern):
             raise DataError(

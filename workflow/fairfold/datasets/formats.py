@@ -10,7 +10,6 @@ file, the column and the row. Rows count from 1, without the header; lines are t
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
 import faulthandler
 import functools
@@ -27,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -36,8 +35,9 @@ from fairfold.arrays import GAPS
 from fairfold.datasets.bulk import MOST_EXACT, Bulk, read_bulk
 from fairfold.datasets.columns import ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
-from fairfold.datasets.recognition import other_format
-from fairfold.datasets.rows import Row, TableFile
+from fairfold.datasets.names import composed
+from fairfold.datasets.rows import Row, TableFile, read_text
+from fairfold.datasets.truths import TRUTHS
 from fairfold.errors import DataError, unknown_name
 
 PathLike = str | os.PathLike[str]
@@ -45,7 +45,6 @@ PathLike = str | os.PathLike[str]
 _TEXT_GAPS = GAPS - {"-", "nil", "none"}  # which may well be the name of a category
 
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
-_TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
 
 
@@ -259,9 +258,15 @@ def text_columns_of(
     return [name for name in columns if name in found | codes_with_commas(left.values())]
 
 
+def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
+    """Return the names of the columns of a file that :func:`read_csv` reads."""
+    line, first = next(TableFile(Path(path)).rows(), (0, []))
+    return _csv_header(first, Path(path), line) if header else [f"column_{at}" for at in range(1, len(first) + 1)]
+
+
 def is_text(cell: str) -> bool:
     """Whether a cell holds anything but a number, a truth or a gap."""
-    if cell.casefold() in GAPS or cell.casefold() in _TRUTHS:
+    if cell.casefold() in GAPS or cell.casefold() in TRUTHS:
         return False
     with contextlib.suppress(ValueError):
         float(cell)
@@ -327,7 +332,7 @@ def _table_of(
 
 
 def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
-    columns = [cell.strip() for cell in cells]
+    columns = [composed(cell.strip()) for cell in cells]
     if "" in columns:
         raise DataError(
             f"{path}, line {line}: column {columns.index('') + 1} of the header has no name; name it, "
@@ -340,6 +345,7 @@ def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
 def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
     """Index of a column that is given by name or by position."""
     if isinstance(wanted, str):
+        wanted = composed(wanted)
         if wanted not in columns:
             raise DataError(f"{path}: {textwrap.shorten(unknown_name('column', wanted, columns), 400)}")
         return columns.index(wanted)
@@ -369,8 +375,8 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
     cell = cell.strip()
     if cell == missing or (gaps and cell.casefold() in GAPS):
         return math.nan
-    if cell.casefold() in _TRUTHS:
-        return _TRUTHS[cell.casefold()]
+    if cell.casefold() in TRUTHS:
+        return TRUTHS[cell.casefold()]
     try:
         number = float(cell)
     except ValueError:
@@ -420,23 +426,39 @@ class _Declared:
 
 @dataclasses.dataclass(frozen=True)
 class _Attribute:
-    """Column of numbers of an ARFF file; ``allowed`` are those that a nominal one declares, in order."""
+    """Column of numbers of an ARFF file.
+
+    Attributes
+    ----------
+    allowed : numbers that a nominal one declares, in order.
+    implied : first declared value where it is a word such as FALSE, which sparse rows leave out.
+    """
 
     name: str
     allowed: tuple[float, ...] | None
+    implied: str | None = None
 
 
+_QUOTED_VALUE = r"""(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")"""
+_QUOTED = re.compile(_QUOTED_VALUE)
 _ATTRIBUTE = re.compile(
-    r"""@attribute\s+(?P<name> '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" | \S+ )\s+(?P<type> \S.*)""", re.I | re.X
+    rf"""@attribute\s+(?P<name> {_QUOTED_VALUE} | \S+? )
+    (?: \s*(?P<nominal> \{{ (?: {_QUOTED_VALUE} | [^{{}}'"] )* \}} ) | \s+(?P<type> \S.*) )""",
+    re.I | re.X,
 )
-_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*\"""", re.X)
+_NOMINAL_VALUE = re.compile(rf"\s*({_QUOTED_VALUE}|[^,]*?)\s*(?:,|$)")
+_OUTSIDE_QUOTES = rf"(?P<quoted>(?<![^\s,{{]){_QUOTED_VALUE})"
+_COMMENT = re.compile(rf"{_OUTSIDE_QUOTES}|(?:(?<=[\s}}])|^)%.*$")
+_SEPARATOR = re.compile(rf"{_OUTSIDE_QUOTES}|\s*,\s*|\s*\t\s*")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_NUMERIC = ("numeric", "real", "integer")
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
 
 
 def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored: Collection[str] = ()) -> list[str]:
     """Names of the attributes that are nominal with other values than numbers, or text, but for those ``apart``."""
     path = Path(path)
-    declared, _ = _arff_header(list(io.StringIO(_read_text(path), newline=None)), path)
+    declared, _ = _arff_header(_arff_lines(path), path)
     apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in declared], path)}
     found = []
     for attribute in declared:
@@ -450,6 +472,11 @@ def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored
     return found
 
 
+def arff_columns_of(path: PathLike) -> list[str]:
+    """Return the names of the attributes of an ARFF file."""
+    return [attribute.name for attribute in _arff_header(_arff_lines(Path(path)), Path(path))[0]]
+
+
 def read_arff(
     path: PathLike,
     *,
@@ -460,9 +487,11 @@ def read_arff(
 ) -> Table:
     """Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
 
+    The words true, false, yes and no are read as 1 and 0, as in :func:`read_csv`.
+
     Parameters
     ----------
-    path : the file, in UTF-8.
+    path : the file, packed or not, in UTF-8, UTF-16 or Windows-1252.
     gaps : whether numbers that are missing (``?``) in dense rows become NaN; in sparse rows none may.
     text_columns, categorical, ignored : as in :func:`read_csv`; these columns may be of any type.
 
@@ -474,13 +503,13 @@ def read_arff(
     Raises
     ------
     DataError
-        When the file is not ARFF in UTF-8 or has no data row, an attribute is of another type, a name is repeated, a
+        When the file is not ARFF or has no data row, an attribute is of another type, a name is repeated, a
         row does not fit the attributes, a value is missing, infinite, not a number or not among those declared, or
         rows are sparse and an absent attribute of numbers has a first declared one other than 0, or an absent one of
         text declares no values.
     """
     path = Path(path)
-    lines = list(io.StringIO(_read_text(path), newline=None))
+    lines = _arff_lines(path)
     declared, outline = _arff_header(lines, path)
     header = tuple(attribute.name for attribute in declared)
     check_unique(header, path)
@@ -491,8 +520,8 @@ def read_arff(
     attributes = [_arff_attribute(declared[at]) for at in numeric_at]
     columns = tuple(header[at] for at in numeric_at)
     start = len(outline)
-    numbered = [(line, text.strip()) for line, text in enumerate(lines[start:], start=start + 1)]
-    data_lines = [(line, text) for line, text in numbered if text and not text.startswith("%")]
+    numbered = [(line, _data_row(text)) for line, text in enumerate(lines[start:], start=start + 1)]
+    data_lines = [(line, text) for line, text in numbered if text]
     if not data_lines:
         raise DataError(f"{path} has no data row; there is nothing after @data.")
     is_sparse = data_lines[0][1].startswith("{")
@@ -504,10 +533,31 @@ def read_arff(
         _check_entries(rows, data_lines, path)
     may_lack = {header.index(name) for name in categorical if gaps}
     text = {header[at]: _arff_text(rows, at, data_lines, declared[at], gaps=at in may_lack) for at in text_at}
+    if is_sparse:
+        _add_implied({at: each.implied for at, each in zip(numeric_at, attributes, strict=True)}, rows)
     collect = _sparse_values if is_sparse else functools.partial(_dense_values, gaps=gaps)
     values = collect(_at(numeric_at, rows, len(header)), data_lines, columns, path)
     _check_nominal(values, attributes, columns, path)
     return Table(columns, values, path.name, text, tuple(left_out), header)
+
+
+def _arff_lines(path: Path) -> list[str]:
+    text = read_text(path)
+    if not text.strip():
+        raise DataError(f"{path} is empty.")
+    return list(io.StringIO(text, newline=None))
+
+
+def _data_row(line: str) -> str:
+    """Return a data row without its comment, and with commas where tabs separate the values of a dense row."""
+    if "%" in line:
+        line = _COMMENT.sub(_quoted_or(""), line)
+    line = line.strip()
+    return _SEPARATOR.sub(_quoted_or(","), line) if "\t" in line and not line.startswith("{") else line
+
+
+def _quoted_or(text: str) -> Callable[[re.Match[str]], str]:
+    return lambda match: match["quoted"] or text
 
 
 def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Declared], list[str]]:
@@ -543,29 +593,48 @@ def _declared(text: str, position: str) -> _Declared:
     Not left to liac-arff: it refuses repeated names, cuts integers off at the point, and for a nominal attribute of
     n values with a space in one takes time in the order of 2**n.
     """
-    declared = _ATTRIBUTE.fullmatch(text)
+    declared = _ATTRIBUTE.fullmatch(_COMMENT.sub(_quoted_or(""), text).strip())
     if not declared:
         raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
-    name = declared["name"]
-    if name[0] in "'\"" and name[-1] == name[0] and len(name) > 1:
-        name = re.sub(r"\\(.)", r"\1", name[1:-1])
-    return _Declared(name, declared["type"], position)
+    kind = declared["nominal"] or declared["type"]
+    return _Declared(composed(_unquoted(declared["name"])), kind, position)
+
+
+def _unquoted(text: str) -> str:
+    if not _QUOTED.fullmatch(text):
+        return text
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
+
+
+def _declared_values(kind: str) -> list[str] | None:
+    """Return the values of a nominal attribute, in order; None for other attributes."""
+    if not (kind.startswith("{") and kind.endswith("}")):
+        return None
+    return [_unquoted(match[1]).strip() for match in _NOMINAL_VALUE.finditer(kind[1:-1]) if match[0]]
 
 
 def _arff_attribute(declared: _Declared) -> _Attribute:
     """The attribute as a column of numbers."""
     name, kind = declared.name, declared.kind
-    if kind.casefold() in ("numeric", "real", "integer"):
+    if kind.casefold() in _NUMERIC:
         return _Attribute(name, None)
-    if kind.startswith("{") and kind.endswith("}"):
+    if values := _declared_values(kind):
         with contextlib.suppress(ValueError):
-            allowed = tuple(float(value.strip(" \t'\"")) for value in kind[1:-1].split(","))
+            allowed = tuple(float(TRUTHS.get(value.casefold(), value)) for value in values)
             if all(map(math.isfinite, allowed)):
-                return _Attribute(name, allowed)
+                return _Attribute(name, allowed, values[0] if values[0].casefold() in TRUTHS else None)
     raise DataError(
         f"{declared.place}: attribute {name!r} is of type {textwrap.shorten(kind, 60)!r}, but must be numeric or a "
         "list of numbers such as {0,1}; encode it as numbers or remove it."
     )
+
+
+def _add_implied(implied: Mapping[int, str | None], rows: Sequence[dict[int, str | None]]) -> None:
+    """Add the words that sparse rows leave out."""
+    words = {at: word for at, word in implied.items() if word is not None and TRUTHS[word.casefold()]}
+    for entries in rows:
+        for at, word in words.items():
+            entries.setdefault(at, word)
 
 
 def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
@@ -620,11 +689,10 @@ def _arff_text(
 def _absent_text(declared: _Declared) -> str:
     """What a sparse row means that leaves out the attribute: 0, or the first of its declared values."""
     kind = declared.kind
-    if kind.casefold() in ("numeric", "real", "integer"):
+    if kind.casefold() in _NUMERIC:
         return "0"
-    if kind.startswith("{") and kind.endswith("}"):
-        first = next(csv.reader([kind[1:-1]], skipinitialspace=True, quotechar="'"))[0]
-        return first.strip(' \t"')
+    if values := _declared_values(kind):
+        return values[0]
     raise DataError(
         f"{declared.place}: sparse rows leave out the attribute {declared.name!r} of type "
         f"{textwrap.shorten(kind, 60)!r}, which says nothing; declare its values, or write dense rows."
@@ -675,9 +743,10 @@ def _check_nominal(
         if attribute.allowed is not None:
             columns_with.setdefault(attribute.allowed, []).append(column)
     for allowed, positions in columns_with.items():
-        if sparse.issparse(values) and allowed[0] != 0:
+        unclear = [at for at in positions if attributes[at].implied is None]
+        if sparse.issparse(values) and allowed[0] != 0 and unclear:
             raise DataError(
-                f"{path}: attribute {columns[positions[0]]!r} declares {allowed[0]:g} first, and in sparse rows that "
+                f"{path}: attribute {columns[unclear[0]]!r} declares {allowed[0]:g} first, and in sparse rows that "
                 "stands for every absent value; only 0 is allowed there: declare 0 first, or write dense rows."
             )
         block = values[:, positions]
@@ -708,7 +777,7 @@ def read_label_names(path: PathLike) -> list[str]:
         root = ElementTree.parse(stream).getroot()
     if root.tag.rpartition("}")[2] != "labels":
         raise DataError(f"{path} is not a MULAN label list: its outermost element is {root.tag!r}, not 'labels'.")
-    names = [(label.get("name") or "").strip() for label in root.iterfind(".//{*}label")]
+    names = [composed((label.get("name") or "").strip()) for label in root.iterfind(".//{*}label")]
     if not names:
         raise DataError(f'{path} lists no label; each is written as <label name="..."></label>.')
     if "" in names:
@@ -900,30 +969,6 @@ def read_npz(path: PathLike) -> sparse.csr_array:
 # --- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _read_text(path: Path) -> str:
-    """The whole file, which must be UTF-8 (a byte-order mark is dropped) and not empty."""
-    with opened(path, "a text file") as stream:
-        data = stream.read()
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        _not_text(path, data, error.start)
-    if "\0" in text:
-        _not_text(path, data, data.index(0))
-    text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
-    if not text.strip():
-        raise DataError(f"{path} is empty.")
-    return text
-
-
-def _not_text(path: Path, data: bytes, offset: int) -> NoReturn:
-    if known := other_format(data):
-        raise DataError(f"{path} {known}")
-    raise DataError(
-        f"{path} is not text in UTF-8: found byte 0x{data[offset]:02x} at offset {offset}; save it as UTF-8."
-    )
-
-
 @contextlib.contextmanager
 def opened(path: Path, kind: str) -> Iterator[BinaryIO]:
     """The file, opened to be parsed; whatever the parser of somebody else raises is turned into one sentence."""
@@ -942,7 +987,7 @@ def _brief(error: Exception) -> str:
     return textwrap.shorten(str(error) or type(error).__name__, 200).rstrip(".")
 
 
-def check_unique(names: Sequence[str], path: Path, kind: str = "column") -> None:
+def check_unique(names: Iterable[str], path: PathLike, kind: str = "column") -> None:
     first: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if first.setdefault(name, position) != position:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from fairfold.datasets.names import composed
 from fairfold.datasets.rows import rows_of
 from fairfold.errors import DataError, shortened, unknown_name
 from fairfold.hierarchy import Hierarchy, Reconciliation
@@ -160,7 +161,7 @@ def _read_edges(path: Path) -> Terms:
     terms = Terms(path.name)
     rows = rows_of(path)
     for number, (line, cells) in enumerate(rows):
-        cells = [cell.strip() for cell in cells]
+        cells = [composed(cell.strip()) for cell in cells]
         if number == 0 and tuple(map(str.casefold, cells)) == _HEADER:
             continue
         if len(cells) != 2 or not cells[0]:
@@ -207,7 +208,7 @@ def _stanzas(path: Path) -> Iterator[tuple[int, dict[str, list[tuple[int, str]]]
     begun, tags = 0, {}
     try:
         with path.open(encoding="utf-8-sig") as stream:
-            for line, text in enumerate(stream, start=1):
+            for line, text in enumerate(map(composed, stream), start=1):
                 if stanza := _STANZA.match(text):
                     if begun is not None:
                         yield begun, tags

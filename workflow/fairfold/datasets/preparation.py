@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.arrays import Matrix, append_columns
-from fairfold.datasets import expression, formats
+from fairfold.datasets import expression, formats, svmlight, truths
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
+from fairfold.datasets.kinds import format_of
+from fairfold.datasets.names import composed
 from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
 from fairfold.folds import BEFORE
@@ -75,7 +78,9 @@ def prepare(
         options: dict[str, Any] = {"mirrors": positions, "cache": cache, "offline": offline, "progress": progress}
         folder = entry.folder or entry.id
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
-        read = _READERS[entry.format](entry, paths)
+        # The content decides for a user's table, as its format is CSV where the configuration names none.
+        kind = format_of(entry.path) if entry.path and entry.format == "csv" else entry.format
+        read = _READERS[kind](entry, paths)
     _check_published(read, entry)
     read = _with_split(_with_hierarchy(read, entry), entry)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
@@ -106,13 +111,13 @@ def _generate(entry: Entry) -> Dataset:
 
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    table, categorical = _csv_table(entry, _only(entry, paths))
+    table, categorical = _csv_table(entry, paths)
     return dataclasses.replace(_of_table(entry, table, categorical, paths), decimal_mark=table.decimal_mark)
 
 
-def _csv_table(entry: Entry, path: Path) -> tuple[formats.Table, list[str]]:
+def _csv_table(entry: Entry, paths: Sequence[Path]) -> tuple[formats.Table, list[str]]:
     """Return the table and the names of its categorical columns."""
-    wanted = entry.labels.get("column")
+    wanted, path = entry.labels.get("column"), _only(entry, paths)
     known = [*([] if wanted is None else [wanted]), *entry.text_columns]
     if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
         raise ConfigError(
@@ -121,16 +126,20 @@ def _csv_table(entry: Entry, path: Path) -> tuple[formats.Table, list[str]]:
         )
     apart = {"apart": known, "ignored": entry.ignore}
     categorical = formats.text_columns_of(path, header=entry.header, **apart) if entry.categorical else []
-    table = formats.read_csv(
+    read = functools.partial(
+        formats.read_csv,
         path,
         header=entry.header,
         missing=entry.missing_value,
         gaps=entry.task == "multilabel",
         text_columns=known,
-        categorical=categorical,
         ignored=entry.ignore,
     )
-    return table, categorical
+    if wanted is not None or "table" in entry.labels:
+        return read(categorical=categorical), categorical
+    labels_of = _labels_of(entry, functools.partial(formats.columns_of, path, header=entry.header), paths)
+    table = _read_words(read, labels_of, categorical)
+    return table, [name for name in categorical if name in table.text]
 
 
 def _of_table(entry: Entry, table: formats.Table, categorical: Sequence[str], paths: Sequence[Path]) -> Dataset:
@@ -150,16 +159,82 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     known = entry.text_columns
     apart = {"apart": known, "ignored": entry.ignore}
     categorical = formats.arff_text_columns_of(parts[0], **apart) if entry.categorical else []
-    options = {"gaps": True, "text_columns": known, "categorical": categorical, "ignored": entry.ignore}
-    tables = [formats.read_arff(path, **options) for path in parts]
+    options = {"gaps": True, "text_columns": known, "ignored": entry.ignore}
+    tables = [
+        _read_words(
+            functools.partial(formats.read_arff, path, **options),
+            _labels_of(entry, functools.partial(formats.arff_columns_of, path), paths),
+            categorical,
+        )
+        for path in parts
+    ]
     for path, table in zip(parts, tables, strict=True):
         if table.header != tables[0].header:
             raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
-    text = {name: np.concatenate([table.text[name] for table in tables]) for name in (*known, *categorical)}
+    text = {name: np.concatenate([table.text[name] for table in tables]) for name in tables[0].text}
     table = dataclasses.replace(tables[0], values=values, text=text)
+    categorical = [name for name in categorical if name in text]
     return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
+
+
+def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    path = _only(entry, paths)
+    if entry.task != "multilabel" or entry.text_columns or entry.ignore or entry.labels.keys() - {"prefix", "columns"}:
+        raise ConfigError(
+            f"dataset {entry.id}: {path} is an svmlight file. Find its labels by labels.prefix (such as "
+            f"{svmlight.LABEL}) or labels.columns, and leave out id, groups, folds, weights, dates and ignore, as it "
+            "has no such columns. Otherwise write the data as CSV."
+        )
+    table = svmlight.read_svmlight(path)
+    labels = _label_columns(entry, table, paths)
+    kept = [at for at, name in enumerate(table.columns) if name in labels or not name.startswith(svmlight.LABEL)]
+    columns = tuple(table.columns[at] for at in kept)
+    return _split_labels(entry, formats.Table(columns, table.values[:, kept], table.source), labels)
+
+
+def _read_words(
+    read: Callable[..., formats.Table], labels_of: Callable[[], Sequence[str]], categorical: Sequence[str] = ()
+) -> formats.Table:
+    """Read a table whose label columns may contain words such as Y and N.
+
+    Words are looked for only if the label columns cannot be read as numbers, which is much faster.
+    """
+    labels = labels_of() if categorical else ()
+    features = [name for name in categorical if name not in labels]
+    try:
+        return read(categorical=features)
+    except DataError:
+        labels = labels_of()
+        return _with_numbers(read(categorical=[*features, *labels]), labels)
+
+
+def _with_numbers(table: formats.Table, labels: Sequence[str]) -> formats.Table:
+    """Convert the text of label columns to numbers, and put the columns in the order of the file."""
+    Y = np.column_stack(
+        [truths.label_values(table.text[name].tolist(), name, table.source, formats.GAPS) for name in labels]
+    )
+    if sparse.issparse(table.values):
+        if np.isnan(Y).any():
+            row, label = np.argwhere(np.isnan(Y))[0]
+            raise DataError(
+                f'{table.source}, data row {row + 1}, column "{labels[label]}": no label may be missing in sparse '
+                "rows. Write dense rows, or fill in the value."
+            )
+        values = sparse.csc_array(sparse.hstack([table.values, sparse.csr_array(Y)]))
+    else:
+        values = np.hstack([table.values, Y])
+    names = [*table.columns, *labels]
+    place = {name: at for at, name in enumerate(table.header)}
+    order = sorted(range(len(names)), key=lambda at: place[names[at]])
+    values = values[:, order]
+    return dataclasses.replace(
+        table,
+        columns=tuple(names[at] for at in order),
+        values=sparse.csr_array(values) if sparse.issparse(values) else values,
+        text={name: cells for name, cells in table.text.items() if name not in labels},
+    )
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -240,6 +315,7 @@ def _drops_features(entry: Entry) -> bool:
 _READERS = {
     "csv": _read_csv,
     "arff": _read_arff,
+    "svmlight": _read_svmlight,
     "npz": _read_npz,
     "mat": _read_mat,
     "rdata": _read_rdata,
@@ -258,8 +334,12 @@ def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table
     """The table joined by ids with the entry's table of labels, and the names of the latter's columns."""
     if entry.id_column is None:
         raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
-    given = formats.read_csv(entry.labels["table"], text_columns=[entry.id_column], gaps=True)
-    ids, label_ids = identifiers(entry, table), identifiers(entry, given)
+    path, id_column = Path(entry.labels["table"]), entry.id_column
+    read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
+    given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
+    ids, label_ids = (
+        np.array([composed(name) for name in identifiers(entry, each)], dtype=str) for each in (table, given)
+    )
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
         if missing.size:
@@ -278,13 +358,6 @@ def _split_labels(
     entry: Entry, table: formats.Table, labels: Sequence[str], categorical: Sequence[str] = ()
 ) -> Dataset:
     """Part the label columns from the feature columns and check that labels are 0/1, or missing: unmeasured."""
-    if text_labels := [name for name in labels if name in categorical]:
-        cells = table.text[text_labels[0]]
-        row = next((row for row, cell in enumerate(cells) if formats.is_text(cell)), 0)
-        raise DataError(
-            f"{table.source}, data row {row + 1}, label {text_labels[0]!r}: found {str(cells[row])!r}, but labels "
-            "must be 0 or 1, or empty where nobody looked."
-        )
     left_out = roles_of(entry, table, labels)
     is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
@@ -327,6 +400,18 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
     return found
 
 
+def _labels_of(
+    entry: Entry, columns_of: Callable[[], Sequence[str]], paths: Sequence[Path]
+) -> Callable[[], Sequence[str]]:
+    """Return a function that reads the names of the label columns."""
+
+    def labels() -> Sequence[str]:
+        columns = tuple(columns_of())
+        return _label_columns(entry, formats.Table(columns, np.empty((0, len(columns))), entry.id), paths)
+
+    return labels
+
+
 def _beside(name: str, paths: Sequence[Path]) -> Path:
     """A second file: among the fetched files for a catalog entry, a path of its own for a user's file."""
     return next((path for path in paths if path.name == name), Path(name))
@@ -338,10 +423,7 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
     wrong = np.argwhere((values != 0) & (values != 1))
     if wrong.size:
         row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
-        raise DataError(
-            f"{source}, data row {row + 1}, label {str(names[column])!r}: found {Y[row, column]:g}, "
-            "but labels must be 0 or 1, or empty where nobody looked."
-        )
+        raise truths.label_error(source, row + 1, str(names[column]), f"{Y[row, column]:g}")
 
 
 def _check_negatives(Y: np.ndarray, source: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import csv
 import io
@@ -11,7 +10,6 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 _SIGNATURES: Sequence[tuple[bytes, str]] = (
@@ -42,14 +40,6 @@ _DECLARED = re.compile(r'"?sep=(?P<separator>[^"\r\n])(?P=separator)*"?(\r\n|\r|
 _TYPED = re.compile(
     r"[+-]?[0-9.,]*[0-9][0-9.,]*(e[+-]?[0-9]+)?|\?|-|na|n/a|nan|nil|none|null|true|false|yes|no|", re.IGNORECASE
 )
-
-
-def is_arff(path: Path) -> bool:
-    """Whether a file begins as ARFF does: with ``@relation``, but for comments."""
-    with path.open("rb") as stream:
-        lines = map(bytes.strip, stream.read(_BEGINNING).removeprefix(codecs.BOM_UTF8).splitlines())
-    first = next((line for line in lines if line and not line.startswith(b"%")), b"")
-    return first.lower().split()[:1] == [b"@relation"]
 
 
 def other_format(data: bytes) -> str | None:

@@ -15,6 +15,7 @@ from fairfold.arrays import GAPS
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.columns import check_roles, part_of_name, plain_name
 from fairfold.datasets.formats import Table
+from fairfold.datasets.names import composed
 from fairfold.datasets.times import folds_by_time
 from fairfold.errors import DataError, shortened
 
@@ -117,7 +118,7 @@ def natural_order(names: np.ndarray) -> np.ndarray:
 
 
 def _groups(column: str, table: Table) -> np.ndarray:
-    names, codes = np.unique(table.text[column], return_inverse=True)
+    names, codes = np.unique([composed(name) for name in table.text[column]], return_inverse=True)
     if len(names) < 2:
         raise DataError(
             f"{table.source}: column {column!r} (groups) holds {str(names[0])!r} in all rows; groups are held out "

@@ -174,6 +174,42 @@ def rows_of(path: Path) -> Iterator[Row]:
     yield from TableFile(path).rows()
 
 
+@contextlib.contextmanager
+def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, unpacked where it is compressed.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged, or an archive of several files.
+    """
+    with _sentences(path):
+        with path.open("rb") as stream:
+            compression = _compression_of(stream.read(_SIGNATURE))
+        with _unpacked(compression)(path) as stream:
+            yield stream
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file that is packed or not, in UTF-8, UTF-16 or Windows-1252.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged, or no text.
+    """
+    with _sentences(path):
+        with path.open("rb") as stream:
+            if _kind_of_frame(path, stream.read(_SIGNATURE)) is not None:
+                raise DataError(f"{path} {other_format(path.read_bytes())}")
+        encoding, _ = _encoding_of(path, open_unpacked)
+        with open_unpacked(path) as stream:
+            text = stream.read().decode(encoding)
+    if encoding == "cp1252":
+        logger.info("%s: read as text in Windows-1252. If names look wrong, save the file as UTF-8.", path)
+    return text
+
+
 def is_packed(head: bytes) -> bool:
     """Whether a file that begins so is compressed, or an archive."""
     return head.startswith(_ZIP) or any(_is_compressed(head, start) for start in _COMPRESSIONS)
@@ -187,9 +223,7 @@ def _unpacked(compression: _Compression | None) -> Callable[[Path], IO[bytes]]:
 
 
 def _text_of(path: Path, head: bytes) -> Text:
-    compression = next((one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start)), None)
-    if head.startswith(_ZIP):
-        compression = _Compression("zip", _open_only_member)
+    compression = _compression_of(head)
     unpacked = _unpacked(compression)
     encoding, may_quote = _encoding_of(path, unpacked)
     with unpacked(path) as stream:
@@ -227,7 +261,7 @@ def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
     if before == 0 and (known := other_format(data)):
         return DataError(f"{path} {known}")
     return DataError(
-        f"{path} is not text: found byte 0x{data[at]:02x} at offset {before + at}; save it as CSV in UTF-8."
+        f"{path} is not text: found byte 0x{data[at]:02x} at offset {before + at}; save it as text in UTF-8."
     )
 
 
@@ -243,6 +277,12 @@ def _recognized(text: Text) -> str:
 
 
 # --- archives and frames ----------------------------------------------------------------------------------------------
+
+
+def _compression_of(head: bytes) -> _Compression | None:
+    if head.startswith(_ZIP):
+        return _Compression("zip", _open_only_member)
+    return next((one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start)), None)
 
 
 def _is_compressed(head: bytes, start: bytes) -> bool:

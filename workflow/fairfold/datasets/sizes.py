@@ -58,10 +58,14 @@ def _of_generated(entry: Entry) -> Size:
 
 def _of_own(entry: Entry) -> Size | None:
     from fairfold.datasets.columns import ignored_columns  # here, as it loads pandas
+    from fairfold.datasets.kinds import format_of
+    from fairfold.datasets.names import composed
 
-    if entry.path is None or entry.format not in ("csv", "arff"):
+    if entry.path is None or entry.format not in _COLUMNS_OF:
         return None
-    names, n_samples = _of_arff(entry.path) if entry.format == "arff" else _of_table(entry.path)
+    kind = format_of(entry.path) if entry.format == "csv" else entry.format
+    names, n_samples = _COLUMNS_OF[kind](entry.path)
+    names = [composed(name) for name in names]
     if not entry.header:  # the first row is a sample
         names, n_samples = [f"column_{number}" for number in range(1, len(names) + 1)], n_samples + 1
     apart = {*ignored_columns(entry.ignore, names, str(entry.path)), *entry.text_columns}
@@ -158,19 +162,33 @@ def _whole_lines(text: bytes) -> bytes:
 
 
 def _of_arff(path: Path) -> Columns:
+    from fairfold.datasets.rows import is_packed, open_unpacked
+
     names: list[str] = []
-    with path.open("rb") as stream:
+    with open_unpacked(path) as stream:
         for line in stream:
             if line.strip().lower().startswith(b"@data"):
                 break
             if found := _ATTRIBUTE.match(line.decode("utf-8", "replace")):
                 names.append(found[1].strip("'\""))
         else:
-            raise ValueError("no @data in it, as where it is packed")
+            raise ValueError("no @data in it, as in UTF-16")
         n_bytes = path.stat().st_size - stream.tell()
+        if n_bytes > _COUNTED and is_packed(path.open("rb").read(16)):
+            raise ValueError("packed text does not tell by its bytes how many rows it has")
         lines = stream.readlines() if n_bytes <= _COUNTED else list(itertools.islice(stream, _ROWS))
     n_rows = sum(not line.startswith(b"%") for line in map(bytes.strip, lines) if line)
     return names, n_rows if n_bytes <= _COUNTED else n_rows * n_bytes / sum(map(len, lines))
 
 
+def _of_svmlight(path: Path) -> Columns:
+    from fairfold.datasets.svmlight import read_svmlight
+
+    if path.stat().st_size > _COUNTED:
+        raise ValueError("the labels are known only when all of it is read")
+    table = read_svmlight(path)
+    return list(table.columns), table.values.shape[0]
+
+
+_COLUMNS_OF = {"csv": _of_table, "arff": _of_arff, "svmlight": _of_svmlight}
 _READERS = {b"PAR1": _of_parquet, b"ARROW1": _of_feather, b"PK\x03\x04": _of_workbook}

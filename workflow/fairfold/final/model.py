@@ -18,6 +18,8 @@ from fairfold.arrays import Matrix, to_dense
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.decimals import Learned
+from fairfold.datasets.formats import check_unique
+from fairfold.datasets.names import composed
 from fairfold.errors import DataError, ModelError, shortened
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.files import atomic_open, read_arrays, write_arrays
@@ -141,7 +143,7 @@ class FinalModel:
         ------
         DataError
         """
-        wanted, known = [*self.numeric, *self.text], set(columns)
+        wanted, known = [*self.numeric, *self.text], set(map(composed, columns))
         missing = [name for name in wanted if name not in known]
         if missing:
             raise DataError(
@@ -150,7 +152,9 @@ class FinalModel:
             )
 
     def _numbers(self, table: pd.DataFrame) -> np.ndarray:
-        self.check_columns([str(name) for name in table.columns], "the table")
+        table = table.set_axis([composed(str(name)) for name in table.columns], axis=1)
+        check_unique([name for name in table.columns if name in {*self.numeric, *self.text}], "the table")
+        self.check_columns(table.columns, "the table")
         try:
             X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -246,8 +250,9 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
         parts = json.loads(path.read_text(encoding="utf-8"))
         if parts["format"] != FORMAT:
             raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; fit the model again.")
-        features, labels = tuple(map(str, parts["features"])), tuple(map(str, parts["labels"]))
+        features, labels = (tuple(composed(str(name)) for name in parts[key]) for key in ("features", "labels"))
         dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
+        identifier = identifier and composed(identifier)
         categories, missing_value = _categories(parts["categories"]), parts.get("missing_value")
         learned = Learned(**numbers) if (numbers := parts.get("numbers")) else None
     except OSError as error:
@@ -288,5 +293,5 @@ def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tup
 def _categories(stored: dict[str, Any] | None) -> Categories | None:
     if stored is None:
         return None
-    values = {str(column): tuple(map(str, values)) for column, values in stored["values"].items()}
+    values = {composed(str(column)): tuple(map(str, values)) for column, values in stored["values"].items()}
     return Categories(stored["encoding"], values)

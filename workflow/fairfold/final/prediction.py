@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.datasets.formats import Table, read_arff, read_csv_parts
-from fairfold.datasets.recognition import is_arff
+from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
+from fairfold.datasets.kinds import format_of
+from fairfold.datasets.svmlight import FEATURE, read_svmlight
 from fairfold.errors import DataError
 from fairfold.files import atomic_open, check_target
 from fairfold.final.model import KINDS, FinalModel
@@ -35,9 +36,8 @@ def predict_file(
     Parameters
     ----------
     final : the model.
-    source : a file that a study reads, too: text with whatever between its cells, packed or not, Parquet, Feather,
-        Excel or ARFF, with a column for each feature, by name, in any order and among others. Its identifier, if the
-        model has one and it is there, is copied; else rows are numbered from 1.
+    source : a file of any kind that a study reads. Columns are matched by name, in any order, and further ones are
+        left out. The column of the model's identifier is copied if it is there; otherwise rows are numbered from 1.
     target : the CSV to write. A row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>``, then
         ``decision_<label>``, see :meth:`~fairfold.final.model.FinalModel.predict`.
     top : write so many labels of each sample in place of all, a row each, with the columns ``rank, label, probability,
@@ -79,8 +79,11 @@ def predict_file(
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
     """Parts of the file: numbers in the model's order, and text, the identifier where it is there."""
-    if source.is_file() and is_arff(source):
-        return _tables_of_arff(final, source, rows_at_once)
+    kind = format_of(source)
+    if kind == "arff":
+        return _parts(final, _arff_table(final, source), rows_at_once)
+    if kind == "svmlight":
+        return _parts(final, _svmlight_table(final, source), rows_at_once)
 
     def choose(header: list[str]) -> tuple[list[str], list[str], list[str]]:
         final.check_columns(header, str(source))
@@ -91,15 +94,30 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
     return read_csv_parts(source, choose, rows=rows_at_once, **options)
 
 
-def _tables_of_arff(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
-    """Parts of an ARFF file, which is read whole."""
-    header = read_arff(source, ignored=["*"]).header
+def _arff_table(final: FinalModel, source: Path) -> Table:
+    header = arff_columns_of(source)
     final.check_columns(header, str(source))
     identifier = [final.identifier] if final.identifier in header else []
     wanted = {*final.numeric, *identifier, *final.text}
     ignored = [name for name in header if name not in wanted]
-    read = read_arff(source, gaps=True, text_columns=identifier, categorical=final.text, ignored=ignored)
-    order = [read.columns.index(name) for name in final.numeric]
+    return read_arff(source, gaps=True, text_columns=identifier, categorical=final.text, ignored=ignored)
+
+
+def _svmlight_table(final: FinalModel, source: Path) -> Table:
+    """Read an svmlight file, in which features that no sample has are absent, and are zero."""
+    read = read_svmlight(source, with_labels=False)
+    known = {*read.columns}
+    absent = [name for name in final.numeric if name not in known and name.startswith(FEATURE)]
+    columns = (*read.columns, *absent)
+    final.check_columns(columns, str(source))
+    n_samples = read.values.shape[0]
+    return Table(columns, sparse.hstack([read.values, sparse.csr_array((n_samples, len(absent)))], "csr"), read.source)
+
+
+def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]:
+    """Parts of a file that is read whole."""
+    place = {name: at for at, name in enumerate(read.columns)}
+    order = [place[name] for name in final.numeric]
     for start in range(0, read.values.shape[0], rows_at_once):
         part = slice(start, start + rows_at_once)
         values = (read.values[part].toarray() if sparse.issparse(read.values) else read.values[part])[:, order]
@@ -107,7 +125,7 @@ def _tables_of_arff(final: FinalModel, source: Path, rows_at_once: int) -> Itera
             values = np.where(float(final.missing_value) == values, np.nan, values)
         text = {name: cells[part] for name, cells in read.text.items()}
         text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text}
-        yield Table(columns=final.numeric, values=values, source=source.name, text=text)
+        yield Table(columns=final.numeric, values=values, source=read.source, text=text)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
