@@ -1,18 +1,26 @@
 """Readers: what they take, and that everything else ends in one sentence with file, column and row."""
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import pickle
+import re
 import subprocess
 import sys
+import unicodedata
 import zipfile
 from pathlib import Path
 
+import arff
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 import rdata
 import scipy.io
+import scipy.io.arff
 import xarray
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -318,6 +326,146 @@ class TestARFF:
     )
     def test_not_an_arff(self, write, content, fault):
         assert fault in message_of(formats.read_arff, write("a.arff", content))
+
+
+def as_zip(content):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("data/a.arff", content)
+    return stream.getvalue()
+
+
+class TestDialectsOfARFF:
+    """Files as Weka, MULAN, MEKA, R, Orange and people write them."""
+
+    @pytest.mark.parametrize("declared", ["FALSE,TRUE", "no,yes", "yes,no", "True, False", "'no', \"yes\"", "0, TRUE"])
+    def test_words_are_numbers(self, write, declared):
+        header = f"@relation r\n@attribute x real\n@attribute y {{{declared}}}\n@data\n"
+        low, high = sorted((value.strip(" '\"") for value in declared.split(",")), key="YESTRUE".find)
+        low, high = (low, high) if low.casefold() in ("0", "no", "false") else (high, low)
+        table = formats.read_arff(write("a.arff", header + f"1,{low}\n2,'{high}'\n3,{high.upper()}\n4,0\n"))
+        assert table.values[:, 1].tolist() == [0, 1, 1, 0]
+
+    @pytest.mark.parametrize(
+        ("declared", "row", "values"),
+        [
+            ("FALSE,TRUE", "1 TRUE", [[0, 1], [5, 0]]),
+            ("no,yes", "1 yes", [[0, 1], [5, 0]]),
+            ("yes,no", "1 no", [[0, 0], [5, 1]]),
+            ("'TRUE','FALSE'", "1 'FALSE'", [[0, 0], [5, 1]]),
+        ],
+    )
+    def test_sparse_rows_leave_out_the_first_word(self, write, declared, row, values):
+        header = f"@relation r\n@attribute x real\n@attribute y {{{declared}}}\n@data\n"
+        table = formats.read_arff(write("a.arff", header + f"{{{row}}}\n{{0 5}}\n"))
+        assert sparse.issparse(table.values) and table.values.toarray().tolist() == values
+
+    @pytest.mark.parametrize(
+        ("line", "name"),
+        [
+            ("@attribute c1{0,1}", "c1"),
+            ("@ATTRIBUTE c1{ 0, 1 }", "c1"),
+            ("@Attribute 'c 1'{0,1}", "c 1"),
+            ('@attribute\t"c 1"\t{0,1}', "c 1"),
+            ("@attribute\tc1 \t {0,1}\t% a comment", "c1"),
+            ("@attribute c1{0,1}% a comment", "c1"),
+            ("  @attribute c1 {'0','1'}  ", "c1"),
+            ("@attribute a{b} {0,1}", "a{b}"),
+            ("@attribute c1 integer % {0,1}", "c1"),
+            ("@attribute c%1 NUMERIC", "c%1"),
+            ("@attribute 'c % 1' Real", "c % 1"),
+            ("@attribute 'c\\'1' real", "c'1"),
+        ],
+    )
+    def test_declarations(self, write, line, name):
+        table = formats.read_arff(write("a.arff", f"@RELATION r % note\n{line}\n@Data % note\n0\n1\n"))
+        assert table.columns == (name,) and table.values.ravel().tolist() == [0, 1]
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            "1,'a b',0\n2,c,1\n",
+            "1\t'a b'\t0\n2\tc\t1\n",
+            "1,\t'a b'\t,0 \t\n2 ,\tc\t,\t1\n",
+            "1,'a b',0 % a 'note'\n% 5,c,1\n  %\n2,c,1\t%\n",
+        ],
+    )
+    def test_tabs_and_comments_in_rows(self, write, rows):
+        header = "@relation r\n@attribute x real\n@attribute k {'a b',c}\n@attribute y {0,1}\n@data\n"
+        table = formats.read_arff(write("a.arff", header + rows), text_columns=["k"])
+        assert table.values.tolist() == [[1, 0], [2, 1]] and table.text["k"].tolist() == ["a b", "c"]
+
+    def test_quotes_keep_tabs_percent_signs_and_commas(self, write):
+        header = "@relation r\n@attribute x real\n@attribute k string\n@data\n"
+        path = write("a.arff", header + "1\t'a\tb, 5 % c'\n2,\"it's % d\"\n")
+        assert formats.read_arff(path, text_columns=["k"]).text["k"].tolist() == ["a\tb, 5 % c", "it's % d"]
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress, as_zip])
+    def test_encodings_and_compression(self, write, encoding, pack):
+        text = "@relation r\n@attribute größe real\n@attribute k {süß,'für dich'}\n@data\n1,süß\n2,'für dich'\n"
+        table = formats.read_arff(write("a.arff", pack(text.encode(encoding))), text_columns=["k"])
+        assert table.columns == ("größe",) and table.text["k"].tolist() == ["süß", "für dich"]
+
+    @settings(
+        max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(data=st.data())
+    def test_files_of_liac_arff_give_the_same_table(self, tmp_path, data):
+        texts = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]) | st.just("\t"), min_size=1)
+        plain = texts.map(lambda text: re.sub(r"['\"\\\\\t]", "", text).strip()).filter(
+            bool
+        )  # it does not escape names
+        names = data.draw(st.lists(plain, min_size=3, max_size=3, unique_by=normal))
+        words = data.draw(st.sampled_from([["FALSE", "TRUE"], ["no", "yes"], ["yes", "no"], ["0", "1"]]))
+        kinds = data.draw(st.lists(texts.map(str.strip).filter(bool), min_size=2, max_size=4, unique=True))
+        n_rows = data.draw(st.integers(1, 5))
+        numbers = data.draw(
+            st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=n_rows, max_size=n_rows)
+        )
+        chosen = data.draw(st.lists(st.sampled_from(words), min_size=n_rows, max_size=n_rows))
+        cells = data.draw(st.lists(st.sampled_from(kinds), min_size=n_rows, max_size=n_rows))
+        attributes = [*zip(names, ["REAL", words, kinds], strict=True)]
+        document = {"relation": "made", "attributes": attributes, "data": [*zip(numbers, chosen, cells, strict=True)]}
+        path = tmp_path / "a.arff"
+        path.write_text(arff.dumps(document), encoding="utf-8")
+        try:
+            table = formats.read_arff(path, text_columns=[normal(names[2])])
+        except DataError as error:
+            assert "\n" not in str(error)
+            return
+        assert table.header == tuple(map(normal, names))
+        expected = [[number, word in ("TRUE", "yes", "1")] for number, word in zip(numbers, chosen, strict=True)]
+        np.testing.assert_array_equal(table.values, np.array(expected, dtype=float))
+        assert table.text[normal(names[2])].tolist() == cells
+
+    @settings(
+        max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(data=st.data())
+    def test_what_scipy_reads_is_read_to_the_same_numbers(self, tmp_path, data):
+        space = st.sampled_from(["", " ", "  "])
+        keyword = st.sampled_from([str.lower, str.upper, str.title])
+        lines = [data.draw(keyword)("@relation") + " r", "% a comment", ""]
+        for name in "xy":
+            kind = data.draw(keyword)(data.draw(st.sampled_from(["numeric", "real", "integer"])))
+            lines.append(f"{data.draw(keyword)('@attribute')} {data.draw(space)}{name}  {kind}{data.draw(space)}")
+        lines.append(f"@attribute k {{0,{data.draw(space)}1}}")
+        lines.append(data.draw(keyword)("@data"))
+        n_rows = data.draw(st.integers(1, 5))
+        for _ in range(n_rows):
+            numbers = [repr(data.draw(st.floats(-1e9, 1e9))) for _ in "xy"]
+            padded = [f"{data.draw(space)}{cell}{data.draw(space)}" for cell in numbers]
+            lines.append(",".join([*padded, data.draw(st.sampled_from("01"))]))
+        path = tmp_path / "a.arff"
+        path.write_text("\n".join(lines) + "\n")
+        theirs, _ = scipy.io.arff.loadarff(path)
+        expected = np.array([[float(cell) for cell in row] for row in theirs])
+        np.testing.assert_array_equal(formats.read_arff(path).values, expected)
+
+
+def normal(name):
+    return unicodedata.normalize("NFC", name)
 
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE labels [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
