@@ -213,7 +213,18 @@ def own_files(wildcards):
 
     With their whole paths, as to others a module's prefix would be added, below which they are not looked for.
     """
-    return [os.path.abspath(path) for path in CATALOG[wildcards.dataset].own_files]
+    paths = map(os.path.abspath, CATALOG[wildcards.dataset].own_files)
+    return [path for path in paths if "{" not in path]
+
+
+def versions_of_own_files(wildcards):
+    """Return the times and sizes of own files with braces in their paths, which Snakemake takes for wildcards.
+
+    A change of these files is noticed as a change of a parameter.
+    """
+    paths = map(os.path.abspath, CATALOG[wildcards.dataset].own_files)
+    found = [os.stat(path) for path in paths if "{" in path and os.path.exists(path)]
+    return [[each.st_mtime_ns, each.st_size] for each in found]
 
 
 def first_level_of(wildcards):

@@ -44,6 +44,7 @@ rule prepare_dataset:
     params:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
+        versions=versions_of_own_files,
     message:
         "Read {wildcards.dataset}"
     script:

@@ -1,5 +1,6 @@
 """A model goes home with its columns, and says of a file what it says of arrays, whatever the size of the parts."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -428,3 +429,63 @@ def test_new_numbers_are_read_as_they_are_written_or_refused(data, tmp_path):
         said, found = predicted(thousands)
         assert found is None and "looks like a thousands separator" in said
         assert said.splitlines()[-1].startswith('DataError: new.csv, data row 2 (line 3), column "a": the ')
+
+
+def own(path, **keys):
+    stanza = {"path": str(path), "format": "csv", "labels": {"prefix": "label_"}, **keys}
+    return prepare(load_catalog().with_own({"mine": stanza})["mine"])
+
+
+@pytest.mark.parametrize("forms", [("composed", "decomposed"), ("decomposed", "composed")])
+def test_names_are_the_same_in_any_unicode_form(forms, root, tmp_path):
+    learned, new = (root / "tests" / "cases" / f"{form}-names.csv" for form in forms)
+    fit_final(own(learned), "kNN", {}, seed=1).save(tmp_path)
+    final = load_final(tmp_path)
+    predicted = [tmp_path / "new.csv", tmp_path / "same.csv"]
+    assert [predict_file(final, file, target) for file, target in zip((new, learned), predicted, strict=True)] == [
+        90,
+        90,
+    ]
+    assert predicted[0].read_bytes() == predicted[1].read_bytes()
+    frame = pd.read_csv(new)
+    assert final.predict(frame)["posterior"].equals(final.predict(pd.read_csv(learned))["posterior"])
+    with pytest.raises(DataError, match="the table: column name 'Höhe' is used twice"):
+        final.predict(frame.assign(**{"Höhe": 1, "Ho\u0308he": 2}))
+
+
+def test_a_model_of_names_that_are_not_composed_is_read(root, tmp_path):
+    fit_final(own(root / "tests/cases/composed-names.csv"), "kNN", {}, seed=1).save(tmp_path)
+    path = tmp_path / "columns.json"
+    path.write_text(path.read_text("utf-8").replace("ö", "o\u0308"), encoding="utf-8")
+    assert load_final(tmp_path).features[0] == "Höhe"
+
+
+def test_categories_are_the_same_in_any_unicode_form(tmp_path):
+    rows = [f"{i},{'süß' if i % 3 else 'salzig'},{i % 2}\n" for i in range(30)]
+    (tmp_path / "mine.csv").write_text("x,kind,label_a\n" + "".join(rows), encoding="utf-8")
+    (tmp_path / "new.csv").write_text("x,kind\n1,su\u0308ß\n2,salzig\n", encoding="utf-8")
+    final = fit_final(own(tmp_path / "mine.csv", categorical="one-hot"), "kNN", {}, seed=1)
+    assert predict_file(final, tmp_path / "new.csv", tmp_path / "out.csv") == 2
+
+
+def test_svmlight_files_may_lack_features_that_are_zero(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(60, 5))
+    lines = [f"{row[0] % 2},{2 + row[1] % 2} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row) if v) for row in X]
+    (tmp_path / "mine.svm").write_text("\n".join(lines) + "\n")
+    final = fit_final(own(tmp_path / "mine.svm"), "kNN", {}, seed=1)
+    (tmp_path / "new.svm").write_text("1:2 2:1\n0 2:2\n3:1\n")
+    (tmp_path / "new.csv").write_text(",".join(final.features) + "\n2,1,0,0,0\n0,2,0,0,0\n0,0,1,0,0\n")
+    for kind in ("svm", "csv"):
+        assert predict_file(final, tmp_path / f"new.{kind}", tmp_path / f"{kind}.out") == 3
+    assert (tmp_path / "svm.out").read_bytes() == (tmp_path / "csv.out").read_bytes()
+
+
+def test_packed_arff_files_are_predicted(final, table, tmp_path):
+    header = "".join(f"@attribute {name}{' string' if name in ('note', 'sample') else ' real'}\n" for name in table)
+    rows = table.assign(note="'any'").to_csv(index=False, header=False)
+    (tmp_path / "new.arff").write_bytes(gzip.compress(f"@relation r\n{header}@data\n{rows}".encode()))
+    written(table, tmp_path / "new.csv")
+    for kind in ("arff", "csv"):
+        assert predict_file(final, tmp_path / f"new.{kind}", tmp_path / f"{kind}.out") == 23
+    assert (tmp_path / "arff.out").read_bytes() == (tmp_path / "csv.out").read_bytes()

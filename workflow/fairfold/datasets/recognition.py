@@ -32,7 +32,6 @@ _WORKBOOK = "is {}; save its sheet as CSV in UTF-8."
 # Of zip files: beginning of a name that is in it -> what it is.
 _ZIPPED = {"xl/": _WORKBOOK.format("an Excel workbook"), "content.xml": _WORKBOOK.format("an OpenDocument workbook")}
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_BEGINNING = 1 << 16  # bytes
 _MOST_CELLS = 100  # whose quotes are looked up in the text
 _OF_ODD_QUOTES = 0.9  # weight of rows with quotes in cells that are not quoted
 _OF_TEXT = 0.1  # weight of a cell without a type, against 1 of one with a type
