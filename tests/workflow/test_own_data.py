@@ -4,6 +4,8 @@ import datetime
 import html
 import re
 import shutil
+import subprocess
+import sys
 
 import messy_table
 import numpy as np
@@ -523,3 +525,18 @@ def test_a_mistaken_date_ends_the_run_before_training(study):
     output = told(study(own(dates="day", hold_out={"n_splits": 2})), table)
     assert "DataError: mine.csv, data row 1, column 'day' (dates): found '1.1.2021'; a date is written as" in output
     assert "(Rule: split_dataset)" not in output
+
+
+@pytest.mark.parametrize("folder", ["a{b}c {dataset}", "-dash 'n' 5 % #ü"])
+def test_odd_names_of_files_and_folders(tmp_path, folder):
+    """Braces are wildcards to Snakemake, and a dash begins an option."""
+    place = tmp_path / folder
+    place.mkdir()
+    command = [sys.executable, "-m", "fairfold", "study", f"./{folder}/-my{{data}}.csv", "--labels", "label_"]
+    command += ["-d", f"./{folder}/out", "--cores", "1", "--snakemake", "results/tables/datasets.csv"]
+    for n_samples in (60, 70):  # a change of the file is noticed
+        plants(n_samples).to_csv(place / "-my{data}.csv", index=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = pd.read_csv(place / "out/results/tables/datasets.csv")
+        assert found[["dataset", "n_samples"]].to_numpy().tolist() == [["my-data", n_samples]]

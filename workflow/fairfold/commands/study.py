@@ -95,10 +95,10 @@ def run(options: argparse.Namespace) -> None:
     environment = {**os.environ, **({} if options.snakemake else _announce(options, folder, configuration))}
     # targets first, as some of Snakemake's options take all words up to the next option
     command = [sys.executable, "-m", "snakemake", *["all", "final"] * options.final, *options.snakemake]
-    command += ["--snakefile", str(SNAKEFILE), "--directory", str(folder), "--cores", options.cores]
+    command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
     command += ["--dry-run"] * options.dry_run
     if options.table is not None:
-        command += ["--configfile", str(_write(configuration, folder))]
+        command.append(f"--configfile={_write(configuration, folder)}")
     _run_to_its_end(command, environment)
     if not options.dry_run:
         _tell(options, folder)

@@ -337,6 +337,7 @@ def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table
     path, id_column = Path(entry.labels["table"]), entry.id_column
     read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
     given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
+    _check_binary(np.nan_to_num(given.values), given.columns, given.source)  # here, where rows are those of the file
     ids, label_ids = (
         np.array([composed(name) for name in identifiers(entry, each)], dtype=str) for each in (table, given)
     )
