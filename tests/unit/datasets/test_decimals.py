@@ -52,6 +52,18 @@ def test_numbers_are_read_as_their_column_shows(tmp_path, separator, cells, numb
     assert found.values[:, 0].tolist() == numbers
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_points_between_commas_that_fit_thousands_are_read_with_a_warning(tmp_path, caplog, quote):
+    columns = ["x", f"{quote}1.392{quote}", "808", "12.345"], ["y", "1.5", "808", "2.125"], ["z", "1.392", "0", "2.5"]
+    found = read(tmp_path, table(",", *columns))
+    assert found.values[:, 0].tolist() == [1.392, 808, 12.345]
+    warnings = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+    assert warnings == [
+        f'warning: {tmp_path / "mine"}, data row 1 (line 2), column "x": "1.392" is read as 1.392. '
+        "If its point separates thousands, write 1392."
+    ]
+
+
 def test_another_column_shows_what_an_ambiguous_one_means(tmp_path):
     found = read(tmp_path, table(";", ["x", "1,392", "2,345", "3,125"], ["y", "0,5", "1", "2,25"]))
     assert found.values.tolist() == [[1.392, 0.5], [2.345, 1], [3.125, 2.25]]

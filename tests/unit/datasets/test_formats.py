@@ -177,7 +177,16 @@ class TestCSV:
         assert "column name 'x' is used twice, at positions 1 and 3" in message
 
     def test_nameless_column(self, write):
-        assert "column 1 of the header has no name" in message_of(formats.read_csv, write("a.csv", ",x\n0,1\n"))
+        assert "column 2 of the header has no name" in message_of(formats.read_csv, write("a.csv", "x,\n0,1\n"))
+
+    @pytest.mark.parametrize("text", [",x,label_a\n0,1.5,0\n1,2.5,1\n", '"";"x";"label_a"\n"r 1";1,5;0\n"r 2";2,5;1\n'])
+    def test_a_first_column_without_a_name_has_row_names(self, write, text, caplog):
+        """R and pandas write them by default."""
+        with caplog.at_level("INFO", "fairfold.datasets"):
+            table = formats.read_csv(write("a.csv", text))
+        assert table.columns == ("x", "label_a") and table.ignored == ("(row names)",)
+        assert table.values.tolist() == [[1.5, 0], [2.5, 1]]
+        assert "column 1 has no name. It is read as row names and left out." in caplog.text
 
     @pytest.mark.parametrize(
         ("content", "fault"),

@@ -24,6 +24,8 @@ _ROLES = {
     "dates": "the date",
 }
 
+ROW_NAMES = "(row names)"
+"""Name of a first column without a name, in which R and pandas write the names or numbers of rows."""
 
 # Whole names, in the form of plain_name().
 _FLAG = r"((is|in)_?)?({})(_?(set|part|split|sample|flag|indicator))?"
@@ -57,7 +59,7 @@ def part_of_name(name: str) -> Literal["train", "test"] | None:
 
 
 def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:
-    """The columns that ``ignore`` names, in the order of the file.
+    """Find the columns that ``ignore`` names, in the order of the file. ``ROW_NAMES`` are always among them.
 
     Parameters
     ----------
@@ -70,7 +72,7 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
     DataError
         When a name or pattern fits no column.
     """
-    found: set[str] = set()
+    found = {ROW_NAMES} & set(columns)
     for pattern in map(composed, patterns):
         matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if _is_pattern(pattern) else ())
         if not matches and _is_pattern(pattern):

@@ -176,6 +176,10 @@ class Decimals(NamedTuple):
         """Log how the numbers of a file are read."""
         such_as = f', such as "{self.example[0]}" in column {quoted(self.example[1])}' if self.example else ""
         logger.info("%s: numbers are read with decimal %ss%s.", path, MARKS[self.mark], such_as)
+        self.warn(path)
+
+    def warn(self, path: Path) -> None:
+        """Log the doubts."""
         for doubt in self.doubts[:_MOST_DOUBTS]:
             logger.warning("warning: %s", doubt)
         if len(self.doubts) > _MOST_DOUBTS:
@@ -269,7 +273,7 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
         _refuse_unclear(unclear, mark, by_format=by_format, learned=learned)
     if mark == "," and examples and all(one.has_codes_only for one in found):
         return Decimals(mark, examples[0], tuple(_code(one) for one in found if mark in one.decimal))
-    doubtful = changed if by_format else [one for one in unclear if not examples or one.fits_thousands(mark)]
+    doubtful = [one for one in unclear if one in changed or one.fits_thousands(mark) or not (examples or by_format)]
     return Decimals(mark, examples[0] if examples else None, tuple(_doubt(one, mark) for one in doubtful))
 
 

@@ -15,6 +15,7 @@ import faulthandler
 import functools
 import io
 import itertools
+import logging
 import math
 import multiprocessing
 import os
@@ -33,12 +34,14 @@ from scipy import sparse
 
 from fairfold.arrays import GAPS
 from fairfold.datasets.bulk import MOST_EXACT, Bulk, read_bulk
-from fairfold.datasets.columns import ignored_columns
+from fairfold.datasets.columns import ROW_NAMES, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import Row, TableFile, read_text
 from fairfold.datasets.truths import TRUTHS
 from fairfold.errors import DataError, unknown_name
+
+logger = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
 
@@ -136,9 +139,13 @@ def read_csv(
     decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header=header)
     layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
     found = _read_bulk(file, line if header else 0, layout) or _read_rows(path, rows, layout)
+    values = np.asarray(found.numbers).reshape(found.n_rows, len(layout.numeric))  # no copy
+    _warn_of_points(file, layout, values, header=header)
+    if ROW_NAMES in columns:
+        logger.info("%s: column 1 has no name. It is read as row names and left out.", path)
     return Table(
         columns=tuple(columns[at] for at in layout.numeric),
-        values=np.asarray(found.numbers).reshape(found.n_rows, len(layout.numeric)),  # no copy
+        values=values,
         source=path.name,
         text={columns[at]: np.array(classes) for at, classes in found.texts.items()},
         ignored=tuple(left_out),
@@ -165,6 +172,28 @@ def _decimals(
         decimals = decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
     decimals.log(file.path)
     return decimals
+
+
+def _warn_of_points(file: TableFile, layout: _Layout, values: np.ndarray, *, header: bool) -> None:
+    """Warn of columns between commas in which all points may separate thousands, as in `1.392` beside `808`."""
+    if file.text is None or not file.text.has_decimal_points:
+        return
+    columns = {
+        at: layout.columns[at] for at, column in zip(layout.numeric, values.T, strict=True) if _may_group(column)
+    }
+    if columns:
+        rows = itertools.islice(file.rows(), int(header), None)
+        decide(gather(rows, columns, file.path, layout.missing), file.path, ",").warn(file.path)
+
+
+def _may_group(column: np.ndarray) -> bool:
+    """Whether numbers may all be below a million with points between thousands."""
+    known = np.abs(column[np.isfinite(column)])
+    if not known.size or known.max() >= 1000:
+        return False
+    is_whole = known == np.trunc(known)
+    broken = known[~is_whole]
+    return bool(broken.size and known[is_whole].any() and broken.min() >= 1 and (broken == broken.round(3)).all())
 
 
 class _Layout(NamedTuple):
@@ -333,10 +362,12 @@ def _table_of(
 
 def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
     columns = [composed(cell.strip()) for cell in cells]
+    if columns[0] == "" and len(columns) > 1:
+        columns[0] = ROW_NAMES
     if "" in columns:
         raise DataError(
-            f"{path}, line {line}: column {columns.index('') + 1} of the header has no name; name it, "
-            "or write the file without a column of row numbers."
+            f"{path}, line {line}: column {columns.index('') + 1} of the header has no name. "
+            "Name it, or remove the column."
         )
     check_unique(columns, path)
     return columns
