@@ -247,7 +247,26 @@ def test_training_and_test_sets_have_their_sizes(make):
     assert sorted([*train, *test]) == list(range(len(Y)))
     # The labels of the methods that move rows freely may pull the size a little: 5 % of the rows.
     assert abs(len(test) - 0.3 * len(Y)) <= 0.05 * len(Y)
-    assert np.abs(Y[test].sum(axis=0) - 0.3 * Y.sum(axis=0)).max() < 0.15 * len(Y)
+
+
+def deviations_of_shares(name, Y, test_size):
+    """Relative deviation of each label's share in the test part from the target."""
+    splitter, settings = SPLITTERS[name]
+    _, test = splitter(random_state=0, **settings).train_test(Y, test_size)
+    return np.abs(Y[test].sum(axis=0) / Y.sum(axis=0) / test_size - 1)
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+@pytest.mark.parametrize("test_size", [0.1, 0.2, 0.3])
+def test_test_parts_have_their_share_of_each_label(name, test_size):
+    Y = some_labels(n=800)
+    found, positives = deviations_of_shares(name, Y, test_size), Y.sum(axis=0)
+    # A random part has a hypergeometric share, whose standard deviation is below this binomial one. No splitter should
+    # be further from the target than chance: 4 of these for each of 10 labels are exceeded once in 1,600 parts.
+    chance = np.sqrt((1 - test_size) / (test_size * positives))
+    assert (found < 4 * chance).all()
+    if name in BALANCING:  # half of the mean deviation of a random part, 0.8 standard deviations
+        assert found.mean() < 0.4 * chance.mean()
 
 
 @pytest.mark.parametrize("name", EXACT_SIZES)

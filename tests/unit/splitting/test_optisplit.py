@@ -18,14 +18,16 @@ def some_labels(seed, n=80, q=12, low=0.05, high=0.45):
     return Y
 
 
-def losses_from_scratch(Y, fold_of, k, objective):
+def losses_from_scratch(Y, fold_of, k, objective, proportions=None):
+    """Plain references of the kernels; ``proportions`` by default equal."""
+    shares = np.full(k, 1 / k) if proportions is None else proportions
     counts = np.array([Y[fold_of == j].sum(axis=0) for j in range(k)])
     sizes = np.array([(fold_of == j).sum() for j in range(k)])
     positives = counts.sum(axis=0)
     if objective == "rld":
         return np.abs(1 - counts / (positives * (sizes / len(Y))[:, None])).mean(axis=0)
     if objective == "dcp":
-        return (counts / positives).max(axis=0) - 1 / k
+        return (counts / positives - shares[:, None]).max(axis=0)
     return np.abs(counts / (sizes[:, None] - counts) - positives / (len(Y) - positives)).mean(axis=0)
 
 
@@ -156,14 +158,46 @@ def test_any_loss_per_label_can_be_minimised():
     Y = some_labels(4)
     start = RandomSplit(4, random_state=0).assign(Y)
 
-    def only_label_2(counts, fold_sizes):
+    def only_label_2(counts, fold_sizes, proportions):
         assert counts.shape == (4, Y.shape[1])
         assert fold_sizes.sum() == len(Y)
+        assert proportions.tolist() == [0.25] * 4
         spread = counts.max(axis=0) - counts.min(axis=0)
         return np.where(np.arange(Y.shape[1]) == 2, spread, 0.0)
 
     folds = OptiSplit(4, objective=only_label_2, initial_folds=start).assign(Y)
     assert np.ptp(np.bincount(folds, weights=Y[:, 2])) <= 1
+
+
+@pytest.mark.parametrize("objective", module.OBJECTIVES)
+@pytest.mark.parametrize("shares", [(0.8, 0.2), (0.9, 0.1), (0.5, 0.3, 0.2), (0.25,) * 4])
+def test_kernels_equal_plain_references_for_any_target(objective, shares):
+    Y, rng = some_labels(6), np.random.default_rng(0)
+    fold_of, shares = rng.choice(len(shares), len(Y), p=shares), np.array(shares)
+    counts = np.array([Y[fold_of == part].sum(axis=0) for part in range(len(shares))])
+    found = module.OBJECTIVES[objective](counts, np.bincount(fold_of), shares, Y.sum(axis=0))
+    # The kernels add up the folds in order and NumPy in pairs: a few units in the last place.
+    np.testing.assert_allclose(found, losses_from_scratch(Y, fold_of, len(shares), objective, shares), rtol=1e-13)
+
+
+@pytest.mark.parametrize("test_size", [0.1, 0.2, 0.3])
+def test_objectives_are_given_the_target_shares(test_size):
+    given = set()
+
+    def watched(counts, fold_sizes, proportions):
+        given.add(tuple(proportions))
+        return np.abs(counts - counts.sum(axis=0) * proportions[:, None]).sum(axis=0)
+
+    OptiSplit(objective=watched, random_state=0).train_test(some_labels(0), test_size)
+    assert given == {(1 - test_size, test_size)}
+
+
+@pytest.mark.parametrize(("n_positives", "expected"), [(4, 1), (5, 1), (6, 1), (7, 1), (8, 2), (2, 0), (3, 1)])
+def test_the_remainder_of_a_label_goes_where_rounding_loses_most(n_positives, expected):
+    held = np.array([n_positives, 0])
+    for to_first in (True, False):
+        surplus = module._surplus(held, np.array([0.8, 0.2]), to_first)
+        assert (held - surplus).tolist() == [n_positives - expected, expected]
 
 
 def test_objectives_are_improved():
@@ -177,6 +211,7 @@ def test_objectives_are_improved():
     ("settings", "message"),
     [
         ({"objective": "rLD"}, "did you mean 'rld'"),
+        ({"objective": lambda counts, fold_sizes: counts[0]}, r"does not accept three arguments\. Define it as"),
         ({"max_epochs": 0}, "max_epochs is 0"),
         ({"remainder": "last"}, "unknown remainder"),
         ({"initial_folds": [0, 1]}, "shape"),
@@ -200,7 +235,7 @@ def test_no_fold_is_emptied():
     for seed in range(20):
         folds = OptiSplit(5, random_state=seed).assign(Y)
         assert len(np.unique(folds)) == 5
-    assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]), np.array([2]))).all()
+    assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]), np.full(2, 0.5), np.array([2]))).all()
 
 
 @pytest.mark.parametrize("n_ranked", [1, 3, 10])

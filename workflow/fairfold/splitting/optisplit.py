@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from fairfold.splitting.iterative import IterativeStratification
 from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
-Objective = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Objective = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 _RANKED = 64  # labels that are sorted by loss at a time; most tries after a success need a few
 _MOST_INSERTED = 512  # for more, all are sorted
 _BEFORE = 32  # ranks by which those of the next losses begin earlier
@@ -42,9 +43,18 @@ class OptiSplit(FoldSplitter):
         Number of folds.
     random_state : int or None
         Seed; ``None`` draws a fresh one at each call.
-    objective : {"rld", "dcp", "ld"} or callable
-        Loss per label. A callable takes the positives of each label in each fold, shape (n_splits, n_labels), and the
-        fold sizes, shape (n_splits,), and returns the labels' losses, shape (n_labels,).
+    objective : {"rld", "dcp", "ld"} or callable, default="rld"
+        Loss of each label. A callable ``objective(counts, fold_sizes, proportions) -> losses`` receives three arrays
+        and returns one:
+
+        - ``counts`` : ndarray of int64, shape (n_splits, n_labels). Positives of each label in each fold. For a label
+          that more than half of the rows have, its negatives.
+        - ``fold_sizes`` : ndarray of int64, shape (n_splits,). Rows in each fold.
+        - ``proportions`` : ndarray of float64, shape (n_splits,). Target share of each fold; the shares sum to 1.
+          They are equal in :meth:`assign` and ``[1 - test_size, test_size]`` in :meth:`train_test`.
+        - ``losses`` : ndarray of float64, shape (n_labels,). The search minimizes their sum.
+
+        The arrays must not be changed.
     max_epochs : int
         Epochs at most; an epoch that changes nothing is the last.
     initial_folds : array-like of int, shape (n_samples,), or None
@@ -66,6 +76,20 @@ class OptiSplit(FoldSplitter):
     with a standard deviation of .0028, and that start gives ours .0227; rows with as many labels each are given away in
     another order. A label without a positive in a fold counts there by Equation 3, 1, and in the published code
     by its negatives for each positive, divided by the rows of the fold.
+
+    Examples
+    --------
+    Minimize the largest deviation of a label's share from the target share:
+
+    >>> import numpy as np
+    >>> from fairfold.splitting import OptiSplit
+    >>> def worst_share(counts, fold_sizes, proportions):
+    ...     shares = counts / np.maximum(counts.sum(axis=0), 1)
+    ...     return np.abs(shares - proportions[:, np.newaxis]).max(axis=0)
+    >>> Y = np.eye(4, dtype=int)[np.arange(40) % 4]
+    >>> train, test = OptiSplit(objective=worst_share, random_state=0).train_test(Y, test_size=0.2)
+    >>> Y[test].sum(axis=0)
+    array([2, 2, 2, 2])
     """
 
     _: KW_ONLY
@@ -78,6 +102,8 @@ class OptiSplit(FoldSplitter):
         super()._check_parameters()
         if not callable(self.objective) and self.objective not in OBJECTIVES:
             raise SplitError(unknown_name("objective", self.objective, OBJECTIVES))
+        if callable(self.objective):
+            _check_signature(self.objective)
         if not isinstance(self.max_epochs, int | np.integer) or self.max_epochs < 1:
             raise SplitError(f"max_epochs is {self.max_epochs!r}: give a number of at least 1")
         if self.remainder not in REMAINDERS:
@@ -104,6 +130,18 @@ class OptiSplit(FoldSplitter):
             if not search.epoch():
                 break
         return search.fold_of
+
+
+def _check_signature(objective: Objective) -> None:
+    try:
+        inspect.signature(objective).bind("counts", "fold_sizes", "proportions")
+    except TypeError:
+        raise SplitError(
+            f"objective {getattr(objective, '__name__', objective)}{inspect.signature(objective)}: it does not accept "
+            "three arguments. Define it as objective(counts, fold_sizes, proportions)."
+        ) from None
+    except ValueError:  # A compiled function may not have a signature.
+        pass
 
 
 def minority_labels(labels: sp.csr_array) -> sp.csr_array:
@@ -143,7 +181,7 @@ class _Search:
         self._remainder_to_first = remainder_to_first
         self._counts = count_positives(labels, fold_of, len(proportions))
         self._fold_sizes = np.bincount(fold_of, minlength=len(proportions))
-        self._losses = objective(self._counts, self._fold_sizes)
+        self._losses = objective(self._counts, self._fold_sizes, proportions)
         self._loss = self._losses.sum()
         # Rows of each label in the order in which they are given away: fewest labels first.
         by_size = np.argsort(np.diff(labels.indptr), kind="stable")
@@ -173,7 +211,7 @@ class _Search:
             return False
         origin = self.fold_of[moved]
         self._move(moved, origin, to)
-        losses = self._objective(self._counts, self._fold_sizes)
+        losses = self._objective(self._counts, self._fold_sizes, self._proportions)
         loss = losses.sum()
         if loss < self._loss:
             self._losses, self._loss = losses, loss
@@ -255,8 +293,11 @@ def _labels_from(losses, near, most):  # noqa: ANN001, ANN202
 @njit()
 def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
     """By how many of a label's positives each fold exceeds its target."""
-    target = np.floor(held.sum() * proportions + 1e-9).astype(np.int64)
+    fair = held.sum() * proportions
+    target = np.floor(fair + 1e-9).astype(np.int64)
+    # The folds that lose most by rounding down get the remainder. Equal folds lose equally: remainder_to_first decides.
     first = np.arange(len(held)) if remainder_to_first else np.argsort(-held, kind="mergesort")
+    first = first[np.argsort(np.round(target - fair, 9)[first], kind="mergesort")]
     target[first[: held.sum() - target.sum()]] += 1
     return held - target
 
@@ -299,8 +340,13 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
 
 
 @njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
-def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """rLD of each label (Equation 3), 0 for labels without positives; infinite where a fold is empty."""
+def relative_label_losses(
+    counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
+) -> np.ndarray:
+    """Compute rLD of each label (Equation 3): 0 without positives, infinite where a fold is empty.
+
+    The equation divides by the fold's own size, so unequal ``proportions`` need no correction.
+    """
     n_rows = fold_sizes.sum()
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
@@ -315,21 +361,31 @@ def relative_label_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives:
 
 
 @njit(error_model="numpy")
-def class_proportion_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """DCP of each label (Equation 4), 0 for labels without positives."""
-    losses = np.zeros(counts.shape[1])
+def class_proportion_losses(
+    counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
+) -> np.ndarray:
+    """Compute DCP of each label: Equation 4 with each fold's target share in place of 1 / n_splits.
+
+    A label without positives has a loss of 0.
+    """
+    losses = np.full(counts.shape[1], -np.inf)
     for fold in range(len(fold_sizes)):
         held = counts[fold]
         for label in range(len(losses)):
-            losses[label] = max(losses[label], held[label] / max(positives[label], 1))
+            losses[label] = max(losses[label], held[label] / max(positives[label], 1) - proportions[fold])
     for label in range(len(losses)):
-        losses[label] = losses[label] - 1 / len(fold_sizes) if positives[label] > 0 else 0.0
+        losses[label] = losses[label] if positives[label] > 0 else 0.0
     return losses
 
 
 @njit()
-def label_losses(counts: np.ndarray, fold_sizes: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """LD of each label (Equation 1); folds of positives only count 0."""
+def label_losses(
+    counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
+) -> np.ndarray:
+    """Compute LD of each label (Equation 1); a fold without negatives adds 0.
+
+    The equation compares rates within folds, so unequal ``proportions`` need no correction.
+    """
     n_rows = fold_sizes.sum()
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
