@@ -1,5 +1,7 @@
 """What every splitter promises, whatever its method."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -239,6 +241,59 @@ def test_groups_stay_together(make):
     folds = make().assign(Y, groups)
     assert all(len(set(folds[groups == group])) == 1 for group in np.unique(groups))
     assert np.unique(folds).tolist() == [0, 1, 2, 3]
+
+
+GROUPS = {  # rows of each group
+    "five sites": [28, 26, 20, 12, 4],
+    "three sites": [30, 25, 7],
+    "two sites": [30, 9],
+    "one huge group": [180] + [2] * 10,
+    "small groups": [1, 2] * 100,
+    "mixed": [17, 3, 12, 9, 9, 5, 14, 2, 8, 11, 6, 1],
+}
+
+
+def labels_of_groups(groups, seed=0):
+    """Labels, of which the first is in one group only and the second in all rows of the largest."""
+    Y = (np.random.default_rng(seed).random((len(groups), 5)) < 0.3).astype(int)
+    Y[:, 0] = groups == groups[-1]
+    Y[:, 1] |= groups == groups[0]
+    return Y
+
+
+@pytest.mark.filterwarnings("ignore::fairfold.errors.UnevenFoldsWarning")
+@pytest.mark.parametrize("sizes", GROUPS.values(), ids=list(GROUPS))
+def test_groups_of_any_size_make_folds(make, sizes):
+    groups = np.repeat([f"site {number}" for number in range(len(sizes))], sizes)
+    Y = labels_of_groups(groups)
+    for n_splits in (2, 3, 5):
+        if n_splits > len(sizes):
+            with pytest.raises(SplitError, match=rf"Use n_splits={len(sizes)}\."):
+                make(n_splits).assign(Y, groups)
+            continue
+        folds = make(n_splits).assign(Y, groups)
+        assert len({*zip(groups, folds, strict=True)}) == len(sizes)
+        assert np.unique(folds).tolist() == list(range(n_splits))
+        for fold, (train, test) in enumerate(make(n_splits).split(Y, Y, groups)):
+            np.testing.assert_array_equal(test, np.flatnonzero(folds == fold))
+            np.testing.assert_array_equal(train, np.flatnonzero(folds != fold))
+    for test_size in (0.05, 0.2, 0.5):
+        train, test = make(2).train_test(Y, test_size, groups)
+        assert len(train) and len(test) and not {*groups[train]} & {*groups[test]}
+        assert sorted([*train, *test]) == list(range(len(Y)))
+
+
+@pytest.mark.filterwarnings("ignore::fairfold.errors.UnevenFoldsWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_folds_of_whole_groups_are_as_even_as_can_be(make, seed):
+    """Within the slack: a fold may be 5 % (or 1 row) above the fair size, which no split can be below in all folds."""
+    rng, n_splits = np.random.default_rng(seed), 2 + seed % 3
+    sizes = rng.integers(1, 40, 6)
+    groups = np.repeat(np.arange(6), sizes)
+    fair = len(groups) / n_splits
+    largest = [np.bincount(split, sizes).max() for split in itertools.product(range(n_splits), repeat=6)]
+    folds = make(n_splits).assign(labels_of_groups(groups), groups)
+    assert np.bincount(folds).max() <= max(min(largest), fair + max(1, 0.05 * fair))
 
 
 def test_training_and_test_sets_have_their_sizes(make):

@@ -30,6 +30,10 @@ class ModelError(StudyError, ValueError):
     """A model cannot be built or fitted as asked. A ``ValueError`` too, as scikit-learn's estimators raise."""
 
 
+class UnevenFoldsWarning(UserWarning):
+    """Groups that stay whole make folds of uneven size."""
+
+
 def first_sentence(error: Exception) -> str:
     """What another library says before it goes on with general advice, without a full stop."""
     return str(error).strip().split("\n")[0].rstrip(".:")

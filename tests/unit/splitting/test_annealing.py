@@ -8,8 +8,8 @@ import pytest
 from fairfold.datasets import prepare
 from fairfold.splitting import IterativeStratification, RandomSplit
 from fairfold.splitting.annealing import END_TEMPERATURE, IGNORED, _State, _temperature, _weigh_folds, anneal
-from fairfold.splitting.base import Rows, collapse_groups
-from fairfold.splitting.labels import check_labels, count_positives
+from fairfold.splitting.group_folds import collapse_groups, size_band
+from fairfold.splitting.labels import Rows, check_labels, count_positives
 from fairfold.splitting.measures import example_distribution, lower_bound, relative_label_distribution
 
 FIFTHS = np.full(5, 0.2)
@@ -25,7 +25,7 @@ def some_rows(seed=0, n=200, q=20):
 def grouped_rows(seed=0, n=300, q=15):
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, q)) < 0.2).astype(int)
-    rows, _ = collapse_groups(check_labels(Y), rng.integers(0, 60, n), FIFTHS)
+    rows, _, _ = collapse_groups(check_labels(Y), rng.integers(0, 60, n), 5)
     return rows, rng.permutation(np.arange(len(rows.weights)) % 5)
 
 
@@ -121,10 +121,11 @@ def test_rows_without_labels_stay():
 
 def test_groups_are_weighed_by_their_positives():
     rows, fold_of = grouped_rows()
-    folds = anneal(rows, fold_of, FIFTHS, np.random.default_rng(0), sweeps=200)
+    band = size_band(rows.weights, FIFTHS, 1, np.random.default_rng(0))
+    folds = anneal(rows, fold_of, FIFTHS, np.random.default_rng(0), sweeps=200, band=band)
     assert loss_from_scratch(rows, folds, 0) < loss_from_scratch(rows, fold_of, 0) / 2
     sizes = np.bincount(folds, rows.weights)
-    assert np.abs(sizes - 60).max() <= rows.weights.max() / 2
+    assert np.abs(sizes - 60).max() <= 3  # 5 % of a fair fold
 
 
 def test_time_limit_stops_it():

@@ -10,31 +10,27 @@ import pytest
 from fairfold.errors import ModelError, SplitError
 from fairfold.groups import group_codes
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
-from fairfold.splitting.base import collapse_groups
-from fairfold.splitting.labels import check_labels
 
 Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1]])
 
 
-def test_groups_become_rows_with_weights_and_amounts():
-    rows, row_of = collapse_groups(check_labels(Y), ["b", "a", "a", "b", "c", "c"], np.array([0.5, 0.5]))
-    assert row_of.tolist() == [1, 0, 0, 1, 2, 2]
-    assert rows.weights.tolist() == [2, 2, 2]
-    assert rows.labels.toarray().tolist() == [[True, True], [True, False], [False, True]]
-    assert rows.amounts.tolist() == [1, 2, 2, 1]
-
-
 @pytest.mark.parametrize(
-    ("groups", "message"),
+    ("groups", "n_splits", "message"),
     [
-        ([0, 1], "groups have shape"),
-        ([0, 0, 0, 0, 0, 0], "number of groups, here 1"),
-        ([0, 0, 0, 0, 0, 1], "group 0 has 5 rows, a fold only 3: balance is impossible; use fewer folds"),
+        ([0, 1], 2, "groups have shape"),
+        (["Oslo"] * 6, 2, r"^groups: all 6 rows are in group Oslo, which cannot be held out whole\. Give at least two"),
+        (list("aabbcc"), 5, r"^groups: 3 groups cannot fill 5 folds, .* Use n_splits=3\.$"),
+        (list("aaaabb"), 3, r"^groups: 2 groups cannot fill 3 folds, .* Use n_splits=2\.$"),
     ],
 )
-def test_groups_that_make_balance_impossible_are_refused(groups, message):
+def test_groups_that_cannot_fill_the_folds_are_refused(groups, n_splits, message):
     with pytest.raises(SplitError, match=message):
-        RandomSplit(2).assign(Y, groups)
+        RandomSplit(n_splits).assign(Y, groups)
+    with pytest.raises(SplitError, match=message):
+        next(RandomSplit(n_splits).split(Y, Y, groups))
+    if len(set(groups)) == 1:
+        with pytest.raises(SplitError, match=message):
+            RandomSplit().train_test(Y, 0.5, groups)
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,8 @@ def test_no_fold_is_emptied():
     for seed in range(20):
         folds = OptiSplit(5, random_state=seed).assign(Y)
         assert len(np.unique(folds)) == 5
-    assert np.isinf(module.relative_label_losses(np.array([[2], [0]]), np.array([3, 0]), np.full(2, 0.5), np.array([2]))).all()
+    empty = np.array([[2], [0]]), np.array([3, 0])
+    assert np.isinf(module.relative_label_losses(*empty, np.full(2, 0.5), np.array([2]))).all()
 
 
 @pytest.mark.parametrize("n_ranked", [1, 3, 10])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fairfold.splitting import RandomSplit
-from fairfold.splitting.random import spread
+from fairfold.splitting.spread import spread
 
 
 def test_sizes_differ_by_one_row_at_most_and_left_over_rows_fall_anywhere():

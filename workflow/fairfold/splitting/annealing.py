@@ -21,6 +21,7 @@ import time
 import numpy as np
 
 from fairfold.compiled import inner_njit, njit
+from fairfold.splitting.group_folds import SizeBand
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts
 
@@ -42,6 +43,7 @@ def anneal(
     sweeps: int | None = None,
     size_tolerance: float = 1,
     max_seconds: float | None = None,
+    band: SizeBand | None = None,
 ) -> np.ndarray:
     """The best folds met on the way, those given included, of all whose sizes lie within their band.
 
@@ -62,8 +64,11 @@ def anneal(
         How many samples a fold's size may differ from its fair size.
     max_seconds : float or None
         Time for all sweeps; where it is too short for them, the temperature falls faster.
+    band : SizeBand or None
+        Sizes that folds may have, in place of those by ``size_tolerance``. Its folds are returned where the search
+        finds none of such sizes.
     """
-    state = _State(rows, fold_of, proportions, size_tolerance)
+    state = _State(rows, fold_of, proportions, size_tolerance, band)
     state.keep_if_best()
     effort = (default_sweeps(rows.labels.nnz) if sweeps is None else sweeps) * rows.labels.nnz
     noise = rng.gumbel(size=NOISE_SIZE).astype(np.float32)
@@ -76,7 +81,9 @@ def anneal(
             progress = max(progress, (time.monotonic() - started) / max_seconds)
     while not state.sizes_fit() and state.size_weight < state.weights.sum():
         state.sweep(np.float32(0), noise, 0)
-    return state.fold_of if state.best is None else state.best
+    if state.best is None:
+        return state.fold_of if band is None else band.fold_of
+    return state.best
 
 
 def default_sweeps(n_positives: int) -> int:
@@ -99,7 +106,14 @@ class _State:
     that have one of them are visited.
     """
 
-    def __init__(self, rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, size_tolerance: float) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        fold_of: np.ndarray,
+        proportions: np.ndarray,
+        size_tolerance: float,
+        band: SizeBand | None = None,
+    ) -> None:
         self.fold_of = fold_of.copy()
         n_entries = label_sizes(rows.labels)
         positives = n_entries if rows.amounts is None else label_sizes(rows.labels, rows.amounts)
@@ -115,7 +129,7 @@ class _State:
         self._annealed = self._first(self._n_annealed, self._all)
         self._n_active = 0
         self._activate(len(weights))
-        self._set_sizes(rows, proportions, size_tolerance)
+        self._set_sizes(rows, proportions, size_tolerance, band)
         self.size_weight = np.float32(SIZE_WEIGHT * np.median(weights))
         best_sizes = best_counts(self.sizes.sum(keepdims=True), proportions)[:, 0]
         self._least_loss = float(weights @ np.abs(best_counts(positives, proportions).T - self._fair).sum(axis=1))
@@ -123,14 +137,16 @@ class _State:
         self.best: np.ndarray | None = None
         self._best_loss = np.inf
 
-    def _set_sizes(self, rows: Rows, proportions: np.ndarray, size_tolerance: float) -> None:
+    def _set_sizes(self, rows: Rows, proportions: np.ndarray, size_tolerance: float, band: SizeBand | None) -> None:
         """Fold sizes, and the band that they are to end in."""
-        tolerance = size_tolerance if rows.amounts is None else max(size_tolerance, rows.weights.max() / 2)
         self._row_weights = rows.weights
         self.sizes = np.bincount(self.fold_of, rows.weights, minlength=len(proportions))
         self._fair_sizes = proportions * rows.weights.sum()
-        self._smallest = np.minimum(np.ceil(self._fair_sizes - tolerance), np.floor(self._fair_sizes))
-        self._largest = np.maximum(np.floor(self._fair_sizes + tolerance), np.ceil(self._fair_sizes))
+        if band is not None:
+            self._smallest, self._largest = band.smallest, band.largest
+            return
+        self._smallest = np.minimum(np.ceil(self._fair_sizes - size_tolerance), np.floor(self._fair_sizes))
+        self._largest = np.maximum(np.floor(self._fair_sizes + size_tolerance), np.ceil(self._fair_sizes))
 
     def sweep(self, temperature: np.float32, noise: np.ndarray, noise_from: int) -> None:
         """Let every row choose its fold once; at temperature zero, sizes are drawn into their band and kept there."""

@@ -16,8 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError
-from fairfold.groups import numbered
 from fairfold.seeds import seed_sequence
+from fairfold.splitting.group_folds import (
+    SizeBand,
+    collapse_groups,
+    exchange_groups,
+    folds_of_large_groups,
+    size_band,
+    warn_of_sizes,
+)
 from fairfold.splitting.labels import Rows, labels_to_balance
 from fairfold.splitting.measures import check_n_splits
 
@@ -44,7 +51,8 @@ class FoldSplitter(ABC):
         ``fairfold.splitting.annealing.default_sweeps``; ten times more make the folds a little better.
     size_tolerance : float
         How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
-        rounded either way at least. With ``groups``, at least half of the largest group.
+        rounded either way at least. With ``groups``, at least 5 % of the fair size or half of the largest group,
+        whichever is less, and as much more as whole groups make necessary.
     max_seconds : float or None
         Time for the annealing, which is sped up to finish within it. The only parameter that makes results depend on
         the machine.
@@ -70,8 +78,9 @@ class FoldSplitter(ABC):
         Y : array-like or sparse matrix, shape (n_samples, n_labels)
             Labels, 0 or 1; never changed, never made dense. Where some are NaN, unmeasured, both the positives and the
             measured cells of a label are spread evenly.
-        groups : array-like, shape (n_samples,), optional
-            Samples with the same value stay in one fold.
+        groups : array-like of shape (n_samples,), default=None
+            Samples with the same value stay in one fold. Folds of whole groups are as even in size as the groups
+            allow; a group that is larger than a fold should be has a fold of its own.
 
         Returns
         -------
@@ -80,7 +89,12 @@ class FoldSplitter(ABC):
         Raises
         ------
         SplitError
-            For labels that are not 0, 1 or NaN, more folds than rows, or groups too large to balance.
+            For labels that are not 0, 1 or NaN, or more folds than rows or groups.
+
+        Warns
+        -----
+        UnevenFoldsWarning
+            If whole groups keep a fold more than 10 % from its fair size.
         """
         labels = labels_to_balance(Y)
         check_n_splits(self.n_splits, labels.shape[0])
@@ -199,49 +213,48 @@ class FoldSplitter(ABC):
         self._check_parameters()
         # Each use of chance has a stream of its own: a search driven by the numbers that made its start is biased.
         seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
-        partition_rng, anneal_rng = (
-            np.random.default_rng(seed_sequence(seed, type(self).__name__, use)) for use in ("partition", "anneal")
-        )
-        if groups is None:
-            rows, row_of = Rows(labels, np.ones(labels.shape[0], dtype=np.int64)), slice(None)
-        else:
-            rows, row_of = collapse_groups(labels, groups, proportions)
-        fold_of = self._partition(rows, proportions, partition_rng)
-        if self.refine or groups is not None:
-            from fairfold.splitting.annealing import anneal
+        rngs = {
+            use: np.random.default_rng(seed_sequence(seed, type(self).__name__, use))
+            for use in ("partition", "anneal", "sizes")
+        }
+        if groups is not None:
+            return self._assign_groups(labels, proportions, groups, rngs)
+        rows = Rows(labels, np.ones(labels.shape[0], dtype=np.int64))
+        fold_of = self._partition(rows, proportions, rngs["partition"])
+        return self._anneal(rows, fold_of, proportions, rngs["anneal"]) if self.refine else fold_of
 
-            fold_of = anneal(
-                rows,
-                fold_of,
-                proportions,
-                anneal_rng,
-                sweeps=self.sweeps,
-                size_tolerance=self.size_tolerance,
-                max_seconds=self.max_seconds,
-            )
+    def _assign_groups(
+        self,
+        labels: sp.csr_array,
+        proportions: np.ndarray,
+        groups: ArrayLike,
+        rngs: dict[str, np.random.Generator],
+    ) -> np.ndarray:
+        rows, row_of, names = collapse_groups(labels, groups, len(proportions))
+        fold_of = folds_of_large_groups(rows.weights, proportions)
+        others, folds = np.flatnonzero(fold_of < 0), np.setdiff1d(np.arange(len(proportions)), fold_of)
+        shares = proportions
+        if len(folds) < len(proportions):
+            shares = proportions[folds] / proportions[folds].sum()
+        part = rows if len(folds) == len(proportions) else rows.of(others)
+        band = size_band(part.weights, shares, self.size_tolerance, rngs["sizes"])
+        found = band.fold_of
+        if len(folds) > 1 and part.labels.nnz:
+            start = self._partition(part, shares, rngs["partition"])
+            found = exchange_groups(part, self._anneal(part, start, shares, rngs["anneal"], band), shares, band)
+        fold_of[others] = folds[found]
+        warn_of_sizes(fold_of, rows, names, proportions)
         return fold_of[row_of]
 
+    def _anneal(
+        self,
+        rows: Rows,
+        fold_of: np.ndarray,
+        proportions: np.ndarray,
+        rng: np.random.Generator,
+        band: SizeBand | None = None,
+    ) -> np.ndarray:
+        from fairfold.splitting.annealing import anneal
 
-def collapse_groups(labels: sp.csr_array, groups: ArrayLike, proportions: np.ndarray) -> tuple[Rows, np.ndarray]:
-    """One row per group, and the row of each sample.
-
-    Raises
-    ------
-    SplitError
-        If there are fewer groups than folds, or a group is larger than the largest fold should be.
-    """
-    n_samples = labels.shape[0]
-    names, row_of = numbered(groups, n_samples, SplitError)
-    check_n_splits(len(proportions), len(names), "groups")
-    weights = np.bincount(row_of)
-    room = int(np.ceil(proportions.max() * n_samples))
-    if weights.max() > room:
-        raise SplitError(
-            f"group {names[weights.argmax()]} has {weights.max()} rows, a fold only {room}: "
-            "balance is impossible; use fewer folds or split the group"
-        )
-    membership = sp.csr_array((np.ones(n_samples, dtype=np.int64), (row_of, np.arange(n_samples))))
-    positives = (membership @ labels.astype(np.int64)).tocsr()
-    positives.sort_indices()
-    occurs = sp.csr_array((np.ones(positives.nnz, dtype=bool), positives.indices, positives.indptr), positives.shape)
-    return Rows(occurs, weights.astype(np.int64), positives.data), row_of
+        effort = {"sweeps": self.sweeps, "size_tolerance": self.size_tolerance, "max_seconds": self.max_seconds}
+        return anneal(rows, fold_of, proportions, rng, band=band, **effort)

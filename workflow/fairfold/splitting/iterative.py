@@ -11,7 +11,7 @@ from fairfold.compiled import inner_njit, njit
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, count_positives
-from fairfold.splitting.random import spread
+from fairfold.splitting.spread import spread
 
 LABEL_ORDERS = ("rarest", "first-seen")
 

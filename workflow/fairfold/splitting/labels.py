@@ -23,6 +23,13 @@ class Rows(NamedTuple):
     weights: np.ndarray
     amounts: np.ndarray | None = None
 
+    def of(self, rows: np.ndarray) -> Rows:
+        """Return some of the rows, in this order."""
+        labels, amounts = self.labels, self.amounts
+        if amounts is not None:
+            amounts = sp.csr_array((amounts, labels.indices, labels.indptr), shape=labels.shape)[rows].data
+        return Rows(labels[rows], self.weights[rows], amounts)
+
 
 def check_labels(Y: Any) -> sp.csr_array:
     """Labels as a canonical boolean CSR array; the caller's matrix is not changed.

@@ -9,9 +9,9 @@ positives per negative have no value: that fold adds 0 to LD, as in the publishe
 
 Compare rLD only between splits with the same fold sizes. With other sizes it can fall below :func:`lower_bound`.
 
-``proportions`` gives the target share of each fold where the folds are meant to differ in size, as in
-``train_test``. ED and DCP measure the distance from this target. LD and rLD compare rates within folds, each fold by its
-own size, so that the target does not enter them.
+``proportions`` gives the target share of each fold where the folds are meant to differ in size, as in ``train_test``.
+ED and DCP measure the distance from this target. LD and rLD compare rates within folds, each fold by its own size, so
+that the target does not enter them.
 
 Unmeasured labels, NaN, take no part: the rows of a fold are for each label those where it is measured. A fold in which
 a label is measured nowhere counts as one without its positives.
@@ -255,12 +255,13 @@ def check_proportions(proportions: ArrayLike, n_splits: int) -> np.ndarray:
     return shares
 
 
-def check_n_splits(n_splits: int, n_rows: int, what: str = "rows") -> None:
-    """Raise a :class:`SplitError` unless ``n_splits`` is an integer from 2 to ``n_rows``."""
+def check_n_splits(n_splits: int, n_rows: int) -> int:
+    """Return ``n_splits``, or raise a :class:`SplitError` unless it is an integer from 2 to ``n_rows``."""
     if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
         raise SplitError(f"n_splits is {n_splits!r}: it must be an integer of at least 2")
     if not 2 <= n_splits <= n_rows:
-        raise SplitError(f"n_splits is {n_splits}: it must lie between 2 and the number of {what}, here {n_rows}")
+        raise SplitError(f"n_splits is {n_splits}: it must lie between 2 and the number of rows, here {n_rows}")
+    return n_splits
 
 
 def best_counts(positives: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:

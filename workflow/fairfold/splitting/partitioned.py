@@ -6,7 +6,7 @@ import numpy as np
 
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, label_sizes
-from fairfold.splitting.random import spread
+from fairfold.splitting.spread import spread
 from fairfold.ties import settled
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, label_sizes
-from fairfold.splitting.random import spread
+from fairfold.splitting.spread import spread
 
 # Rows with a label that lies on one side only are swapped more eagerly, as in the authors' implementation.
 URGENT_PROBABILITY, URGENT_DECAY = 0.25, 0.05

@@ -1,0 +1,283 @@
+"""Folds of whole groups: what splitters assign in place of samples, and the fold sizes that groups allow.
+
+A group that is larger than a fold should be has a fold of its own, and the other groups share the other folds. For the
+latter, a search over sizes alone finds how even the folds can be. This widens the band of sizes within which the labels
+are then balanced.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from fairfold.compiled import inner_njit, njit
+from fairfold.errors import SplitError, UnevenFoldsWarning, shortened
+from fairfold.groups import numbered
+from fairfold.splitting.labels import Rows
+from fairfold.splitting.measures import check_n_splits
+from fairfold.splitting.spread import spread
+
+SIZE_SLACK = 0.05
+"""Share of a fold's fair size by which it may differ so that its labels are more even. Half of the largest group is
+allowed instead where that is less."""
+
+MOST_EXCHANGED = 200
+"""Groups that :func:`exchange_groups` tries to swap, each with each other."""
+
+_MOST_NAMED = 3  # groups in a warning
+_SEARCH_STARTS = 64  # for a few groups; the search takes the square of their number
+_SEARCH_EFFORT = 1_000_000
+
+
+class SizeBand(NamedTuple):
+    """Sizes that folds of whole groups may have.
+
+    fold_of : ndarray of int64, shape (n_groups,); folds of such sizes, none of them empty.
+    smallest, largest : ndarrays, shape (n_splits,); least and greatest number of rows in each fold.
+    """
+
+    fold_of: np.ndarray
+    smallest: np.ndarray
+    largest: np.ndarray
+
+
+def collapse_groups(labels: sp.csr_array, groups: ArrayLike, n_splits: int) -> tuple[Rows, np.ndarray, np.ndarray]:
+    """Combine the samples of each group into one row.
+
+    Parameters
+    ----------
+    labels : csr_array of bool, shape (n_samples, n_labels)
+    groups : array-like of shape (n_samples,)
+        Group of each sample.
+    n_splits : int
+        Number of folds, which need a group each.
+
+    Returns
+    -------
+    rows : Rows
+        One row per group.
+    row_of : ndarray of int64, shape (n_samples,)
+        Row of each sample.
+    names : ndarray, shape (n_groups,)
+        Group of each row.
+
+    Raises
+    ------
+    SplitError
+        If there are fewer groups than folds, or samples without a group.
+    """
+    n_samples = labels.shape[0]
+    names, row_of = numbered(groups, n_samples, SplitError)
+    if len(names) == 1:
+        raise SplitError(
+            f"groups: all {n_samples} rows are in group {names[0]}, which cannot be held out whole. Give at least two "
+            "groups, or leave groups out."
+        )
+    if len(names) < check_n_splits(n_splits, n_samples):
+        raise SplitError(
+            f"groups: {len(names)} groups cannot fill {n_splits} folds, because a group stays in one fold. Use "
+            f"n_splits={len(names)}."
+        )
+    membership = sp.csr_array((np.ones(n_samples, dtype=np.int64), (row_of, np.arange(n_samples))))
+    positives = (membership @ labels.astype(np.int64)).tocsr()
+    positives.sort_indices()
+    occurs = sp.csr_array((np.ones(positives.nnz, dtype=bool), positives.indices, positives.indptr), positives.shape)
+    return Rows(occurs, np.bincount(row_of).astype(np.int64), positives.data), row_of, names
+
+
+def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.ndarray:
+    """Give each group that is larger than any remaining fold should be a fold of its own.
+
+    Parameters
+    ----------
+    weights : ndarray of int64, shape (n_groups,)
+        Rows in each group.
+    proportions : ndarray, shape (n_splits,)
+        Target share of each fold.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_groups,)
+        Fold of each large group, -1 for the other groups.
+    """
+    fold_of, shares = np.full(len(weights), -1, dtype=np.int64), proportions.copy()
+    for group in np.argsort(-weights, kind="stable"):
+        fair = weights[fold_of < 0].sum() * shares / shares.sum()
+        if np.count_nonzero(shares) == 1 or weights[group] <= np.ceil(fair.max() - 1e-9):
+            break
+        fold_of[group] = fair.argmax()
+        shares[fair.argmax()] = 0
+    return fold_of
+
+
+def size_band(
+    weights: np.ndarray, proportions: np.ndarray, size_tolerance: float, rng: np.random.Generator
+) -> SizeBand:
+    """Find the fold sizes that groups allow: near the fair ones, and as far from them as is necessary.
+
+    Parameters
+    ----------
+    weights : ndarray of int64, shape (n_groups,)
+        Rows in each group; no fewer groups than folds.
+    proportions : ndarray, shape (n_splits,)
+        Target share of each fold.
+    size_tolerance : float
+        Rows by which a fold may differ in any case.
+    rng : Generator
+        Source of the order of equal groups and of the starts of the search.
+    """
+    fair = weights.sum() * proportions
+    slack = np.maximum(size_tolerance, np.minimum(SIZE_SLACK * fair, weights.max() / 2))
+    best, best_sizes, least = np.empty(0, dtype=np.int64), fair, (np.inf, np.inf)
+    n_starts = int(np.clip(_SEARCH_EFFORT // len(weights) ** 2, 1, _SEARCH_STARTS))
+    for start in range(n_starts):
+        fold_of = rng.integers(len(fair), size=len(weights))
+        if start == 0:  # The largest first, each to the fold that lacks most rows.
+            fold_of = spread(np.full(len(weights), -1, dtype=np.int64), weights, proportions, rng)
+        _fill_empty_folds(weights, fold_of, len(fair))
+        _even_out(weights, fair, fold_of)
+        sizes = np.bincount(fold_of, weights, len(fair))
+        too_large, too_small = (max(np.max(sign * (sizes - fair) - slack), 0) for sign in (1, -1))
+        if (too_large, too_small) < least:
+            best, best_sizes, least = fold_of, sizes, (too_large, too_small)
+        if least == (0, 0):
+            break
+    # Folds with the same target are interchangeable.
+    same = proportions[:, np.newaxis] == proportions
+    smallest = np.minimum(np.minimum(np.ceil(fair - slack), np.floor(fair)), np.where(same, best_sizes, np.inf).min(1))
+    largest = np.maximum(np.maximum(np.floor(fair + slack), np.ceil(fair)), np.where(same, best_sizes, 0).max(1))
+    return SizeBand(best, np.maximum(smallest, 1), largest)
+
+
+def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, band: SizeBand) -> np.ndarray:
+    """Move and swap groups within the band of sizes as long as that spreads the labels more evenly.
+
+    Annealing moves one group at a time, which few or large groups leave no room for. Folds of more than
+    ``MOST_EXCHANGED`` groups are returned as they are.
+
+    Parameters
+    ----------
+    rows : Rows
+        One row per group.
+    fold_of : ndarray of int64, shape (n_groups,)
+        Folds to start from; not changed.
+    proportions : ndarray, shape (n_splits,)
+        Target share of each fold.
+    band : SizeBand
+        Sizes to keep.
+    """
+    if len(fold_of) > MOST_EXCHANGED:
+        return fold_of
+    amounts = sp.csr_array((rows.amounts, rows.labels.indices, rows.labels.indptr), rows.labels.shape).toarray()
+    amounts = amounts[:, amounts.any(axis=0)]
+    shares = amounts / amounts.sum(axis=0)  # so that all labels weigh the same
+    deviations = np.tile(-proportions[:, np.newaxis], shares.shape[1])
+    np.add.at(deviations, fold_of, shares)
+    fold_of, sizes = fold_of.copy(), np.bincount(fold_of, rows.weights, len(proportions))
+    _exchange(rows.weights, shares, deviations, sizes, band.smallest, band.largest, fold_of)
+    return fold_of
+
+
+def warn_of_sizes(fold_of: np.ndarray, rows: Rows, names: np.ndarray, proportions: np.ndarray) -> None:
+    """Issue an :class:`UnevenFoldsWarning` where groups keep a fold far from its fair size."""
+    sizes, fair = np.bincount(fold_of, rows.weights, len(proportions)), rows.weights.sum() * proportions
+    if (np.abs(sizes - fair) <= np.maximum(1, 2 * SIZE_SLACK * fair)).all():
+        return
+    largest = np.argsort(-rows.weights, kind="stable")
+    named = [f"{names[group]} ({rows.weights[group]} rows)" for group in largest[:_MOST_NAMED]]
+    found, wanted = (shortened([f"{size:.0f}" for size in each]) for each in (sizes, fair))
+    remedy = "Use fewer folds" if np.ptp(proportions) == 0 else "Choose another test_size"
+    warnings.warn(
+        f"groups: folds of whole groups have {found} rows instead of {wanted}. The largest groups are "
+        f"{', '.join(named)}. {remedy}, or divide large groups if their parts are independent.",
+        UnevenFoldsWarning,
+        stacklevel=4,
+    )
+
+
+@njit()
+def _fill_empty_folds(weights, fold_of, n_folds):  # noqa: ANN001, ANN202
+    """Move the smallest group of a fold that has several to each empty fold."""
+    n_groups = np.bincount(fold_of, minlength=n_folds)
+    for fold in range(n_folds):
+        if n_groups[fold] == 0:
+            smallest = -1
+            for group in range(len(weights)):
+                several = n_groups[fold_of[group]] > 1
+                if several and (smallest < 0 or weights[group] < weights[smallest]):
+                    smallest = group
+            n_groups[fold_of[smallest]] -= 1
+            n_groups[fold] += 1
+            fold_of[smallest] = fold
+
+
+@njit()
+def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
+    """Move and swap groups as long as that lowers the sum of squared differences from the fair sizes."""
+    n_folds = len(fair)
+    excess, n_groups = -fair, np.bincount(fold_of, minlength=n_folds)
+    for group in range(len(weights)):
+        excess[fold_of[group]] += weights[group]
+    changed = True
+    while changed:
+        changed = False
+        for group in range(len(weights)):
+            for other in range(len(weights) + n_folds):  # another group to swap with, or a fold to move to
+                home, is_swap = fold_of[group], other < len(weights)
+                to = fold_of[other] if is_swap else other - len(weights)
+                if to == home or (not is_swap and n_groups[home] == 1):
+                    continue
+                moved = weights[group] - (weights[other] if is_swap else 0)
+                # Half of the change of the sum of squares.
+                if moved * (excess[to] - excess[home] + moved) < -1e-6:
+                    excess[home] -= moved
+                    excess[to] += moved
+                    fold_of[group] = to
+                    if is_swap:
+                        fold_of[other] = home
+                    else:
+                        n_groups[home] -= 1
+                        n_groups[to] += 1
+                    changed = True
+
+
+@njit()
+def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  # noqa: ANN001, ANN202
+    n_folds = len(sizes)
+    nothing = np.zeros(shares.shape[1])
+    changed = True
+    while changed:
+        changed = False
+        for group in range(len(weights)):
+            for other in range(len(weights) + n_folds):  # another group to swap with, or a fold to move to
+                home, is_swap = fold_of[group], other < len(weights)
+                to = fold_of[other] if is_swap else other - len(weights)
+                moved = weights[group] - (weights[other] if is_swap else 0)
+                if to == home or not (smallest[home] <= sizes[home] - moved <= largest[home]):
+                    continue
+                if not (smallest[to] <= sizes[to] + moved <= largest[to]):
+                    continue
+                back = shares[other] if is_swap else nothing
+                if _change(shares[group], back, deviations[home], deviations[to]) < -1e-9:
+                    deviations[home] += back - shares[group]
+                    deviations[to] += shares[group] - back
+                    sizes[home] -= moved
+                    sizes[to] += moved
+                    fold_of[group] = to
+                    if is_swap:
+                        fold_of[other] = home
+                    changed = True
+
+
+@inner_njit()
+def _change(leaving, back, home, to):  # noqa: ANN001, ANN202
+    """Change of the sum of absolute deviations."""
+    change = 0.0
+    for label in range(len(leaving)):
+        moved = leaving[label] - back[label]
+        change += abs(home[label] - moved) - abs(home[label]) + abs(to[label] + moved) - abs(to[label])
+    return change
