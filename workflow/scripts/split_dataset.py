@@ -17,7 +17,7 @@ with logged(snakemake.log):
     if data.fold_of is not None and n_repeats == 1:
         folds, seconds = data.fold_of[np.newaxis], np.zeros(1)
     else:
-        options = {"seed": snakemake.params.seed, "names": ("folds", data.id), "groups": data.groups}
+        options = {"seed": snakemake.params.seed, "names": ("folds", data.id), "groups": data.named_groups}
         folds, seconds = repeated_splits(method, data.Y, int(snakemake.params.n_splits), n_repeats, **options)
     write_arrays(snakemake.output.folds, fold_of=folds)
     if snakemake.output.get("seconds"):

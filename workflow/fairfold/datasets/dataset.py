@@ -51,6 +51,7 @@ class Dataset:
     sample_ids : (n_samples,) str, all different, from the column ``left_out["id"]``; None without one.
     categories : what columns of text became features, the last ones; None without any.
     groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
+    group_names : what the column calls each group, sorted; empty where this is unknown.
     fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
         that is never tested. Or the period that tests it, by ``left_out["dates"]``; ``BEFORE``, -2, for the first
         samples. Or ``published_split``, where that is to be tested. None without any of these.
@@ -73,6 +74,7 @@ class Dataset:
     sample_ids: np.ndarray | None = None
     categories: Categories | None = None
     groups: np.ndarray | None = None
+    group_names: tuple[str, ...] = ()
     fold_of: np.ndarray | None = None
     published_split: np.ndarray | None = None
     weights: np.ndarray | None = None
@@ -99,6 +101,11 @@ class Dataset:
     def is_by_time(self) -> bool:
         """Whether folds are periods of time, each tested by what was learned before it."""
         return self.fold_of is not None and bool((self.fold_of == BEFORE).any())
+
+    @property
+    def named_groups(self) -> np.ndarray | None:
+        """Group of each sample by its name, for messages; numbers where names are unknown, None without groups."""
+        return np.array(self.group_names)[self.groups] if self.group_names else self.groups
 
     @property
     def label_density(self) -> float:
@@ -137,6 +144,7 @@ class Dataset:
             **_pack("Y", codes),
             **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
             **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
+            **({"group_names": np.array(self.group_names, dtype=str)} if self.group_names else {}),
             **_pack_categories(self.categories),
             **({"negatives": np.array(self.negatives)} if self.negatives == "confirmed" else {}),
             **_pack_hierarchy(self.hierarchy),
@@ -170,6 +178,7 @@ class Dataset:
             }
             parts = {"left_out": left_out, "categories": _unpack_categories(arrays)}
             parts |= {name: arrays.get(name) for name in _OF_SAMPLES} | {
+                "group_names": tuple(map(str, arrays.get("group_names", ()))),
                 "negatives": str(arrays.get("negatives", "unlabelled")),
                 "hierarchy": _unpack_hierarchy(arrays, len(names["label_names"])),
                 "missing_value": str(arrays["missing_value"]) if "missing_value" in arrays else None,
@@ -258,6 +267,8 @@ def _check_parts(data: Dataset) -> None:
         values = getattr(data, name)
         if values is not None and (values.dtype != np.int64 or values.shape != (n_samples,) or values.min() < least):
             raise ValueError(f"{name} are {values.dtype} of {values.shape}, for {n_samples} samples")
+    if data.group_names and (data.groups is None or len(data.group_names) <= data.groups.max()):
+        raise ValueError(f"{len(data.group_names)} names are given to groups")
     if data.weights is not None:
         check_weights(data.weights, n_samples, DataError)
     categories = data.categories.features if data.categories is not None else ()

@@ -63,7 +63,7 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     if entry.id_column is not None:
         parts["sample_ids"] = identifiers(entry, table)
     if entry.groups is not None:
-        parts["groups"] = _groups(entry.groups, table)
+        parts["groups"], parts["group_names"] = _groups(entry.groups, table)
     if entry.folds is not None:
         parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
     if entry.dates is not None:
@@ -117,14 +117,14 @@ def natural_order(names: np.ndarray) -> np.ndarray:
         return np.argsort(names, kind="stable")
 
 
-def _groups(column: str, table: Table) -> np.ndarray:
+def _groups(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:
     names, codes = np.unique([composed(name) for name in table.text[column]], return_inverse=True)
     if len(names) < 2:
         raise DataError(
-            f"{table.source}: column {column!r} (groups) holds {str(names[0])!r} in all rows; groups are held out "
-            "whole, so that two or more are needed."
+            f"{table.source}, column {column!r} (groups): all rows are in group {str(names[0])!r}, which cannot be "
+            "held out whole. Name a column with at least two groups, or leave the groups option out."
         )
-    return codes.astype(np.int64)
+    return codes.astype(np.int64), tuple(map(str, names))
 
 
 def _folds(column: str, table: Table, groups: np.ndarray | None) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import secrets
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -15,15 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fairfold.errors import SplitError
+from fairfold.errors import SplitError, UnevenFoldsWarning
 from fairfold.seeds import seed_sequence
 from fairfold.splitting.group_folds import (
     SizeBand,
     collapse_groups,
+    even_folds,
     exchange_groups,
-    folds_of_large_groups,
-    size_band,
-    warn_of_sizes,
+    uneven_sizes,
 )
 from fairfold.splitting.labels import Rows, labels_to_balance
 from fairfold.splitting.measures import check_n_splits
@@ -231,19 +231,16 @@ class FoldSplitter(ABC):
         rngs: dict[str, np.random.Generator],
     ) -> np.ndarray:
         rows, row_of, names = collapse_groups(labels, groups, len(proportions))
-        fold_of = folds_of_large_groups(rows.weights, proportions)
-        others, folds = np.flatnonzero(fold_of < 0), np.setdiff1d(np.arange(len(proportions)), fold_of)
-        shares = proportions
-        if len(folds) < len(proportions):
-            shares = proportions[folds] / proportions[folds].sum()
-        part = rows if len(folds) == len(proportions) else rows.of(others)
-        band = size_band(part.weights, shares, self.size_tolerance, rngs["sizes"])
-        found = band.fold_of
-        if len(folds) > 1 and part.labels.nnz:
+        even = even_folds(rows.weights, proportions, self.size_tolerance, rngs["sizes"])
+        fold_of, shares, band = even.fold_of, even.proportions, even.band
+        part = rows if len(even.free) == len(names) else rows.of(even.free)
+        if len(even.folds) > 1 and part.labels.nnz:
             start = self._partition(part, shares, rngs["partition"])
             found = exchange_groups(part, self._anneal(part, start, shares, rngs["anneal"], band), shares, band)
-        fold_of[others] = folds[found]
-        warn_of_sizes(fold_of, rows, names, proportions)
+            fold_of[even.free] = even.folds[found]
+        sizes = np.bincount(fold_of, rows.weights, len(proportions))
+        if (uneven := uneven_sizes(sizes, rows.weights, names, proportions)) is not None:
+            warnings.warn(f"groups: {uneven}", UnevenFoldsWarning, stacklevel=4)
         return fold_of[row_of]
 
     def _anneal(

@@ -7,7 +7,7 @@ are then balanced.
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fairfold.compiled import inner_njit, njit
-from fairfold.errors import SplitError, UnevenFoldsWarning, shortened
+from fairfold.errors import SplitError, shortened
 from fairfold.groups import numbered
 from fairfold.splitting.labels import Rows
 from fairfold.splitting.measures import check_n_splits
@@ -43,6 +43,23 @@ class SizeBand(NamedTuple):
     fold_of: np.ndarray
     smallest: np.ndarray
     largest: np.ndarray
+
+
+class EvenFolds(NamedTuple):
+    """Folds that are as even in size as groups allow, and what of them may change to balance labels.
+
+    fold_of : ndarray of int64, shape (n_groups,).
+    free : ndarray of int; groups without a fold of their own.
+    folds : ndarray of int; the folds that these share.
+    proportions : ndarray; target share of each of these folds.
+    band : SizeBand; sizes of these folds.
+    """
+
+    fold_of: np.ndarray
+    free: np.ndarray
+    folds: np.ndarray
+    proportions: np.ndarray
+    band: SizeBand
 
 
 def collapse_groups(labels: sp.csr_array, groups: ArrayLike, n_splits: int) -> tuple[Rows, np.ndarray, np.ndarray]:
@@ -114,6 +131,29 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
     return fold_of
 
 
+def even_folds(
+    weights: np.ndarray,
+    proportions: np.ndarray,
+    size_tolerance: float = 1,
+    rng: np.random.Generator | None = None,
+) -> EvenFolds:
+    """Make folds of whole groups that are as even in size as can be.
+
+    Parameters
+    ----------
+    weights, proportions, size_tolerance, rng
+        As for :func:`size_band`; ``rng`` is by default a fixed one.
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    fold_of = folds_of_large_groups(weights, proportions)
+    free, folds = np.flatnonzero(fold_of < 0), np.setdiff1d(np.arange(len(proportions)), fold_of)
+    if len(folds) < len(proportions):
+        proportions = proportions[folds] / proportions[folds].sum()
+    band = size_band(weights[free], proportions, size_tolerance, rng)
+    fold_of[free] = folds[band.fold_of]
+    return EvenFolds(fold_of, free, folds, proportions, band)
+
+
 def size_band(
     weights: np.ndarray, proportions: np.ndarray, size_tolerance: float, rng: np.random.Generator
 ) -> SizeBand:
@@ -182,20 +222,32 @@ def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, ba
     return fold_of
 
 
-def warn_of_sizes(fold_of: np.ndarray, rows: Rows, names: np.ndarray, proportions: np.ndarray) -> None:
-    """Issue an :class:`UnevenFoldsWarning` where groups keep a fold far from its fair size."""
-    sizes, fair = np.bincount(fold_of, rows.weights, len(proportions)), rows.weights.sum() * proportions
+def uneven_sizes(
+    sizes: np.ndarray, weights: np.ndarray, names: Sequence[object] | np.ndarray, proportions: np.ndarray
+) -> str | None:
+    """Describe folds of which one is far from its fair size; None where all are near.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (n_splits,)
+        Rows in each fold.
+    weights : ndarray of int64, shape (n_groups,)
+        Rows in each group.
+    names : sequence of length n_groups
+        What to call the groups.
+    proportions : ndarray, shape (n_splits,)
+        Target share of each fold.
+    """
+    fair = weights.sum() * proportions
     if (np.abs(sizes - fair) <= np.maximum(1, 2 * SIZE_SLACK * fair)).all():
-        return
-    largest = np.argsort(-rows.weights, kind="stable")
-    named = [f"{names[group]} ({rows.weights[group]} rows)" for group in largest[:_MOST_NAMED]]
+        return None
+    largest = np.argsort(-weights, kind="stable")[:_MOST_NAMED]
+    named = ", ".join(f"{names[group]} ({weights[group]} rows)" for group in largest)
     found, wanted = (shortened([f"{size:.0f}" for size in each]) for each in (sizes, fair))
     remedy = "Use fewer folds" if np.ptp(proportions) == 0 else "Choose another test_size"
-    warnings.warn(
-        f"groups: folds of whole groups have {found} rows instead of {wanted}. The largest groups are "
-        f"{', '.join(named)}. {remedy}, or divide large groups if their parts are independent.",
-        UnevenFoldsWarning,
-        stacklevel=4,
+    return (
+        f"folds of whole groups have {found} rows instead of {wanted}; the largest groups are {named}. {remedy}, or "
+        "divide large groups if their parts are independent."
     )
 
 

@@ -55,13 +55,20 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
     Parameters
     ----------
     name : as of :func:`make_splitter`.
-    n_splits : number of folds.
+    n_splits : number of folds; of fewer groups, as many as there are.
 
     Returns
     -------
     Function, as :func:`~fairfold.splitting.fold_effect.fold_effect` takes it.
     """
-    return lambda Y, seed, *groups: make_splitter(name, n_splits, random_state=seed).assign(Y, *groups)
+    return lambda Y, seed, *groups: make_splitter(name, fitting_folds(n_splits, *groups), random_state=seed).assign(
+        Y, *groups
+    )
+
+
+def fitting_folds(n_splits: int, groups: np.ndarray | None = None) -> int:
+    """Return the number of folds to make: ``n_splits``, or as many as there are groups where these are fewer."""
+    return n_splits if groups is None else min(n_splits, max(len(np.unique(groups)), 2))
 
 
 def repeated_splits(
@@ -80,7 +87,7 @@ def repeated_splits(
     ----------
     method : one of ``fairfold.splitting.methods.METHOD_NAMES``.
     Y : (n_samples, n_labels) of 0/1.
-    n_splits : number of folds.
+    n_splits : number of folds; of fewer groups, as many as there are.
     n_repeats : number of splits; the first ones are the same for any number.
     seed, names : the study's seed and the unit's names.
     groups : (n_samples,) of samples that stay in one fold, or None.
@@ -91,6 +98,7 @@ def repeated_splits(
     seconds : (n_repeats,) CPU seconds that each split took, compilation not counted.
     """
     make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # loads compiled code
+    n_splits = fitting_folds(n_splits, groups)
     folds, seconds = np.empty((n_repeats, Y.shape[0]), dtype=np.int64), np.empty(n_repeats)
     for repeat in range(n_repeats):
         splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
