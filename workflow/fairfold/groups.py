@@ -32,6 +32,15 @@ class OfSamples(NamedTuple):
         """The same of some of the samples."""
         return OfSamples(*(None if each is None else each[rows] for each in self))
 
+    def for_training(self, rows: np.ndarray) -> OfSamples:
+        """Return what a model is given of its training samples.
+
+        Groups are left out where all these samples are in one, which cannot be held out whole. The model then holds out
+        single samples for its own choices. Its scores are not affected: they are from samples of other groups.
+        """
+        some = self.of(rows)
+        return some if some.groups is None or np.ptp(some.groups) > 0 else some._replace(groups=None)
+
     def as_options(self) -> dict[str, np.ndarray]:
         """What there is, as arguments of ``fit``."""
         return {name: each for name, each in zip(("groups", "sample_weight"), self, strict=True) if each is not None}

@@ -22,7 +22,7 @@ with logged(snakemake.log):
         seed = seed_for(snakemake.params.seed, data.id, rate, fold)
         with contextlib.suppress(ModelError):  # each model meets it, too, and tells it in its scores
             model = forests.models.make_first_level(snakemake.wildcards.first_level, **settings, random_state=seed)
-            of_train = OfSamples(data.groups, data.weights).of(train).as_options()
+            of_train = OfSamples(data.groups, data.weights).for_training(train).as_options()
             labels = observed_labels(data.Y, hidden, fold, data.negatives)[train]
             levels[fold] = model.fit(data.X[train], labels, **of_train).levels_[0]
     forests.storage.save_first_levels(levels, snakemake.output[0])

@@ -103,7 +103,11 @@ FAULTS = {
     "id twice": (changed("s3", "s1"), {}, "the id 's1' in column 'id' is given twice, in data rows 1 and 3"),
     "no such id": (TABLE, {"id": "sample"}, "unknown column 'sample'"),
     "group missing": (changed("p2", "?"), {}, r"data row 3 \(line 4\), column 'plant': found '\?'"),
-    "one group": (TABLE.replace("p2", "p1").replace("p3", "p1"), {}, "column 'plant' .groups.: all rows are in group 'p1', which cannot be held out"),
+    "one group": (
+        TABLE.replace("p2", "p1").replace("p3", "p1"),
+        {},
+        "column 'plant' .groups.: all rows are in group 'p1', which cannot be held out",
+    ),
     "no such group": (TABLE, {"groups": "plot"}, "unknown column 'plot'"),
     "groups and folds that disagree": (
         TABLE.replace("height", "part").replace("1.5", "1").replace("2.5", "2").replace("3.5", "1").replace("4.5", "2"),

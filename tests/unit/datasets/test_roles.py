@@ -155,7 +155,11 @@ def test_a_gap_is_no_value_of_a_role(own, role, gap, format):
             r"data row 4 \(line 5\), column 'patient': found '', but this column needs",
         ),
         (("", ""), {"groups": "patent"}, "unknown column 'patent': did you mean 'patient'"),
-        (("P", "P"), {"groups": "a_group"}, "column 'a_group' .groups.: all rows are in group '1', .* Name a column with at least two"),
+        (
+            ("P", "P"),
+            {"groups": "a_group"},
+            "column 'a_group' .groups.: all rows are in group '1', .* Name a column with at least two",
+        ),
         (("", ""), {"weights": "part"}, r"data row 5, column 'part' .weights.: found 'x'; a weight is a finite number"),
         (
             ("x", "0"),

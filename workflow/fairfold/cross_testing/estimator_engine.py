@@ -147,4 +147,6 @@ class EstimatorEngine:
         return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
-        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], self.of_samples.of(train))
+        return fit_clone(
+            self.estimators[candidate], self.X[order[train]], self.y[train], self.of_samples.for_training(train)
+        )

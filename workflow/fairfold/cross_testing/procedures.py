@@ -470,7 +470,7 @@ def _interpret(
     interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
     parameters = [candidate.parameters for candidate in chosen]
     has_model = "model" in interpretable
-    of_samples = OfSamples(problem.groups, problem.weights).of(train)
+    of_samples = OfSamples(problem.groups, problem.weights).for_training(train)
     return {
         "interpretable": interpretable,
         "parameters": parameters[0] if "parameters" in interpretable else tuple(parameters),

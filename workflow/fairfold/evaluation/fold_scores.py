@@ -101,7 +101,7 @@ def score_on_folds(
         try:
             start = cpu_seconds()
             options = {} if fit_options is None else dict(fit_options(fold))
-            options |= of_samples.of(train).as_options()
+            options |= of_samples.for_training(train).as_options()
             estimator = make_estimator(fold)
             estimator = estimator.fit(X[train], labels_for(estimator, observed(fold)[train]), **options)
             if adjust is not None:

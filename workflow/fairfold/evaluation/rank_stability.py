@@ -206,7 +206,7 @@ def _score_models(
     @cache
     def first_level(name: str, fold: int) -> Any:
         train = parts[fold][0]
-        of_train = of_samples.of(train).as_options()
+        of_train = of_samples.for_training(train).as_options()
         return make_first(name, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]
 
     tables = []

@@ -16,6 +16,7 @@ from fairfold.groups import OfSamples
 from fairfold.models import make_model
 from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
+from fairfold.splitting.group_folds import fitting_folds
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
@@ -45,7 +46,7 @@ def left_out_posteriors(
     P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
         model = make(fold)
-        model = model.fit(X[train], labels_for(model, Y[train]), **of_samples.of(train).as_options())
+        model = model.fit(X[train], labels_for(model, Y[train]), **of_samples.for_training(train).as_options())
         P[test] = to_dense(model.predict_proba(X[test]), "probabilities", ModelError)
         if look is not None:
             look(fold, model, test)
@@ -73,8 +74,10 @@ def left_out_of_dataset(
     look : as of :func:`left_out_posteriors`.
     """
     if (fold_of < 0).any():
-        splitter = IterativeStratification(random_state=seed_for(seed, "labels", data.id, "folds"))
-        fold_of = splitter.assign(data.Y, data.groups)
+        splitter = IterativeStratification(
+            fitting_folds(5, data.groups), random_state=seed_for(seed, "labels", data.id, "folds")
+        )
+        fold_of = splitter.assign(data.Y, data.named_groups)
     known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
 
     def make(fold: int) -> ClassifierMixin:

@@ -179,7 +179,7 @@ class Grower:
         groups = self._of_samples.groups
         folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self._seed, *names))
         for fold, (train, test) in enumerate(folds):
-            part = BinnedMatrix.from_matrix(X[train], **self._of_samples.of(train)._asdict())
+            part = BinnedMatrix.from_matrix(X[train], **self._of_samples.for_training(train)._asdict())
             forests = self.pair(part, labels[train], *names, fold, is_full=is_full)
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities

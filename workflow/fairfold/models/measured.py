@@ -50,7 +50,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         for labels in parts:
             rows = np.flatnonzero(is_measured[:, labels[0]])
             if len(rows):
-                given = fit_arguments(self.estimator, *OfSamples(groups, sample_weight).of(rows))
+                given = fit_arguments(self.estimator, *OfSamples(groups, sample_weight).for_training(rows))
                 with warnings.catch_warnings():  # one label is a column here, as several are
                     warnings.simplefilter("ignore", DataConversionWarning)
                     measured = Y[np.ix_(rows, labels)].astype(np.int8)

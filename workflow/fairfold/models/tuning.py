@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
@@ -14,6 +15,7 @@ from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
+from fairfold.splitting.group_folds import fitting_folds, quiet_about_sizes
 
 
 def tuned(
@@ -46,10 +48,24 @@ def tuned(
         whole,
         values,
         n_iter=min(prod(map(len, values.values())), n_candidates),
-        cv=IterativeStratification(n_splits),
+        cv=_TuningFolds(n_splits),
         scoring=Score(scoring),
         error_score="raise",
     )
+
+
+class _TuningFolds(IterativeStratification):
+    """Iterative stratification into as many folds as there are groups, where these are fewer."""
+
+    def get_n_splits(self, X: object = None, y: object = None, groups: np.ndarray | None = None) -> int:
+        return fitting_folds(self.n_splits, groups)
+
+    def split(
+        self, X: Matrix, y: Matrix | None = None, groups: np.ndarray | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        folds = IterativeStratification(self.get_n_splits(X, y, groups), random_state=self.random_state)
+        with quiet_about_sizes():
+            yield from folds.split(X, y, groups)
 
 
 class Score:

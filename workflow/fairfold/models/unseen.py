@@ -12,6 +12,7 @@ from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
+from fairfold.splitting.group_folds import fitting_folds, quiet_about_sizes
 
 
 def fit_with_unseen(
@@ -42,13 +43,13 @@ def fit_with_unseen(
     fitted = clone(estimator).fit(X, Y, **fit_arguments(estimator, *of_samples))
     if hasattr(fitted, "unseen_proba_"):
         return fitted, fitted.unseen_proba_
-    if groups is not None:
-        n_splits = min(n_splits, len(np.unique(groups)))
-    fold_of = IterativeStratification(n_splits, random_state=random_state).assign(Y, groups)
+    with quiet_about_sizes():
+        splitter = IterativeStratification(fitting_folds(n_splits, groups), random_state=random_state)
+        fold_of = splitter.assign(Y, groups)
     parts = []
     for fold in np.unique(fold_of):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        given = fit_arguments(estimator, *of_samples.of(train))
+        given = fit_arguments(estimator, *of_samples.for_training(train))
         P = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
         parts.append(P if sparse.issparse(Y) else to_dense(P, "predicted probabilities", ModelError))
     return fitted, _in_order(parts, fold_of)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from fairfold.arrays import Matrix
 from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.groups import OfSamples
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
 from fairfold.recommendation.reference import Reference
@@ -97,7 +98,7 @@ def observed_tests(
         reason = missing.row["reason"].iloc[0]
         empty = {"estimate": np.nan, "margin": np.nan, "p_value": np.nan, "p_adjusted": np.nan, "reason": reason}
         return pd.DataFrame([{"test": test, **empty} for test in ("samples", "groups", "labels")])
-    of_known = None if groups is None else groups[known]
+    of_known = OfSamples(groups).for_training(known).groups
     return scar_tests(observed[known], P[known], missing.frequency.median, groups=of_known)
 
 

@@ -7,7 +7,9 @@ are then balanced.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fairfold.compiled import inner_njit, njit
-from fairfold.errors import SplitError, shortened
+from fairfold.errors import SplitError, UnevenFoldsWarning, shortened
 from fairfold.groups import numbered
 from fairfold.splitting.labels import Rows
 from fairfold.splitting.measures import check_n_splits
@@ -131,6 +133,27 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
     return fold_of
 
 
+def fitting_folds(n_splits: int, groups: np.ndarray | None = None) -> int:
+    """Return the number of folds to make: ``n_splits``, or as many as there are groups where these are fewer.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds that is asked for.
+    groups : ndarray, shape (n_samples,), default=None
+        Group of each sample.
+    """
+    return n_splits if groups is None else min(n_splits, len(np.unique(groups)))
+
+
+@contextmanager
+def quiet_about_sizes() -> Iterator[None]:
+    """Ignore :class:`UnevenFoldsWarning` about folds that a user did not ask for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnevenFoldsWarning)
+        yield
+
+
 def even_folds(
     weights: np.ndarray,
     proportions: np.ndarray,
@@ -243,8 +266,12 @@ def uneven_sizes(
         return None
     largest = np.argsort(-weights, kind="stable")[:_MOST_NAMED]
     named = ", ".join(f"{names[group]} ({weights[group]} rows)" for group in largest)
-    found, wanted = (shortened([f"{size:.0f}" for size in each]) for each in (sizes, fair))
-    remedy = "Use fewer folds" if np.ptp(proportions) == 0 else "Choose another test_size"
+    found, wanted = (
+        shortened([np.format_float_positional(round(size, 1), trim="-") for size in each]) for each in (sizes, fair)
+    )
+    remedy = "Choose another test_size"
+    if np.ptp(proportions) == 0:
+        remedy = "Use fewer folds" if len(proportions) > 2 else "Add groups"
     return (
         f"folds of whole groups have {found} rows instead of {wanted}; the largest groups are {named}. {remedy}, or "
         "divide large groups if their parts are independent."

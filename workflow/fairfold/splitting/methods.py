@@ -16,6 +16,7 @@ from fairfold.errors import SplitError, unknown_name
 from fairfold.plugins import declared
 from fairfold.seeds import seed_for
 from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.group_folds import fitting_folds, quiet_about_sizes
 from fairfold.splitting.labels import check_labels
 
 _DECLARED = declared("fairfold.splitting.catalogue")
@@ -55,20 +56,18 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
     Parameters
     ----------
     name : as of :func:`make_splitter`.
-    n_splits : number of folds; of fewer groups, as many as there are.
+    n_splits : number of folds.
 
     Returns
     -------
     Function, as :func:`~fairfold.splitting.fold_effect.fold_effect` takes it.
     """
-    return lambda Y, seed, *groups: make_splitter(name, fitting_folds(n_splits, *groups), random_state=seed).assign(
-        Y, *groups
-    )
 
+    def make(Y: Matrix, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
+        with quiet_about_sizes():
+            return make_splitter(name, n_splits, random_state=seed).assign(Y, groups)
 
-def fitting_folds(n_splits: int, groups: np.ndarray | None = None) -> int:
-    """Return the number of folds to make: ``n_splits``, or as many as there are groups where these are fewer."""
-    return n_splits if groups is None else min(n_splits, max(len(np.unique(groups)), 2))
+    return make
 
 
 def repeated_splits(

@@ -209,7 +209,7 @@ def _pooled(
             try:
                 model = _fresh(models[name], seed_for(seed, fold))
                 options = {} if fit_options is None else dict(fit_options(model, fitted))
-                options |= fit_arguments(model, *of_samples.of(~is_test))
+                options |= fit_arguments(model, *of_samples.for_training(~is_test))
                 model.fit(X[~is_test], labels[~is_test], **options)
                 pooled[name][:, is_test] = _probabilities(model, X[is_test], metrics, labels.shape[1])
                 fitted[name] = model
