@@ -1,14 +1,17 @@
 """Groups are held out whole wherever a model holds samples out: nothing is learned of a sample from its own group."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from fairfold.errors import ModelError
+from fairfold.errors import ModelError, UnevenFoldsWarning
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.boosting import MultilabelBoosting
@@ -18,6 +21,7 @@ from fairfold.models import make_model
 from fairfold.models.binary import BinaryClassifier, one_per_label
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.registry import register_own, spec_of
+from fairfold.models.tuning import tuned
 from fairfold.models.unseen import fit_with_unseen
 from fairfold.splitting import IterativeStratification
 
@@ -223,3 +227,39 @@ def test_groups_that_do_not_fit_are_refused(copies):
     for name in ("gcForest", "gcForest+", "logistic", "Stack+"):
         with pytest.raises(ModelError, match=r"groups have shape \(239,\)"):
             make_model(name).fit(X, Y, groups=groups[1:])
+
+
+def test_a_training_part_of_one_group_is_given_without_groups():
+    known = OfSamples(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]))
+    one, two = known.for_training(np.array([0, 1])), known.for_training(np.array([1, 2]))
+    assert one.groups is None and one.weights.tolist() == [1, 2]
+    assert two.groups.tolist() == [0, 1]
+    assert "groups" not in one.as_options() and known.of(np.array([0, 1])).groups.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("name", ["RF+ET", "Stack+", "logistic+", "HistGB", "gcForest+", "kernel-ridge+"])
+def test_models_are_scored_with_few_groups(name, n_groups):
+    """A training part has one group or two, and what is held out inside it one or none."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(n_groups), [40, 25, 12][:n_groups])
+    X = rng.normal(size=(len(groups), 3))
+    Y = (X[:, :2] + 0.5 * rng.normal(size=(len(groups), 2)) > 0.3).astype(np.int8)
+    forest = {"n_trees": 5, "max_levels": 1} if name in ("RF+ET", "Stack+", "gcForest+") else {}
+    tables = score_on_folds(
+        lambda _: make_model(name, random_state=0, **forest), X, Y, groups, lambda _: Y, groups=groups
+    )
+    assert (tables.scores["reason"] == "").all(), tables.scores["reason"].unique()
+    assert tables.scores["value"].notna().all()
+
+
+def test_tuning_makes_as_many_folds_as_there_are_groups():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(60, 2)), np.repeat([0, 1], [45, 15])
+    Y = (X > 0).astype(int)
+    model = KNeighborsClassifier()
+    search = tuned(model, model, {"n_neighbors": [1, 5]}, n_splits=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnevenFoldsWarning)
+        assert search.fit(X, Y, groups=groups).n_splits_ == 2
+        assert search.fit(X, Y).n_splits_ == 3

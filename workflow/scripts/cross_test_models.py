@@ -8,6 +8,7 @@ from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
+from fairfold.splitting.group_folds import fitting_folds
 from fairfold.splitting.methods import folds_by
 from fairfold.weak_labels import mask_labels
 
@@ -16,14 +17,16 @@ with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
     unit, rules = {"dataset": data.id, **params.unit}, {"negatives": data.negatives, "hierarchy": data.hierarchy}
     told = {**rules, "categories": data.category_columns}
+    # Half of the groups are left to choose by where the others test.
+    n_splits = fitting_folds(params.setting["n_splits"], data.groups, n_parts=2)
     tables = cross_testing.models.repeat_on_weak_labels(
         lambda seed: {
             name: make_model(name, **given, **told, random_state=seed) for name, given in params.models.items()
         },
         *(data.X, data.Y, tqdm(range(*params.repetitions))),
-        cross_testing.models.Setting(params.unit["scoring"], **params.setting),
+        cross_testing.models.Setting(params.unit["scoring"], **{**params.setting, "n_splits": n_splits}),
         hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **rules, random_state=seed),
-        splitter=folds_by(params.splitter, params.setting["n_splits"]),
+        splitter=folds_by(params.splitter, n_splits),
         groups=data.groups,
         sample_weight=data.weights,
         seed=params.seed,

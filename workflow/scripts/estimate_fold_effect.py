@@ -5,11 +5,12 @@ from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.seeds import seed_for
 from fairfold.splitting.fold_effect import fold_effect, summarise
+from fairfold.splitting.group_folds import fitting_folds
 from fairfold.splitting.methods import folds_by
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input[0])
-    n_splits, effort = snakemake.params.n_splits, dict(snakemake.params.effort)
+    n_splits, effort = fitting_folds(snakemake.params.n_splits, data.groups, n_parts=2), dict(snakemake.params.effort)
     make_folds = {method: folds_by(method, n_splits) for method in snakemake.params.methods}
     seed = seed_for(snakemake.params.seed, "fold effect", data.id)
     estimates = fold_effect(make_folds, data.X, data.Y, n_splits=n_splits, groups=data.groups, seed=seed, **effort)

@@ -52,6 +52,8 @@ def test_groups_and_folds_are_no_features(own, format, tmp_path):
     assert data.fold_of.tolist() == [0, 1, 0, 1, 2]  # by the alphabet, as not all are numbers
     data.save(tmp_path / "data.npz")
     again = Dataset.load(tmp_path / "data.npz")
+    assert data.group_names == again.group_names and len(data.group_names) == 4
+    assert data.named_groups.tolist() == [data.group_names[code] for code in data.groups]
     assert again.groups.tolist() == data.groups.tolist() and again.fold_of.tolist() == data.fold_of.tolist()
 
 

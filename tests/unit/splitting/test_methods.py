@@ -3,7 +3,8 @@ import pytest
 
 from fairfold.errors import SplitError
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
-from fairfold.splitting.methods import METHOD_NAMES, folds_by, make_splitter
+from fairfold.splitting.group_folds import fitting_folds
+from fairfold.splitting.methods import METHOD_NAMES, folds_by, make_splitter, repeated_splits
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
@@ -38,3 +39,21 @@ def test_a_method_as_a_function():
 def test_unknown_name():
     with pytest.raises(SplitError, match="unknown splitter 'SIOS': did you mean"):
         make_splitter("SIOS")
+
+
+@pytest.mark.filterwarnings("ignore::fairfold.errors.UnevenFoldsWarning")
+@pytest.mark.parametrize("name", METHOD_NAMES)
+@pytest.mark.parametrize(("sizes", "n_folds"), [([30, 20, 8], 3), ([30, 20], 2), ([28, 26, 20, 12, 4], 5)])
+def test_a_study_has_no_more_folds_than_groups(name, sizes, n_folds):
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    Y = (np.random.default_rng(0).random((len(groups), 3)) < 0.4).astype(int)
+    folds, _ = repeated_splits(name, Y, 5, 2, seed=0, names=("folds",), groups=groups)
+    for fold_of in folds:
+        assert sorted(np.bincount(fold_of)) == sorted(sizes)
+        assert fold_of.max() == n_folds - 1
+
+
+@pytest.mark.parametrize(("n_groups", "n_parts", "expected"), [(3, 1, 3), (9, 1, 5), (9, 2, 4), (3, 2, 2), (1, 1, 2)])
+def test_folds_fit_the_groups(n_groups, n_parts, expected):
+    assert fitting_folds(5, np.arange(n_groups), n_parts=n_parts) == expected
+    assert fitting_folds(5, n_parts=n_parts) == 5

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.arrays import Matrix
-from fairfold.errors import DataError
+from fairfold.errors import DataError, SplitError
 from fairfold.folds import check_folds
 from fairfold.groups import group_codes
 from fairfold.seeds import seed_for, seed_sequence
@@ -225,7 +225,7 @@ def fold_effect(
     DataError
         When shapes differ, labels are not 0/1 or unmeasured, features are not finite, or no label can be scored.
     SplitError
-        When a method's folds are not a partition into ``n_splits`` folds.
+        When a method's folds are not a partition into ``n_splits`` folds, or half of the groups cannot fill them.
     """
     X, Y = _check_data(X, Y)
     if n_splits < 2 or n_halvings < 2 or n_repeats < 2 or not penalty > 0:
@@ -235,6 +235,12 @@ def fold_effect(
         )
     parts = []
     units = np.arange(len(Y)) if groups is None else group_codes(groups, len(Y))
+    n_units = units.max() + 1
+    if groups is not None and n_units // 2 < n_splits:
+        raise SplitError(
+            f"groups: half of the {n_units} groups cannot fill {n_splits} folds. Lower n_splits, or leave such data "
+            "out of splitting.fold_effect."
+        )
     for halving, pool, rows, held_out in _pools(units, n_halvings, seed):
         model = LeaveOutRidge(X[rows], Y[rows], X[held_out], penalty)
         rng = np.random.default_rng(seed_sequence(seed, "truth", halving, pool))

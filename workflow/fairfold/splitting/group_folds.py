@@ -133,7 +133,7 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
     return fold_of
 
 
-def fitting_folds(n_splits: int, groups: np.ndarray | None = None) -> int:
+def fitting_folds(n_splits: int, groups: np.ndarray | None = None, *, n_parts: int = 1) -> int:
     """Return the number of folds to make: ``n_splits``, or as many as there are groups where these are fewer.
 
     Parameters
@@ -142,8 +142,10 @@ def fitting_folds(n_splits: int, groups: np.ndarray | None = None) -> int:
         Number of folds that is asked for.
     groups : ndarray, shape (n_samples,), default=None
         Group of each sample.
+    n_parts : int, default=1
+        Parts of as many groups each, of which each is divided into folds; at least 2 folds are returned.
     """
-    return n_splits if groups is None else min(n_splits, len(np.unique(groups)))
+    return n_splits if groups is None else min(n_splits, max(len(np.unique(groups)) // n_parts, 2))
 
 
 @contextmanager
