@@ -8,7 +8,7 @@ from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
-from fairfold.splitting.group_folds import fitting_folds
+from fairfold.splitting.group_warnings import fitting_folds
 from fairfold.splitting.methods import folds_by
 from fairfold.weak_labels import mask_labels
 

@@ -5,7 +5,7 @@ from fairfold.datasets import Dataset
 from fairfold.files import write_table
 from fairfold.seeds import seed_for
 from fairfold.splitting.fold_effect import fold_effect, summarise
-from fairfold.splitting.group_folds import fitting_folds
+from fairfold.splitting.group_warnings import fitting_folds
 from fairfold.splitting.methods import folds_by
 
 with logged(snakemake.log):

@@ -7,9 +7,13 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.datasets.suspects import find_suspects, warning_lines
 from fairfold.files import write_table
+from fairfold.splitting.group_warnings import group_warnings
 
 with logged(snakemake.log):
-    suspects = find_suspects(Dataset.load(snakemake.input[0]), snakemake.params.n_splits)
+    data, n_splits = Dataset.load(snakemake.input[0]), snakemake.params.n_splits
+    groups = data.groups if data.fold_of is None else None  # folds that the data name are not made of groups
+    about_groups = group_warnings(groups, data.group_names, n_splits, *data.left_out.get("groups", ("",)))
+    suspects = find_suspects(data, n_splits, about_groups)
     write_table(suspects, snakemake.output[0])
     lines = warning_lines(suspects, snakemake.output[0])
     for line in lines:

@@ -3,7 +3,6 @@ import pytest
 
 from fairfold.errors import SplitError
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
-from fairfold.splitting.group_folds import fitting_folds
 from fairfold.splitting.methods import METHOD_NAMES, folds_by, make_splitter, repeated_splits
 
 
@@ -51,9 +50,3 @@ def test_a_study_has_no_more_folds_than_groups(name, sizes, n_folds):
     for fold_of in folds:
         assert sorted(np.bincount(fold_of)) == sorted(sizes)
         assert fold_of.max() == n_folds - 1
-
-
-@pytest.mark.parametrize(("n_groups", "n_parts", "expected"), [(3, 1, 3), (9, 1, 5), (9, 2, 4), (3, 2, 2), (1, 1, 2)])
-def test_folds_fit_the_groups(n_groups, n_parts, expected):
-    assert fitting_folds(5, np.arange(n_groups), n_parts=n_parts) == expected
-    assert fitting_folds(5, n_parts=n_parts) == 5

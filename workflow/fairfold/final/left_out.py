@@ -16,7 +16,7 @@ from fairfold.groups import OfSamples
 from fairfold.models import make_model
 from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
-from fairfold.splitting.group_folds import fitting_folds
+from fairfold.splitting.group_warnings import fitting_folds
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

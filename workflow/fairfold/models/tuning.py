@@ -15,7 +15,7 @@ from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
-from fairfold.splitting.group_folds import fitting_folds, quiet_about_sizes
+from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
 
 
 def tuned(

@@ -12,7 +12,7 @@ from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
-from fairfold.splitting.group_folds import fitting_folds, quiet_about_sizes
+from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
 
 
 def fit_with_unseen(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from reprlib import Repr
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,15 +18,11 @@ from numpy.typing import ArrayLike
 
 from fairfold.errors import SplitError, UnevenFoldsWarning
 from fairfold.seeds import seed_sequence
-from fairfold.splitting.group_folds import (
-    SizeBand,
-    collapse_groups,
-    even_folds,
-    exchange_groups,
-    uneven_sizes,
-)
 from fairfold.splitting.labels import Rows, labels_to_balance
 from fairfold.splitting.measures import check_n_splits
+
+if TYPE_CHECKING:
+    from fairfold.splitting.group_folds import SizeBand
 
 _SHORT = Repr()
 _SHORT.maxother = 60  # letters of an array, such as the fold of each sample
@@ -230,6 +226,9 @@ class FoldSplitter(ABC):
         groups: ArrayLike,
         rngs: dict[str, np.random.Generator],
     ) -> np.ndarray:
+        # Here, as they load Numba.
+        from fairfold.splitting.group_folds import collapse_groups, even_folds, exchange_groups, uneven_sizes
+
         rows, row_of, names = collapse_groups(labels, groups, len(proportions))
         even = even_folds(rows.weights, proportions, self.size_tolerance, rngs["sizes"])
         fold_of, shares, band = even.fold_of, even.proportions, even.band

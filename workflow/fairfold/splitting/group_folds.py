@@ -7,9 +7,7 @@ are then balanced.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fairfold.compiled import inner_njit, njit
-from fairfold.errors import SplitError, UnevenFoldsWarning, shortened
+from fairfold.errors import SplitError, shortened
 from fairfold.groups import numbered
 from fairfold.splitting.labels import Rows
 from fairfold.splitting.measures import check_n_splits
@@ -131,29 +129,6 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
         fold_of[group] = fair.argmax()
         shares[fair.argmax()] = 0
     return fold_of
-
-
-def fitting_folds(n_splits: int, groups: np.ndarray | None = None, *, n_parts: int = 1) -> int:
-    """Return the number of folds to make: ``n_splits``, or as many as there are groups where these are fewer.
-
-    Parameters
-    ----------
-    n_splits : int
-        Number of folds that is asked for.
-    groups : ndarray, shape (n_samples,), default=None
-        Group of each sample.
-    n_parts : int, default=1
-        Parts of as many groups each, of which each is divided into folds; at least 2 folds are returned.
-    """
-    return n_splits if groups is None else min(n_splits, max(len(np.unique(groups)) // n_parts, 2))
-
-
-@contextmanager
-def quiet_about_sizes() -> Iterator[None]:
-    """Ignore :class:`UnevenFoldsWarning` about folds that a user did not ask for."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnevenFoldsWarning)
-        yield
 
 
 def even_folds(

@@ -16,7 +16,7 @@ from fairfold.errors import SplitError, unknown_name
 from fairfold.plugins import declared
 from fairfold.seeds import seed_for
 from fairfold.splitting.base import FoldSplitter
-from fairfold.splitting.group_folds import fitting_folds, quiet_about_sizes
+from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
 from fairfold.splitting.labels import check_labels
 
 _DECLARED = declared("fairfold.splitting.catalogue")

@@ -1,0 +1,38 @@
+"""What a study says of few or uneven groups, by their names."""
+
+import re
+
+import numpy as np
+import pytest
+
+from fairfold.splitting.group_warnings import fitting_folds, group_warnings
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentences"),
+    [
+        ([40, 40, 40], ["column 'site' has 3 groups, which cannot fill 5 folds, .* The study uses 3 folds\\."]),
+        (
+            [60, 30, 20, 5, 5],
+            [r"column 'site': folds of whole groups have .* instead of 24, .*; the largest groups are site 0 \(60"],
+        ),
+        ([70, 50], ["The study uses 2 folds", "has 2 groups, so that each model is trained on one", "Add groups, or"]),
+        ([8] * 15, []),
+    ],
+)
+def test_few_or_uneven_groups_are_told_by_their_names(sizes, sentences):
+    names = [f"site {number}" for number in range(len(sizes))]
+    told = [sentence for _, sentence in group_warnings(np.repeat(np.arange(len(sizes)), sizes), names, 5, "site")]
+    assert len(told) == len(sentences)
+    for sentence, pattern in zip(told, sentences, strict=True):
+        assert re.search(pattern, sentence), sentence
+
+
+def test_without_groups_nothing_is_said():
+    assert group_warnings(None, (), 5, "") == []
+
+
+@pytest.mark.parametrize(("n_groups", "n_parts", "expected"), [(3, 1, 3), (9, 1, 5), (9, 2, 4), (3, 2, 2), (1, 1, 2)])
+def test_folds_fit_the_groups(n_groups, n_parts, expected):
+    assert fitting_folds(5, np.arange(n_groups), n_parts=n_parts) == expected
+    assert fitting_folds(5, n_parts=n_parts) == 5
