@@ -339,3 +339,13 @@ def test_bad_input(data, changes, options, error, sentence):
 def test_a_set_larger_than_the_data_is_refused(data):
     with pytest.raises(DataError, match=r"'plants' has 6 features.*set_size is 7: lower it"):
         evaluate_numbered_sets(MODELS, *data, sets=[0], **{**NUMBERED, "set_size": 7})
+
+
+def test_groups_that_cannot_be_permuted_have_that_as_their_reason(data):
+    groups = np.repeat([0, 1, 2], [30, 20, 10])
+    parts = changed(data, fold_of=groups)
+    table = evaluate_numbered_sets(MODELS, *parts, sets=[0, 1], permutations=[0, 1], groups=groups, **NUMBERED)
+    own, permuted = (table[table["permutation"] == order] for order in (0, 1))
+    assert own["performance"].notna().all() and (own["reason"] == "").all()
+    assert len(permuted) == len(own) and permuted["performance"].isna().all()
+    assert permuted["reason"].str.contains("no two groups have as many samples").all()

@@ -165,8 +165,16 @@ def evaluate_numbered_sets(
     options["groups"], tables = groups, []
     for permutation in permutations:
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
-        moved = X[_row_order(len(X), permutation, seed, dataset, groups, exchange)]
-        found, reason = evaluate_multilabel_sets(models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options)
+        try:
+            moved = X[_row_order(len(X), permutation, seed, dataset, groups, exchange)]
+        except ModelError as error:  # Groups that no permutation can move.
+            shape = len(sets), len(models)
+            found = {metric: np.full(shape, np.nan) for metric in options.get("metrics", LEADING)}
+            reason = np.full(shape, str(error), dtype=object)
+        else:
+            found, reason = evaluate_multilabel_sets(
+                models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options
+            )
         for metric, performances in found.items():
             rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
             rows["features"] = np.repeat([" ".join(map(str, each)) for each in chosen], len(models))

@@ -46,6 +46,10 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     ``permutations`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
         permuted_upper, p_value, n_sets, n_permutations``; from the sets that the permutations have. Absent without any.
 
+    A permutation in which no model has a performance is left out. Without any other, ``n_permutations`` is 0 and what
+    permutations give is NaN.
+
+
     All are fractions of 1. Permuted intervals hold at ``alpha`` if permutations are enough for it, 2 c / alpha - 1 of
     them for c models. If not, they reach from the least to the largest permuted win percentage: under the null
     hypothesis n permutations leave each model outside with a chance of at most 2 / (n + 1), any of them at most
@@ -62,7 +66,9 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
         models = list(rows["model"].unique())
         by_order = dict(_by_order(rows, models, unit))
         own = by_order.pop(0)
-        permuted = np.stack(list(by_order.values())) if by_order else np.empty((0, *own.shape))
+        n_sets = len(next(iter(by_order.values()), own))
+        kept = [table for table in by_order.values() if np.isfinite(table).any()]
+        permuted = np.stack(kept) if kept else np.empty((0, n_sets, len(models)))
         failed = rows[rows["reason"] != ""].groupby("model")["reason"].agg(["size", "first"]).reindex(models)
         tables = {
             "wins": _wins(own, permuted, models, alpha),
@@ -70,7 +76,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
                 n_failed=failed["size"].fillna(0).to_numpy(int), reason=failed["first"].fillna("").to_numpy()
             ),
         }
-        if len(permuted):
+        if by_order:
             tables["permutations"] = _against_permutations(own[: permuted.shape[1]], permuted, models, alpha)
         for name, table in tables.items():
             parts[name].append(table.assign(**dict(zip(_UNIT, unit, strict=True)))[[*_UNIT, *table]])
@@ -139,9 +145,11 @@ def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float
 def _against_permutations(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
     draws = draws_grid(len(own))
     wins = _win_percentages(own, draws)
-    chance = np.stack([_win_percentages(each, draws) for each in permuted])
-    low, high = _permuted_interval(chance, alpha)
-    p_value = permutation_p_values(wins, chance)
+    low = high = p_value = np.full(wins.shape, np.nan)
+    if len(permuted):
+        chance = np.stack([_win_percentages(each, draws) for each in permuted])
+        low, high = _permuted_interval(chance, alpha)
+        p_value = permutation_p_values(wins, chance)
     return _curves(models, draws, win_percentage=wins, permuted_lower=low, permuted_upper=high, p_value=p_value).assign(
         n_sets=len(own), n_permutations=len(permuted)
     )
