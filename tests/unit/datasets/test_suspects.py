@@ -381,3 +381,9 @@ def test_a_table_with_the_same_label_twice():
             "label 'label_a.1' is identical to label 'label_a'; remove one of the two columns from the table"
         ]
     }
+
+
+def test_warnings_about_groups_are_put_in_the_table():
+    data = dataclasses.replace(make(), groups=np.arange(N) % 3, left_out={"groups": ("site",)})
+    row = find_suspects(data, 5, [("uneven groups", "folds are uneven; use fewer")]).set_index("kind")
+    assert row.loc["uneven groups", ["column", "sentence"]].tolist() == ["site", "folds are uneven; use fewer"]

@@ -11,12 +11,12 @@ from fairfold.splitting.group_warnings import fitting_folds, group_warnings
 @pytest.mark.parametrize(
     ("sizes", "sentences"),
     [
-        ([40, 40, 40], ["column 'site' has 3 groups, which cannot fill 5 folds, .* The study uses 3 folds\\."]),
+        ([40, 40, 40], ["column 'site' has 3 groups for 5 folds, .*; the study uses 3 folds$"]),
         (
             [60, 30, 20, 5, 5],
-            [r"column 'site': folds of whole groups have .* instead of 24, .*; the largest groups are site 0 \(60"],
+            [r"column 'site': folds of whole groups have .* instead of 24, .*, because of site 0 \(60"],
         ),
-        ([70, 50], ["The study uses 2 folds", "has 2 groups, so that each model is trained on one", "Add groups, or"]),
+        ([70, 50], ["the study uses 2 folds", "has 2 groups, so that models train .* on one", "; add groups, or"]),
         ([8] * 15, []),
     ],
 )
@@ -26,6 +26,7 @@ def test_few_or_uneven_groups_are_told_by_their_names(sizes, sentences):
     assert len(told) == len(sentences)
     for sentence, pattern in zip(told, sentences, strict=True):
         assert re.search(pattern, sentence), sentence
+        assert sentence.count("; ") == 1 and ". " not in sentence
 
 
 def test_without_groups_nothing_is_said():

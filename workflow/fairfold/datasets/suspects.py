@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +48,7 @@ class _Suspect(NamedTuple):
     n_rows: int | None = None
 
 
-def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
+def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str, str]] = ()) -> pd.DataFrame:
     """Find columns, rows and labels of a dataset that a user should look at.
 
     Columns: named like an identifier, a fold, a weight or a label; whole numbers that all differ; no value, or so few
@@ -64,6 +64,8 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
         A prepared dataset. Each class of a multiclass task counts as a label that columns may be equal to.
     n_splits : int
         Number of folds of the study.
+    about_groups : iterable of (kind, sentence)
+        Warnings about groups, as of ``fairfold.splitting.group_warnings.group_warnings``.
 
     Returns
     -------
@@ -82,6 +84,7 @@ def find_suspects(data: Dataset, n_splits: int) -> pd.DataFrame:
     found += _rounded(data)
     found += _duplicates(data, labels)
     if data.task == "multilabel":
+        found += [_Suspect(kind, sentence, *data.left_out.get("groups", ())) for kind, sentence in about_groups]
         found += _alike_labels(data, labels)
         found += _labels(data, labels, n_splits)
         found += _unmeasured(data)

@@ -239,7 +239,7 @@ class FoldSplitter(ABC):
             fold_of[even.free] = even.folds[found]
         sizes = np.bincount(fold_of, rows.weights, len(proportions))
         if (uneven := uneven_sizes(sizes, rows.weights, names, proportions)) is not None:
-            warnings.warn(f"groups: {uneven}", UnevenFoldsWarning, stacklevel=4)
+            warnings.warn(f"groups: {uneven}.", UnevenFoldsWarning, stacklevel=4)
         return fold_of[row_of]
 
     def _anneal(

@@ -246,12 +246,12 @@ def uneven_sizes(
     found, wanted = (
         shortened([np.format_float_positional(round(size, 1), trim="-") for size in each]) for each in (sizes, fair)
     )
-    remedy = "Choose another test_size"
+    remedy = "choose another test_size"
     if np.ptp(proportions) == 0:
-        remedy = "Use fewer folds" if len(proportions) > 2 else "Add groups"
+        remedy = "use fewer folds" if len(proportions) > 2 else "add groups"
     return (
-        f"folds of whole groups have {found} rows instead of {wanted}; the largest groups are {named}. {remedy}, or "
-        "divide large groups if their parts are independent."
+        f"folds of whole groups have {found} rows instead of {wanted}, because of {named}; {remedy}, or divide large "
+        "groups if their parts are independent"
     )
 
 

@@ -68,14 +68,14 @@ def group_warnings(
     n_folds = fitting_folds(n_splits, groups)
     if n_folds < n_splits:
         text = (
-            f"column {column!r} has {len(weights)} groups, which cannot fill {n_splits} folds, because a group stays "
-            f"in one fold. The study uses {n_folds} folds."
+            f"column {column!r} has {len(weights)} groups for {n_splits} folds, and a group stays in one fold; the "
+            f"study uses {n_folds} folds"
         )
         found.append(("fewer groups than folds", text))
     if len(weights) == 2:
         text = (
-            f"column {column!r} has 2 groups, so that each model is trained on one of them. Models choose their "
-            "parameters within it, and one score per group does not show how much scores vary. Add groups."
+            f"column {column!r} has 2 groups, so that models train and choose parameters on one of them; add groups to "
+            "learn how much scores vary"
         )
         found.append(("two groups", text))
     proportions = np.full(n_folds, 1 / n_folds)
