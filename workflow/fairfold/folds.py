@@ -88,6 +88,25 @@ def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> li
     return [part for parts in splits for part in parts]
 
 
+def only_fold(fold_of: np.ndarray, fold: int) -> np.ndarray:
+    """Return folds of which the only one, 0, tests the samples of one fold; all others are -1, trained on.
+
+    Some of the samples, such as a part of the groups, may have none of another fold, which leaves a gap in the numbers.
+
+    Parameters
+    ----------
+    fold_of : ndarray of int, shape (n_samples,)
+        Test fold of each sample.
+    fold : int
+        Number of the fold that is tested.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_samples,)
+    """
+    return np.where(fold_of == fold, 0, -1).astype(np.int64)
+
+
 def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
     """Refuse splits of which two are the same: one that is counted twice tells nothing more, and seems to.
 

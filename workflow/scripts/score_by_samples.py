@@ -8,6 +8,7 @@ from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.sample_curves import scores_by_samples, shares_of_training
 from fairfold.files import write_table
+from fairfold.folds import only_fold
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
@@ -35,21 +36,24 @@ with logged(snakemake.log):
             hidden: np.ndarray = hidden,
         ) -> pd.DataFrame:
             seen = observed_labels(data.Y, hidden, fold, negatives=data.negatives)[rows]
-            return score_on_folds(
-                lambda fold: make_model(
-                    model,
-                    **params.settings,
-                    negatives=data.negatives,
-                    categories=data.category_columns,
-                    n_jobs=snakemake.threads,
-                    random_state=seed_for(params.seed, *names, model, repeat, fold),
-                ),
-                *(data.X[rows], data.Y[rows], fold_of[rows], lambda _: seen),
-                folds=[fold],
-                threshold=params.threshold,
-                groups=None if data.groups is None else data.groups[rows],
-                sample_weight=None if data.weights is None else data.weights[rows],
-            ).scores.query("is_final")
+            return (
+                score_on_folds(
+                    lambda _: make_model(
+                        model,
+                        **params.settings,
+                        negatives=data.negatives,
+                        categories=data.category_columns,
+                        n_jobs=snakemake.threads,
+                        random_state=seed_for(params.seed, *names, model, repeat, fold),
+                    ),
+                    *(data.X[rows], data.Y[rows], only_fold(fold_of[rows], fold), lambda _: seen),
+                    threshold=params.threshold,
+                    groups=None if data.groups is None else data.groups[rows],
+                    sample_weight=None if data.weights is None else data.weights[rows],
+                )
+                .scores.query("is_final")
+                .assign(fold=fold)
+            )
 
         cut = shares_of_training(
             fold_of, params.shares, seed=params.seed, names=(*names, "shares", repeat), groups=data.groups

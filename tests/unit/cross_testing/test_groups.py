@@ -238,3 +238,19 @@ def test_roles_are_those_of_the_groups():
         for row, group in enumerate(groups):
             assert plan.role[test, row] == of_units.role[test, group] in (TRAIN, TEST)
             assert plan.inner_fold[test, row] == of_units.inner_fold[test, group]
+
+
+def test_too_few_groups_are_a_reason_without_the_address_of_a_function():
+    """An address in a table would differ between two runs of one study."""
+    groups = np.repeat([0, 1, 2], [20, 12, 5])
+    X = np.random.default_rng(0).normal(size=(37, 2))
+    table, _ = repeat_on_weak_labels(
+        lambda seed: {"a": Nearest(), "b": Nearest()},
+        *(X, (X > 0).astype(np.int8), [0]),
+        Setting(n_splits=2, n_permutations=1, exchange="within"),
+        hide=lambda Y, seed: Y,
+        splitter=folds_by("annealed", 2),
+        groups=groups,
+        seed=0,
+    )
+    assert table["reason"].str.contains(r"splitter annealed of \d+ rows into n_splits=2: groups: ").all()

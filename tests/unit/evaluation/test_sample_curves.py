@@ -5,6 +5,7 @@ from scipy import optimize
 
 from fairfold.errors import DataError
 from fairfold.evaluation.sample_curves import fit_power_law, sample_curves, scores_by_samples, shares_of_training
+from fairfold.folds import only_fold, parts_of
 
 SIZES = np.array([50, 90, 130, 200, 300])
 FOLD_OF = np.arange(60) % 5
@@ -141,3 +142,15 @@ def test_refusals():
         fit_power_law([10, 20, 20], np.zeros(3))
     with pytest.raises(DataError, match="a share of the training part is 0"):
         cuts(shares=(0, 1))
+
+
+def test_small_shares_of_few_groups_may_have_no_sample_of_another_fold():
+    """A training part of one group of two leaves a gap in the numbers of the folds."""
+    groups = np.repeat([0, 1, 2], [20, 12, 5])
+    gaps = 0
+    for fold, _, rows, n_train in shares_of_training(groups, [0.3, 1], seed=0, names=("a",), groups=groups):
+        gaps += len(np.unique(groups[rows])) < 3
+        ((train, test),) = parts_of(only_fold(groups[rows], fold), len(rows))
+        np.testing.assert_array_equal(rows[test], np.flatnonzero(groups == fold))
+        assert len(train) == n_train and not (groups[rows[train]] == fold).any()
+    assert gaps

@@ -295,7 +295,8 @@ def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> M
             folds = check_folds(fold_of(Y, seed, of), len(Y), n_splits)[0]
             return folds if groups is None else _folds_of_groups(folds, *of)
         except SplitError as error:
-            raise SplitError(f"splitter {splitter!r} of {len(Y)} rows into n_splits={n_splits}: {error}") from error
+            name = getattr(splitter, "__name__", splitter)  # not the address of a function
+            raise SplitError(f"splitter {name} of {len(Y)} rows into n_splits={n_splits}: {error}") from error
 
     return make
 

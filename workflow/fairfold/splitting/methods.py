@@ -67,6 +67,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
         with quiet_about_sizes():
             return make_splitter(name, n_splits, random_state=seed).assign(Y, groups)
 
+    make.__name__ = name
     return make
 
 
