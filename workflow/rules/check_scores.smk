@@ -15,18 +15,27 @@ SCORES_OF = {
 }
 # Target -> what it makes, and the parts whose models it scores
 TARGETS = {
-    "study": (["results/report.html"], [*SCORES_OF]),
-    "weak_labels": (
+    "study": (
         [
-            *ALL_RESULTS_OF["data"],
-            *ALL_RESULTS_OF["weak_labels"],
-            *ALL_RESULTS_OF["rank_stability"],
-            *ALL_RESULTS_OF["ablation"],
-            *ALL_RESULTS_OF["hierarchies"],
-            *ALL_RESULTS_OF["many_labels"],
-            *ALL_RESULTS_OF["sample_curves"],
-            *ALL_RESULTS_OF["mechanisms"],
+            *files_of(*RESULTS_OF, "overview"),
+            *rules.render_tables.output,
+            *rules.describe_models.output,
+            "results/config.yaml",
+            "results/report.html",
         ],
+        [*SCORES_OF],
+    ),
+    "weak_labels": (
+        files_of(
+            "data",
+            "weak_labels",
+            "rank_stability",
+            "ablation",
+            "hierarchies",
+            "many_labels",
+            "sample_curves",
+            "mechanisms",
+        ),
         [
             "weak_labels",
             "weak_labels.rank_stability",
@@ -35,13 +44,13 @@ TARGETS = {
             "weak_labels.mechanisms",
         ],
     ),
-    "cross_testing": (ALL_RESULTS_OF["cross_testing"], ["cross_testing.models"]),
-    "win_percentage": (ALL_RESULTS_OF["win_percentage"], ["win_percentage.models"]),
-    "recommendation": (
-        [*ALL_RESULTS_OF["data"], *ALL_RESULTS_OF["recommendation"]],
-        ["weak_labels"],
+    "cross_testing": (files_of("cross_testing"), ["cross_testing.models"]),
+    "win_percentage": (files_of("win_percentage"), ["win_percentage.models"]),
+    "recommendation": (files_of("data", "recommendation"), ["weak_labels"]),
+    "paper_figures": (
+        [*FIGURES, *PICTURES, *TABLES, "results/paper_figures.zip"],
+        [*SCORES_OF],
     ),
-    "paper_figures": (["results/paper_figures.zip"], [*SCORES_OF]),
 }
 
 

@@ -8,14 +8,7 @@ TABLES = [
 ]
 DRAWN = figures_of(CONTENTS, config, [path.removeprefix("results/") for path in TABLES])
 FIGURES = [f"results/{figure.path}.pdf" for figure in DRAWN]
-# Stage -> all of its results
-ALL_RESULTS_OF = {
-    stage: [
-        *results,
-        *[f"results/{figure.path}.pdf" for figure in DRAWN if figure.section == stage],
-    ]
-    for stage, results in RESULTS_OF.items()
-}
+PICTURES = [f"results/{figure.path}.png" for figure in DRAWN]
 # Figures of a section are drawn side by side where neither another section with many nor the recommendation, which is
 # made meanwhile, waits for the cores.
 MANY_FIGURES = 3

@@ -1,7 +1,5 @@
 # The report is a file of the workflow like any other: made when something is new, left alone when nothing is.
 
-PICTURES = [path.removesuffix("pdf") + "png" for path in FIGURES]
-
 
 rule render_tables:
     input:
@@ -24,8 +22,12 @@ rule render_tables:
 rule render_report:
     input:
         sorted(
-            {path for results in ALL_RESULTS_OF.values() for path in results}
-            | {*PICTURES, "results/legend.csv"}
+            {
+                *[path for results in RESULTS_OF.values() for path in results],
+                *FIGURES,
+                *PICTURES,
+                "results/legend.csv",
+            }
         ),
         rules.render_tables.output,
         config="results/config.yaml",

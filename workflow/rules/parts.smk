@@ -1,0 +1,109 @@
+# Files that tables and figures are made from. They are targets too: Snakemake looks for a missing file only where a
+# target names it, so a deleted array or table would otherwise stay missing for as long as the report is up to date.
+
+# Stage -> the arrays and tables that its rules write on the way
+PARTS_OF = {
+    "data": expand(
+        rules.prepare_dataset.output,
+        dataset=dict.fromkeys(
+            [
+                *[
+                    dataset
+                    for dataset, _ in study.used_datasets(
+                        {**config, "final": {"datasets": []}}  # a target of its own
+                    )
+                ],
+                *map(study.EXAMPLE_DATASETS.get, ECOC_EXAMPLES),
+            ]
+        ),
+    ),
+    "splitting": [
+        *expand(
+            rules.split_and_time.output,
+            dataset=SPLITTING["datasets"],
+            splitter=SPLITTING["methods"],
+            n_splits=config["folds"]["n_splits"],
+            repeats=SPLITTING["repeats"],
+        ),
+        *expand(rules.estimate_fold_effect.output, dataset=FOLD_EFFECT["datasets"]),
+    ],
+    "weak_labels": [
+        *expand(rules.mask_labels.input.folds, **UNITS),
+        *expand(rules.train_model.output, **UNITS, model=WEAK_LABELS["models"]),
+        *expand(
+            rules.grow_first_level.output,
+            **UNITS,
+            first_level=sorted(
+                {study.first_level(config, model) for model in WEAK_LABELS["models"]}
+                - {None}
+            ),
+        ),
+    ],
+    "ablation": expand(rules.ablate_model.input.folds, dataset=ABLATION["datasets"]),
+    "sample_curves": expand(
+        rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]
+    ),
+    "mechanisms": expand(
+        rules.score_mechanism.input.folds, dataset=MECHANISMS["datasets"]
+    ),
+    "rank_stability": expand(
+        rules.repeat_weak_labels.input.folds,
+        dataset=STABILITY["datasets"],
+        splitter=STABILITY["splitters"],
+    ),
+    "recommendation": [
+        path
+        for dataset in WEAK_LABELS["datasets"]
+        for path in expand(
+            [
+                *rules.mask_labels.output,
+                *rules.estimate_label_frequency.output,
+                *(
+                    rules.train_reference.output
+                    if dataset in WITH_OWN_REFERENCE
+                    else rules.train_model.output
+                ),
+            ],
+            dataset=dataset,
+            rate=ESTIMATED_AT,
+            model=study.REFERENCE,
+        )
+    ],
+    "win_percentage": [
+        *expand(rules.gather_pairs.input, dataset=PAIRS_OF),
+        *expand(rules.gather_pairs.output, dataset=PAIRS_OF),
+        *rules.tabulate_win_percentages.input.permuted,
+        *expand(rules.reevaluate_pairs.output, dataset=PAIRS_OF),
+        *expand(
+            [
+                rules.evaluate_feature_sets.input.folds,
+                rules.evaluate_feature_sets.input.hidden,
+            ],
+            dataset=SETS_OF,
+            rate=MODEL_SETS["missing_rate"],
+        ),
+    ],
+    "ecoc": expand(rules.predict_ecoc.output, example=ECOC_EXAMPLES),
+    "final": [
+        *expand(rules.examine_labels.input.folds, dataset=FINAL_DATASETS),
+        *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),
+        *expand(rules.examine_labels.output, dataset=FINAL_DATASETS),
+        *expand(rules.rate_suspects.output, dataset=FINAL_DATASETS),
+        *expand(rules.write_dataset_page.output, dataset=FINAL_DATASETS),
+    ],
+}
+
+
+def files_of(*stages):
+    """List all files of stages: tables, figures, and the files that they are made from."""
+    found = []
+    for stage in stages:
+        found += RESULTS_OF.get(stage, [])
+        found += PARTS_OF.get(stage, [])
+        for kind in ("tables", "output"):
+            found += paths_of(STEPS_OF.get(stage, []), kind)
+    for figure in DRAWN:
+        if figure.section in stages:
+            files = [*figure.reads, f"{figure.path}.pdf", f"{figure.path}.png"]
+            found += [f"results/{path}" for path in files]
+    return [path for path in dict.fromkeys(found) if not path.startswith("resources/")]
