@@ -136,6 +136,66 @@ def test_kills_at_random_moments(toy, undisturbed):
     finish(killed, undisturbed)
 
 
+# --- deleted results --------------------------------------------------------------------------------------------------
+
+
+NOT_TARGETS = ("logs/", "benchmarks/")  # written beside the results, not results themselves
+
+
+def files(study):
+    """Paths of all results under the folder of results."""
+    results = study.folder / "results"
+    paths = [path.relative_to(results).as_posix() for path in sorted(results.rglob("*")) if path.is_file()]
+    return [path for path in paths if not path.startswith(NOT_TARGETS)]
+
+
+def assert_made_again(study, remove, *targets):
+    """After `remove`, the command writes the same files as before, with the same bytes."""
+    names, checksums = files(study), study.results()
+    remove(names)
+    code, output = study.run(*targets, cores=3)
+    assert code == 0, output
+    assert files(study) == names
+    assert study.results() == checksums
+
+
+def remover_of_half(study, seed, kept=()):
+    def remove(names):
+        for name in random.Random(seed).sample(sorted({*names} - {*kept}), len(names) // 2):
+            (study.folder / "results" / name).unlink()
+
+    return remove
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory, root, study_class):
+    """The small study with its final models."""
+    study = study_class(tmp_path_factory.mktemp("small") / "study", root, {**SMALL, "final": {"model": "RF+ET"}})
+    toy_table().to_csv(study.folder / "toy.csv", index=False)
+    code, output = study.run("all", "final")
+    assert code == 0, output
+    return study
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_random_half(small, seed):
+    assert_made_again(small, remover_of_half(small, seed), "all", "final")
+
+
+@pytest.mark.parametrize("part", ["figures", "tables", "datasets", "folds", "weak_labels/toy/rate-50/predictions"])
+def test_a_folder(small, part):
+    assert_made_again(small, lambda _: shutil.rmtree(small.folder / "results" / part), "all", "final")
+
+
+def test_every_file_is_a_target(finished, study_class, root, tmp_path):
+    """In a study with every part, an up-to-date report hides no missing file."""
+    whole, _ = finished
+    shutil.copytree(whole.folder, tmp_path / "study", symlinks=True)
+    study = study_class(tmp_path / "study", root)
+    kept = {"report.html", "scored/study.done"}
+    assert_made_again(study, remover_of_half(study, 0, kept))
+
+
 # --- disks ------------------------------------------------------------------------------------------------------------
 
 

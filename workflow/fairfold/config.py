@@ -10,8 +10,9 @@ from typing import Any
 
 import yaml
 
-from fairfold.errors import ConfigError
+from fairfold.errors import ConfigError, StudyError
 from fairfold.home import PROJECT
+from fairfold.runs import check_machine
 
 SCHEMAS = PROJECT / "workflow" / "schemas"
 
@@ -103,6 +104,7 @@ def check_command_line(arguments: Sequence[str]) -> None:
     parser.add_argument("--configfile", "--configfiles", nargs="*", type=Path, default=[])
     parser.add_argument("--directory", "-d", type=Path, default=Path())
     given = parser.parse_known_args(arguments)[0]
+    check_machine(given.directory)
     if not given.configfile and (default := given.directory / "config" / "config.yaml").exists():
         _check_keys(default, "")
     for number, path in enumerate(given.configfile):
@@ -158,5 +160,5 @@ def _with_names(schema: Any, names: Mapping[str, Sequence[str]]) -> Any:
 if __name__ == "__main__":  # what the profiles run before Snakemake reads the files
     try:
         check_command_line(sys.argv[1:])
-    except ConfigError as error:
+    except StudyError as error:
         sys.exit(str(error))

@@ -22,6 +22,33 @@ class DataError(StudyError):
     """A data file is missing, damaged, or does not hold what its entry says."""
 
 
+class DamagedFileError(DataError):
+    """A file that a study or a command wrote cannot be read back.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    kind : str
+        The expected content, such as ``"a dataset"``.
+    flaw : str
+        The reason why the file cannot be read.
+
+    Examples
+    --------
+    >>> print(DamagedFileError("folds.npz", "an array file", "the file is empty"))
+    folds.npz: expected an array file, found damage (the file is empty). Delete the file and run the same command again.
+    """
+
+    def __init__(self, path: str, kind: str, flaw: str) -> None:
+        super().__init__(path, kind, flaw)
+        self.path = path
+
+    def __str__(self) -> str:
+        path, kind, flaw = self.args
+        return f"{path}: expected {kind}, found damage ({flaw}). Delete the file and run the same command again."
+
+
 class SplitError(StudyError, ValueError):
     """Folds cannot be made as asked. A ``ValueError`` too, as scikit-learn's splitters raise."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import secrets
 import stat
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairfold.errors import DataError
+from fairfold.errors import DamagedFileError, DataError, first_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,7 @@ NAMES = ("dataset", "model", "model_a", "model_b", "best_model", "candidate", "e
 NAMES_OR_NUMBERS = ("sample", "label", "feature", "features", "column", "group", "class", "predicted", "true")
 """Columns that hold such names in some tables, and numbers of these in others."""
 _OF_NAME = 40  # characters that a temporary name begins with; a whole name may be as long as names can be
+_DAMAGED = ".damaged"
 _BLOCK = 4096  # bytes, which the smallest file takes on a disk
 
 
@@ -130,24 +132,71 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
-    """A table as :func:`write_table` wrote it: names stay text, and only an empty cell is missing.
+    """Read a table that :func:`write_table` wrote: names stay text, and only an empty cell is missing.
 
-    A user may call a dataset ``2021`` or ``NA``, a label ``01`` or ``None``, and a sample ``0025``. What may be names
-    is numbers where whole numbers are all that it holds, and nothing is lost by reading it so.
+    A user may call a dataset ``2021`` or ``NA``, a label ``01`` or ``None``, and a sample ``0025``. Columns of
+    ``NAMES_OR_NUMBERS`` become integers if all their cells are integers that keep every digit.
 
     Parameters
     ----------
-    path : CSV file.
-    texts : further columns that hold text, besides ``NAMES``.
-    """
-    import pandas as pd  # here, as most that use this module need no tables
+    path : str or path-like
+        The CSV file.
+    *texts : str
+        Columns that hold text, besides ``NAMES``.
 
-    as_text = dict.fromkeys((*NAMES, *NAMES_OR_NUMBERS, *texts), str)
-    table = pd.read_csv(path, dtype=as_text, keep_default_na=False, na_values=[""])
+    Returns
+    -------
+    DataFrame
+        The table.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is empty, cut off, or no table.
+    """
+    table = read_csv(path, dtype=dict.fromkeys((*NAMES, *NAMES_OR_NUMBERS, *texts), str), na_values=[""])
     for name in table.columns.intersection(NAMES_OR_NUMBERS).difference(texts):
         if table[name].str.fullmatch("0|-?[1-9][0-9]{0,14}").fillna(False).all():
             table[name] = table[name].astype("int64")
     return table
+
+
+def read_csv(path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:
+    """Read a CSV file that :func:`write_table` wrote by :func:`pandas.read_csv`, without its names for missing values.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The CSV file.
+    **options : object
+        Further parameters of :func:`pandas.read_csv`.
+
+    Returns
+    -------
+    DataFrame
+        The table.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is empty, cut off, or no table.
+    """
+    import pandas as pd  # Most users of this module need no tables.
+
+    try:
+        _check_end(path)
+        return pd.read_csv(path, keep_default_na=False, **options)
+    except ValueError as error:  # the base of pandas' errors of parsing and of UnicodeDecodeError
+        raise DamagedFileError(str(path), "a table", first_sentence(error)) from None
+
+
+def _check_end(path: str | os.PathLike[str]) -> None:
+    """Raise a ValueError for a CSV file without its last line end, as pandas fills cells that were cut off."""
+    with Path(path).open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - 1, 0))
+        if stream.read() != b"\n":
+            raise ValueError("the end of the file is missing" if size else "the file is empty")
 
 
 def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arrays: np.ndarray) -> None:
@@ -159,19 +208,29 @@ def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arr
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)
 
 
-def read_arrays(path: str | os.PathLike[str], kind: str, prefix: str = "") -> dict[str, np.ndarray]:
-    """The arrays of an ``.npz`` whose names begin with ``prefix``; nothing is unpickled.
+def read_arrays(path: str | os.PathLike[str], kind: str = "an array file", prefix: str = "") -> dict[str, np.ndarray]:
+    """Read the arrays of an ``.npz`` file whose names begin with ``prefix``; nothing is unpickled.
 
     Parameters
     ----------
-    path : the file.
-    kind : what it should be, for messages, such as ``"a dataset"``.
-    prefix : beginning of the names wanted.
+    path : str or path-like
+        The file.
+    kind : str, default="an array file"
+        The expected content for messages, such as ``"a dataset"``.
+    prefix : str, default=""
+        Beginning of the names of the arrays to read.
+
+    Returns
+    -------
+    dict of str -> ndarray
+        The arrays by name.
 
     Raises
     ------
     DataError
-        When the file is missing, damaged, or holds anything but plain arrays.
+        If the file is missing or needs more memory than there is.
+    DamagedFileError
+        If the file is damaged or contains anything but plain arrays.
     """
     try:
         # zipfile first: of a file that is no archive NumPy says that it could be unpickled
@@ -182,7 +241,73 @@ def read_arrays(path: str | os.PathLike[str], kind: str, prefix: str = "") -> di
     except MemoryError:
         raise DataError(f"{path} needs more memory to be read than there is, or is damaged.") from None
     except Exception as error:  # on damaged files zipfile, zlib and NumPy fail in every way
-        raise DataError(f"{path} is not {kind} ({error!r}); delete it and make it anew.") from None
+        raise DamagedFileError(str(path), kind, first_sentence(error)) from None
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file of results.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    object
+        The content.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is no JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DamagedFileError(str(path), "JSON", first_sentence(error)) from None
+
+
+def check_whole(path: str | os.PathLike[str]) -> None:
+    """Check a result by its format: the checksums of arrays, the end of a table, and that no file is empty.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is damaged.
+    """
+    path = Path(path)
+    try:
+        if not path.stat().st_size:
+            raise ValueError("the file is empty")
+        if path.suffix in (".npz", ".fairfold", ".zip"):
+            with zipfile.ZipFile(path) as archive:
+                if name := archive.testzip():
+                    raise ValueError(f"the checksum of {name} is wrong")
+        if path.suffix == ".csv":
+            _check_end(path)
+    except Exception as error:  # on damaged files zipfile and zlib fail in every way
+        raise DamagedFileError(str(path), f"a whole {path.suffix} file", first_sentence(error)) from None
+
+
+def mark_damaged(path: str | os.PathLike[str]) -> None:
+    """Leave a note beside a damaged file, for :func:`remove_damaged`."""
+    path = Path(path)
+    path.with_name(f".{path.name}{_DAMAGED}").touch()
+
+
+def remove_damaged(folder: str | os.PathLike[str]) -> list[Path]:
+    """Delete the files under ``folder`` that :func:`mark_damaged` was called for, and return their paths."""
+    notes = sorted(Path(folder).rglob(f".*{_DAMAGED}"))
+    found = [note.with_name(note.name[1 : -len(_DAMAGED)]) for note in notes]
+    for path in (*found, *notes):
+        path.unlink(missing_ok=True)
+    return found
 
 
 def _flush_to_disk(path: Path) -> None:

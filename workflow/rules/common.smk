@@ -38,7 +38,12 @@ from fairfold import study  # noqa: E402
 from fairfold.config import typed  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
 from fairfold.expected_time import ANNOUNCED, announced  # noqa: E402
-from fairfold.files import check_writable, remove_leftovers  # noqa: E402
+from fairfold.files import (  # noqa: E402
+    check_writable,
+    remove_damaged,
+    remove_leftovers,
+)
+from fairfold.runs import RUN_AGAIN, remove_damage  # noqa: E402
 from fairfold.models.own_sources import checksum_of  # noqa: E402
 from fairfold.models.registry import modules_of_models, spec_of  # noqa: E402
 from fairfold.provenance import code_of  # noqa: E402
@@ -263,13 +268,28 @@ def allow_one_run_only():
     The operating system drops this lock with the process that holds it, so that a killed run leaves none behind;
     the profiles therefore switch off Snakemake's own lock, which would have to be removed by hand.
     """
+    if (stream := lock_of_directory()) is None:
+        sys.exit("Another run is working in this directory; wait for it or stop it.")
+    globals()["_lock_of_this_run"] = stream  # kept open until this process ends
+
+
+def lock_of_directory():
+    """Open this directory's lock; None while another run holds it."""
     Path(".snakemake").mkdir(exist_ok=True)
     stream = open(".snakemake/fairfold.lock", "w")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.exit("Another run is working in this directory; wait for it or stop it.")
-    globals()["_lock_of_this_run"] = stream  # kept open until this process ends
+        return None
+    return stream
+
+
+def delete_what_is_damaged():
+    """Have damaged results made again; not while another run writes here."""
+    if workflow.is_main_process and (stream := lock_of_directory()):
+        with stream:
+            for path, flaw in remove_damage(".snakemake", placed("results")).items():
+                print(f"{path}: {flaw}. It is made again.", file=sys.stderr)
 
 
 def announce():
@@ -320,6 +340,17 @@ def forget_checks():
     """Remove what the checks of earlier runs said."""
     for path in LOGS_OF_CHECKS.glob("*.log"):
         path.unlink()
+
+
+def ask_for_another_run():
+    """Name the damaged files that jobs set aside, and end with the status that asks for the same command again."""
+    if damaged := remove_damaged(placed("results")):
+        names = ", ".join(map(str, damaged))
+        print(
+            f"{names}: damaged and deleted. Run the same command again to write what is missing.",
+            file=sys.stderr,
+        )
+        sys.exit(RUN_AGAIN)
 
 
 def end_with_what_was_not_scored():

@@ -2,19 +2,18 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from adapter import logged
 from fairfold import models
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
-    data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
+    data, folds = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.folds)["fold_of"]
     params, unit = snakemake.params, {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     names, tables = ("ablation", *unit.values()), []
     rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}

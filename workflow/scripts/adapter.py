@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairfold.errors import StudyError
-from fairfold.files import disk_faults
+from fairfold.errors import DamagedFileError, StudyError
+from fairfold.files import disk_faults, mark_damaged
 
 
 @contextlib.contextmanager
@@ -22,6 +22,8 @@ def logged(log: list[str]) -> Iterator[None]:
                 with contextlib.redirect_stderr(stream):
                     yield
             except Exception as error:
+                if isinstance(error, DamagedFileError) and not Path(error.path).is_absolute():
+                    mark_damaged(error.path)  # Only results have relative paths.
                 known = isinstance(error, StudyError)
                 stream.write(f"{type(error).__name__}: {error}\n" if known else traceback.format_exc())
                 raise

@@ -1,11 +1,8 @@
 """Published numbers beside those of this study."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from adapter import logged
-from fairfold.config import load_yaml
 from fairfold.datasets import load_catalog
 from fairfold.files import read_table, write_table
 from fairfold.report.published.comparison import compare_published
@@ -27,5 +24,4 @@ with logged(snakemake.log):
     }
     ours = {name: read(paths) for name, paths in given.items() if not name.startswith(PREFIX)}
     ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
-    config = load_yaml(Path(snakemake.input.config))
-    write_table(compare_published(published, ours, config), snakemake.output[0])
+    write_table(compare_published(published, ours, snakemake.config), snakemake.output[0])

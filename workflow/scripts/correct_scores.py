@@ -1,11 +1,9 @@
 """Estimate from observed labels what each model's scores on complete ones are, on one dataset at one missing rate."""
 
-import numpy as np
-
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
 from fairfold.recommendation.identical import identical_models
 from fairfold.seeds import seed_for
@@ -15,10 +13,10 @@ from fairfold.weak_labels.plateau import FrequencyDistribution
 with logged(snakemake.log):
     data, rate, params = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate), snakemake.params
     hierarchical = data.hierarchy is not None
-    with np.load(snakemake.input.hidden) as arrays:
-        observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
-    with np.load(snakemake.input.frequency) as arrays:
-        frequency = FrequencyDistribution(**arrays) if arrays.files else None
+    arrays = read_arrays(snakemake.input.hidden)
+    observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    arrays = read_arrays(snakemake.input.frequency)
+    frequency = FrequencyDistribution(**arrays) if arrays else None
     files = dict(zip(params.models, snakemake.input.predictions, strict=True))
     predictions = {model: FinalPredictions.load(path) for model, path in files.items()}
     fold_of = next(iter(predictions.values())).fold_of

@@ -1,10 +1,8 @@
 """Estimate which share of one dataset's positives is observed, as it is or with labels hidden on purpose."""
 
-import numpy as np
-
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import write_arrays, write_table
+from fairfold.files import read_arrays, write_arrays, write_table
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.recommendation.reference import Reference
 from fairfold.seeds import seed_for
@@ -12,8 +10,8 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, rate = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate)
-    with np.load(snakemake.input.hidden) as arrays:
-        observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    arrays = read_arrays(snakemake.input.hidden)
+    observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     P, labels = Reference.load(snakemake.input.predictions)
     found = estimate_missing_rate(
         *(data.Y, observed, P),

@@ -1,23 +1,22 @@
 """Evaluate the models on random feature sets of one dataset, with labels as they are or permuted."""
 
-import numpy as np
 from tqdm import tqdm
 
 from adapter import logged
 from fairfold import win_percentage
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.models import make_model
 from fairfold.models.registry import first_level_from, register_own
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
-    data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
+    data, hidden = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.hidden)["hidden"]
     params, rules = snakemake.params, {"negatives": data.negatives, "hierarchy": data.hierarchy}
     table = win_percentage.multilabel_sets.evaluate_numbered_sets(
         {name: make_model(name, **settings, **rules) for name, settings in params.models.items()},
-        *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"][0]),
+        *(data.X, data.Y, read_arrays(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         sets=range(*params.sets),
         permutations=tqdm(range(*params.permutations)),

@@ -9,7 +9,7 @@ from scipy import sparse
 from adapter import logged
 from fairfold import final
 from fairfold.datasets import Dataset
-from fairfold.files import read_table, write_table
+from fairfold.files import read_arrays, read_table, write_table
 from fairfold.final.card import recommended_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
@@ -22,7 +22,7 @@ with logged(snakemake.log):
     register_own(snakemake.config["models"])
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id)
     Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
-    fold_of = np.load(snakemake.input.folds)["fold_of"][0]
+    fold_of = read_arrays(snakemake.input.folds)["fold_of"][0]
     samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids
     feature_sets, losses = final.importance.feature_groups(data), []
 

@@ -1,10 +1,8 @@
 """Test a dataset's own labels, as they are, for positives that are missing completely at random."""
 
-import numpy as np
-
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import read_table, write_table
+from fairfold.files import read_arrays, read_table, write_table
 from fairfold.recommendation.mechanisms import observed_tests, what_data_speak_against
 from fairfold.recommendation.missing_rate import MissingRate
 from fairfold.recommendation.reference import Reference
@@ -12,8 +10,8 @@ from fairfold.weak_labels.plateau import FrequencyDistribution
 
 with logged(snakemake.log):
     data, row = Dataset.load(snakemake.input.dataset), read_table(snakemake.input.missing_rate).fillna({"reason": ""})
-    with np.load(snakemake.input.frequency) as arrays:
-        frequency = FrequencyDistribution(**arrays) if arrays.files else None
+    arrays = read_arrays(snakemake.input.frequency)
+    frequency = FrequencyDistribution(**arrays) if arrays else None
     if data.negatives == "confirmed":
         frequency, row["reason"] = None, "zeros of these labels are confirmed"
     reference = Reference.load(snakemake.input.predictions)

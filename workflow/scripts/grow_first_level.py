@@ -2,20 +2,19 @@
 
 import contextlib
 
-import numpy as np
-
 from adapter import logged
 from fairfold import forests
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
+from fairfold.files import read_arrays
 from fairfold.folds import parts_of
 from fairfold.groups import OfSamples
 from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
-    data, hidden = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.hidden)["hidden"]
-    folds, rate = np.load(snakemake.input.folds)["fold_of"], int(snakemake.wildcards.rate)
+    data, hidden = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.hidden)["hidden"]
+    folds, rate = read_arrays(snakemake.input.folds)["fold_of"], int(snakemake.wildcards.rate)
     settings = {**snakemake.params.settings, "n_jobs": snakemake.threads}
     levels = {}
     for fold, (train, _) in enumerate(parts_of(folds, data.shape[0])):

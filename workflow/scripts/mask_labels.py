@@ -3,17 +3,15 @@
 Those of the test parts are what is not observed of the data, and the same however often the samples are split.
 """
 
-import numpy as np
-
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import write_arrays
+from fairfold.files import read_arrays, write_arrays
 from fairfold.folds import check_repeats
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
-    folds = np.load(snakemake.input.folds)["fold_of"]
+    folds = read_arrays(snakemake.input.folds)["fold_of"]
     check_repeats(folds, f"dataset {data.id}")
     rate = int(snakemake.wildcards.rate)
     of_unit = {"seed": snakemake.params.seed, "names": ("hidden labels", data.id, rate)}

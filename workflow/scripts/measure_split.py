@@ -1,17 +1,16 @@
 """Measure how even the splits of one dataset by each method are."""
 
-import numpy as np
 import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.splitting.comparison import label_deviations, measure_splits
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
     folds = {
-        splitter: np.load(path)["fold_of"]
+        splitter: read_arrays(path)["fold_of"]
         for splitter, path in zip(snakemake.params.splitters, snakemake.input.folds, strict=True)
     }
     for path, measured in (

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold.config import load_yaml
 from fairfold.report.archive import write_archive
 
 with logged(snakemake.log):
     results = Path(snakemake.output[0]).parent
     files = [Path(path).relative_to(results).as_posix() for path in snakemake.input]
-    write_archive(results, files, load_yaml(Path(snakemake.input.config)), snakemake.output[0])
+    write_archive(results, files, snakemake.config, snakemake.output[0])

@@ -1,12 +1,11 @@
 """How many positives of a dataset that are hidden on purpose the model to take home finds among its first suspects."""
 
-import numpy as np
 from scipy import sparse
 
 from adapter import logged
 from fairfold import final
 from fairfold.datasets import Dataset
-from fairfold.files import read_table, write_table
+from fairfold.files import read_arrays, read_table, write_table
 from fairfold.final.card import recommended_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
@@ -17,7 +16,7 @@ with logged(snakemake.log):
     register_own(snakemake.config["models"])
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id)
     Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
-    fold_of = np.load(snakemake.input.folds)["fold_of"][0]
+    fold_of = read_arrays(snakemake.input.folds)["fold_of"][0]
     drawn = seed_for(params.seed, "labels", data.id, "hidden")
     rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     observed = mask_labels(Y, params.hidden / 100, **rules, random_state=drawn)

@@ -5,11 +5,11 @@ import numpy as np
 from adapter import logged
 from fairfold import win_percentage
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input.data), snakemake.params
-    pairs = win_percentage.PairEvaluation.from_arrays(np.load(snakemake.input.pairs)).best_pairs
+    pairs = win_percentage.PairEvaluation.from_arrays(read_arrays(snakemake.input.pairs)).best_pairs
     options = {**params.options, "alpha": params.alpha, "dataset": data.id, "random_state": params.seed}
     table = win_percentage.top_pairs.reevaluate_pairs(data.X, data.Y, pairs, **options)
     classes, shown = np.array(data.label_names)[data.Y], win_percentage.top_pairs.pairs_to_show(table)

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold.config import load_yaml
 from fairfold.files import atomic_open
 from fairfold.report.page import render_report
 
 with logged(snakemake.log):
     results = Path(snakemake.output[0]).parent
     files = [Path(path).relative_to(results).as_posix() for path in snakemake.input]
-    page = render_report(results, files, load_yaml(Path(snakemake.input.config)))
+    page = render_report(results, files, snakemake.config)
     with atomic_open(snakemake.output[0], "w", encoding="utf-8") as stream:
         stream.write(page)

@@ -2,12 +2,10 @@
 
 from functools import partial
 
-import numpy as np
-
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.rank_stability import repeat_study
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.forests.models import make_first_level
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
@@ -16,7 +14,7 @@ from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
-    data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
+    data, folds = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.folds)["fold_of"]
     params, rate = snakemake.params, int(snakemake.wildcards.rate)
     unit = {"dataset": data.id, "missing_rate": rate, "splitter": snakemake.wildcards.splitter}
     seed_of = partial(seed_for, params.seed, "rank stability", "forests", *unit.values())

@@ -7,7 +7,7 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.sample_curves import scores_by_samples, shares_of_training
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.folds import only_fold
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
@@ -16,7 +16,7 @@ from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
-    data, folds = Dataset.load(snakemake.input.dataset), np.load(snakemake.input.folds)["fold_of"]
+    data, folds = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.folds)["fold_of"]
     params, model = snakemake.params, snakemake.wildcards.model
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
     names, tables = ("sample curves", *unit.values()), []

@@ -1,19 +1,18 @@
 """Score the left-out predictions of all models on one dataset with many labels, at one missing rate."""
 
-import numpy as np
 import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.many_labels import score_many_labels
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), []
-    with np.load(snakemake.input.hidden) as arrays:
-        hidden = arrays["hidden"]
+    arrays = read_arrays(snakemake.input.hidden)
+    hidden = arrays["hidden"]
     for model, path in zip(snakemake.params.models, snakemake.input.predictions, strict=True):
         unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": model}
         scored = score_many_labels(

@@ -8,7 +8,7 @@ from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
@@ -23,7 +23,7 @@ def predict(model: str, Y: np.ndarray, *names: str) -> tuple[FinalPredictions, s
     settings |= {"negatives": data.negatives, "categories": data.category_columns}
     tables = score_on_folds(
         lambda fold: make_model(model, **settings, random_state=seed_for(snakemake.params.seed, *names, fold)),
-        *(data.X, Y, np.load(snakemake.input.folds)["fold_of"][0]),
+        *(data.X, Y, read_arrays(snakemake.input.folds)["fold_of"][0]),
         observed=lambda fold: Y,
         threshold=snakemake.params.threshold,
         groups=data.groups,

@@ -1,18 +1,17 @@
 """Performance over all pairs of each dataset, and how well samples of them tell its win percentages."""
 
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation
 from fairfold.win_percentage.sampling import compare_samples, sampling_example, sampling_laws, synthetic_rmse
 from fairfold.win_percentage.tables import density_table
 
 with logged(snakemake.log):
     pairs = {
-        name: PairEvaluation.from_arrays(np.load(path))
+        name: PairEvaluation.from_arrays(read_arrays(path))
         for name, path in zip(snakemake.params.names, snakemake.input, strict=True)
     }
     densities = [density_table(p.histogram, GAUSSIAN_CLASSIFIERS, dataset=name) for name, p in pairs.items()]

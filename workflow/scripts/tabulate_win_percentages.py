@@ -1,11 +1,10 @@
 """Win percentages of the classifiers on each dataset, with what chance gives."""
 
-import numpy as np
 import pandas as pd
 
 from adapter import logged
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
 from fairfold.win_percentage.pair_evaluation import histograms_from_arrays
 from fairfold.win_percentage.tables import win_table
@@ -18,7 +17,7 @@ with logged(snakemake.log):
         n_gaussian = len(gaussian_features(data.X, params.kurtosis_multiple))
         options = {"dataset": data.id, "alpha": params.alpha}
         options["n_independent"] = n_gaussian if params.independent == "features" else None
-        options["permuted"] = [each for path in permuted for each in histograms_from_arrays(np.load(path))]
-        histogram = PairEvaluation.from_arrays(np.load(pairs)).histogram
+        options["permuted"] = [each for path in permuted for each in histograms_from_arrays(read_arrays(path))]
+        histogram = PairEvaluation.from_arrays(read_arrays(pairs)).histogram
         tables.append(win_table(histogram, GAUSSIAN_CLASSIFIERS, draws_grid(params.most_draws), **options))
     write_table(pd.concat(tables), snakemake.output[0])

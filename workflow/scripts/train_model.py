@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from adapter import logged
 from fairfold import forests
 from fairfold.arrays import Matrix
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import write_table
+from fairfold.files import read_arrays, write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.seeds import seed_for
@@ -23,9 +21,9 @@ if TYPE_CHECKING:
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
     data = Dataset.load(snakemake.input.dataset)
-    with np.load(snakemake.input.hidden) as arrays:
-        hidden = arrays["hidden"]
-        seen = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    arrays = read_arrays(snakemake.input.hidden)
+    hidden = arrays["hidden"]
+    seen = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     name, settings = snakemake.wildcards.model, {**snakemake.params.settings, "n_jobs": snakemake.threads}
     settings |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
@@ -44,7 +42,7 @@ with logged(snakemake.log):
 
     tables = score_on_folds(
         make,
-        *(data.X, data.Y, np.load(snakemake.input.folds)["fold_of"]),
+        *(data.X, data.Y, read_arrays(snakemake.input.folds)["fold_of"]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         observed_in_test=lambda fold: seen,
         threshold=snakemake.params.threshold,

@@ -1,10 +1,9 @@
 """Predict left-out samples of a dataset with many labels by the model by which missing ones are estimated."""
 
-import numpy as np
-
 from adapter import logged
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.files import read_arrays
 from fairfold.models import make_model
 from fairfold.recommendation.reference import most_common_labels, save_reference
 from fairfold.seeds import seed_for
@@ -12,9 +11,9 @@ from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     data, params, rate = Dataset.load(snakemake.input.dataset), snakemake.params, int(snakemake.wildcards.rate)
-    with np.load(snakemake.input.hidden) as arrays:
-        hidden = arrays["hidden"]
-        seen = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
+    arrays = read_arrays(snakemake.input.hidden)
+    hidden = arrays["hidden"]
+    seen = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     labels = most_common_labels(seen, params.n_labels)
     settings = {**params.settings, "n_jobs": snakemake.threads, "negatives": data.negatives}
     tables = score_on_folds(
@@ -24,7 +23,7 @@ with logged(snakemake.log):
             categories=data.category_columns,
             random_state=seed_for(params.seed, data.id, rate, fold),
         ),
-        *(data.X, data.Y[:, labels], np.load(snakemake.input.folds)["fold_of"]),
+        *(data.X, data.Y[:, labels], read_arrays(snakemake.input.folds)["fold_of"]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives)[:, labels],
         groups=data.groups,
         sample_weight=data.weights,

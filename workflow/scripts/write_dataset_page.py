@@ -1,20 +1,19 @@
 """The page of a dataset, and the figure of its labels."""
 
-import json
 from pathlib import Path
 
 from adapter import logged
 from fairfold import figures
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
-from fairfold.files import atomic_open, read_table
+from fairfold.files import atomic_open, read_json, read_table
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.results import read_results
 from fairfold.validation import unmeasured_cells
 
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), snakemake.input
-    model = json.loads(Path(tables.columns).read_text(encoding="utf-8"))["name"]
+    model = read_json(tables.columns)["name"]
     scores = read_table(tables.scores, "label")
     n_measured = data.shape[0] - unmeasured_cells(data.Y).sum(axis=0)
     share = dict(zip(data.label_names, (data.Y == 1).sum(axis=0) / n_measured.clip(1), strict=True))
@@ -30,7 +29,7 @@ with logged(snakemake.log):
         suspects=read_table(tables.suspects, "sample", "label"),
         precision=read_table(tables.precision),
         importance=read_table(tables.importance, "features"),
-        figure=Path(snakemake.output.figure).read_bytes(),
+        figure=snakemake.output.figure,
         folder=str(Path(tables.columns).parent),
     )
     with atomic_open(snakemake.output.page, "w", encoding="utf-8") as stream:

@@ -385,7 +385,7 @@ def dataset_html(tmp_path):
         suspects=pd.DataFrame(rows, columns=columns),
         precision=pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         importance=pd.DataFrame([("a", 1, 0.1, 0, 1)], columns=["features", "n_features", "loss", "lowest", "highest"]),
-        figure=(tmp_path / "scores.png").read_bytes(),
+        figure=tmp_path / "scores.png",
         folder="results/final/mine",
     )
 

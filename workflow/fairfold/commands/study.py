@@ -23,6 +23,7 @@ from fairfold.config import check_command_line, load_yaml
 from fairfold.errors import ConfigError, DataError
 from fairfold.files import atomic_open
 from fairfold.home import PROJECT
+from fairfold.runs import RUN_AGAIN
 
 SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
@@ -99,22 +100,27 @@ def run(options: argparse.Namespace) -> None:
     command += ["--dry-run"] * options.dry_run
     if options.table is not None:
         command.append(f"--configfile={_write(configuration, folder)}")
-    _run_to_its_end(command, environment)
+    status = _run_to_its_end(command, environment)
+    if status == RUN_AGAIN:  # once, as a disk that damages files damages the next ones, too
+        status = _run_to_its_end(command, environment)
+    if status:
+        raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
     if not options.dry_run:
         _tell(options, folder)
 
 
-def _run_to_its_end(command: list[str], environment: dict[str, str]) -> None:
-    """An interruption reaches Snakemake, too, which ends its jobs before it ends itself."""
-    how = "did not end; above is why"
+def _run_to_its_end(command: list[str], environment: dict[str, str]) -> int:
+    """Run Snakemake and return its exit status; an interruption reaches Snakemake, too, which ends its jobs first."""
+    is_interrupted = False
     with subprocess.Popen(command, env=environment) as process:
         while process.poll() is None:
             try:
                 process.wait()
             except KeyboardInterrupt:
-                how = "was interrupted"
-    if process.returncode:
-        raise ConfigError(f"The study {how}. The same command goes on where it stopped.")
+                is_interrupted = True
+    if is_interrupted and process.returncode:
+        raise ConfigError("The study was interrupted. The same command goes on where it stopped.")
+    return process.returncode
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:

@@ -13,7 +13,7 @@ from scipy import sparse
 from fairfold.arrays import Matrix, finite_rows
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.files import write_arrays
+from fairfold.files import read_arrays, write_arrays
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -117,13 +117,13 @@ class FinalPredictions(NamedTuple):
     @classmethod
     def load(cls, path: str | PathLike) -> FinalPredictions:
         """Read what :meth:`save` wrote."""
-        with np.load(path) as arrays:
-            if "probabilities" in arrays:
-                P = arrays["probabilities"]
-            else:
-                *content, shape = (arrays[f"probabilities_{part}"] for part in _PARTS)
-                P = sparse.csr_array(tuple(content), shape=tuple(shape))
-            return cls(P, arrays["kept"], arrays["fold_of"])
+        arrays = read_arrays(path)
+        if "probabilities" in arrays:
+            P = arrays["probabilities"]
+        else:
+            *content, shape = (arrays[f"probabilities_{part}"] for part in _PARTS)
+            P = sparse.csr_array(tuple(content), shape=tuple(shape))
+        return cls(P, arrays["kept"], arrays["fold_of"])
 
 
 def _filled(chosen: Mapping[int, list[np.ndarray]], numbers: np.ndarray, n_labels: int) -> np.ndarray:

@@ -98,9 +98,10 @@ def score_on_folds(
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         if folds is not None and fold not in folds:
             continue
+        start = cpu_seconds()
+        # Outside the block below: a damaged file of options is no failure of the estimator.
+        options = {} if fit_options is None else dict(fit_options(fold))
         try:
-            start = cpu_seconds()
-            options = {} if fit_options is None else dict(fit_options(fold))
             options |= of_samples.for_training(train).as_options()
             estimator = make_estimator(fold)
             estimator = estimator.fit(X[train], labels_for(estimator, observed(fold)[train]), **options)

@@ -139,18 +139,20 @@ def load_first_level(path: str | Path, fold: int) -> Level | None:
 
     Raises
     ------
+    DataError
+        If the file is missing or damaged.
     ModelError
-        When the file is missing or incomplete.
+        If the file is incomplete.
     """
+    arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
+    if not arrays:
+        return None
     try:
-        arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
-        if not arrays:
-            return None
         return Level([], [_read_forest(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
-    except DataError as error:
-        raise ModelError(str(error)) from None
     except Exception as error:  # as above
-        raise ModelError(f"{path} is not a file of first levels ({error}); delete it and make it anew.") from None
+        raise ModelError(
+            f"{path}: expected first levels, found other arrays ({error}). Delete it and run the same command again."
+        ) from None
 
 
 def _is_stacked(model: Cascade, name: str) -> bool:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from fairfold.arrays import Matrix
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.files import write_arrays
+from fairfold.files import read_arrays, write_arrays
 
 
 class Reference(NamedTuple):
@@ -28,8 +28,8 @@ class Reference(NamedTuple):
     @classmethod
     def load(cls, path: str | PathLike) -> Reference:
         """Read what :func:`save_reference` wrote, or predictions of all labels."""
-        with np.load(path) as arrays:
-            labels = arrays.get("labels")
+        arrays = read_arrays(path)
+        labels = arrays.get("labels")
         return cls(FinalPredictions.load(path).by("average_precision"), labels)
 
     def columns_of(self, Y: Matrix) -> np.ndarray:

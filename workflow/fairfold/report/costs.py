@@ -24,7 +24,10 @@ def gather_costs(folder: str | os.PathLike[str]) -> pd.DataFrame:
     rows = []
     for path in sorted(Path(folder).rglob("*.tsv")):
         step = path.relative_to(folder).parts[0].removesuffix(".tsv")
-        runs = pd.read_csv(path, sep="\t")
+        try:
+            runs = pd.read_csv(path, sep="\t")
+        except ValueError:  # A killed run left an incomplete file, which measures nothing.
+            continue
         rows += [{"step": step, **run} for run in runs.to_dict("records")]
     jobs = pd.DataFrame(rows, columns=["step", "s", "cpu_time", "max_rss"])
     measured = jobs.drop(columns="step").apply(pd.to_numeric, errors="coerce")

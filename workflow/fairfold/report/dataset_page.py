@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import pandas as pd
@@ -28,7 +29,7 @@ def render_dataset_page(
     suspects: pd.DataFrame,
     precision: pd.DataFrame,
     importance: pd.DataFrame,
-    figure: bytes,
+    figure: str | PathLike[str],
     folder: str,
 ) -> str:
     """HTML that needs no other file and no network.
@@ -39,7 +40,7 @@ def render_dataset_page(
     data : what the data are, in a sentence.
     sentences : the study's recommendation, columns ``dataset, use, sentence``; None where the model was named.
     label_scores, suspects, precision, importance : tables of :mod:`fairfold.final` for these data.
-    figure : PNG of the labels' scores.
+    figure : PNG file of the label scores.
     folder : where the model is.
     """
     sections = [
@@ -82,7 +83,7 @@ def _answer(dataset: str, model: str, sentences: pd.DataFrame | None) -> dict[st
     return _section("answer", "The answer, and its doubts", sentences=[first, " ".join(doubts)], points=points)
 
 
-def _labels(scores: pd.DataFrame, figure: bytes) -> dict[str, Any]:
+def _labels(scores: pd.DataFrame, figure: str | PathLike[str]) -> dict[str, Any]:
     alt = "AUROC, average precision and Matthews correlation of each label, with intervals"
     drawn = {
         "id": "label-scores",

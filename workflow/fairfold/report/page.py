@@ -175,7 +175,7 @@ def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
 def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
     vector = str(PurePosixPath(file).with_suffix(".pdf"))
     return {
-        **embedded_image((study.results / file).read_bytes()),
+        **embedded_image(study.results / file),
         "file": file,
         "pdf": vector if vector in study.files else None,
         "name": name,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from fairfold.files import NAMES, NAMES_OR_NUMBERS, atomic_open
+from fairfold.files import NAMES, NAMES_OR_NUMBERS, atomic_open, read_csv
 from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
 
@@ -65,7 +65,7 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
 
 def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
     """Like :func:`table_of`, of a CSV; text such as ``NA`` stays as it is."""
-    return table_of(pd.read_csv(path, dtype=str, keep_default_na=False), most_rows)
+    return table_of(read_csv(path, dtype=str), most_rows)
 
 
 def table_html(table: Table, title: str) -> Markup:
