@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from fairfold import __version__
-from fairfold.commands import doctor, predict, recommend, study
 from fairfold.errors import StudyError
-from fairfold.files import disk_faults
+from fairfold.machine import check_threads
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status of the command; a user's mistake is one sentence and 1."""
     words = sys.argv[1:] if arguments is None else [*arguments]
-    options = _parser().parse_args(words, argparse.Namespace(words=words))
     try:
-        with disk_faults():
-            options.run(options)
+        check_threads(os.cpu_count() or 1)  # NumPy starts as many, and cannot be imported without.
+        _run(words)
     except StudyError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0
 
 
+def _run(words: list[str]) -> None:
+    from fairfold.files import disk_faults
+
+    options = _parser().parse_args(words, argparse.Namespace(words=words))
+    with disk_faults():
+        options.run(options)
+
+
 def _parser() -> argparse.ArgumentParser:
+    from fairfold.commands import doctor, predict, recommend, study
+
     parser = argparse.ArgumentParser(
         prog="python -m fairfold",
         description="Which multilabel classifier to trust when labels are many, skewed and partly missing.",

@@ -12,7 +12,7 @@ import yaml
 
 from fairfold.errors import ConfigError, StudyError
 from fairfold.home import PROJECT
-from fairfold.runs import check_machine
+from fairfold.machine import check_machine
 
 SCHEMAS = PROJECT / "workflow" / "schemas"
 

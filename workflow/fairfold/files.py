@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from fairfold.errors import DamagedFileError, DataError, first_sentence
+from fairfold.machine import no_more_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,15 +49,21 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def disk_faults() -> Iterator[None]:
-    """Turn the error of a full or read-only disk, of a used-up quota or of missing permissions into one sentence.
+    """Turn the error of a full or read-only disk, a used-up quota, missing permissions, or a limit into one sentence.
 
     Raises
     ------
     DataError
-        In place of such an ``OSError``; others pass.
+        In place of such an ``OSError``, and of Python's error where no thread can be started; others pass.
     """
     try:
         yield
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        raise no_more_threads() from None
+    except BlockingIOError:  # of a fork
+        raise no_more_threads() from None
     except OSError as error:
         position = error.filename or "the folder of results"
         if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell

@@ -1,92 +1,20 @@
-"""Preconditions of a run of Snakemake, checked before it starts."""
+"""Remove what an earlier run left damaged, before Snakemake reads it."""
 
 from __future__ import annotations
 
 import base64
 import json
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
-from fairfold.errors import DamagedFileError, DataError
+from fairfold.errors import DamagedFileError
 from fairfold.files import check_whole, remove_damaged
 
 RUN_AGAIN = 75
 """Exit status of a run that deleted damaged results: the same command writes them again (``EX_TEMPFAIL``)."""
 _RECORDS = ("metadata", "incomplete")  # folders of Snakemake with a JSON file for each output
 _TOLERANCE = 1.0  # seconds; clocks of file systems are coarse
-_THREADS = 16  # A run of Snakemake starts about as many, and each job some more.
-
-
-def check_machine(directory: Path) -> None:
-    """Check that Snakemake can keep its files and start threads.
-
-    Parameters
-    ----------
-    directory : Path
-        Working directory of the run.
-
-    Raises
-    ------
-    DataError
-        If one of them fails; the message says what to change.
-    """
-    advice = "Set the environment variable XDG_CACHE_HOME to a folder that you can write to, then run again."
-    try:
-        cache = platformdirs.user_cache_path("snakemake")
-    except RuntimeError:
-        raise DataError(f"HOME: this user has no home folder. {advice}") from None
-    _check_folder(cache, advice)
-    _check_folder(directory / ".snakemake", "Name another folder by --directory, or make this one writable.")
-    check_threads()
-
-
-def _check_folder(folder: Path, advice: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: this folder cannot be made ({error.strerror}). {advice}") from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise DataError(f"{folder}: this folder cannot be written to. {advice}")
-
-
-def check_threads(n_threads: int = _THREADS) -> None:
-    """Check that this process can start threads.
-
-    Parameters
-    ----------
-    n_threads : int, default=16
-        Number of threads that run at once.
-
-    Raises
-    ------
-    DataError
-        If the system's limit is reached first.
-    """
-    end = threading.Event()
-    threads = [threading.Thread(target=end.wait, daemon=True) for _ in range(n_threads)]
-    started = []
-    try:
-        for thread in threads:
-            thread.start()
-            started.append(thread)
-    except RuntimeError:
-        raise no_more_threads() from None
-    finally:
-        end.set()
-        for thread in started:
-            thread.join()
-
-
-def no_more_threads() -> DataError:
-    """Build the error for a process that cannot start another process or thread."""
-    return DataError(
-        "this user's limit of processes: no further process or thread can be started. End other programs or raise the "
-        "limit (`ulimit -u`), or use fewer cores (`--cores 1`), then run the same command again."
-    )
 
 
 def remove_damage(folder: str | os.PathLike[str], results: str | os.PathLike[str]) -> dict[str, str]:

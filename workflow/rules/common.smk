@@ -1,6 +1,7 @@
 # What all stages share: the checked configuration, the catalog, and functions that rules are written with.
 
 import fcntl
+import logging
 import os
 import re
 import sys
@@ -24,6 +25,7 @@ if not (WORKFLOW / "fairfold").is_dir():
         )
     WORKFLOW = PROJECT / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
+logging.raiseExceptions = False  # else a full disk shows a traceback for each line of Snakemake's log
 # Scripts run beside the library: from a git repository Snakemake would take them one by one.
 BASE_OF_SCRIPTS = infer_source_file(str(WORKFLOW / "rules"))
 ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")

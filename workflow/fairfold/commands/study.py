@@ -23,6 +23,7 @@ from fairfold.config import check_command_line, load_yaml
 from fairfold.errors import ConfigError, DataError
 from fairfold.files import atomic_open
 from fairfold.home import PROJECT
+from fairfold.machine import check_machine, check_space
 from fairfold.runs import RUN_AGAIN
 
 SNAKEFILE = PROJECT / "Snakefile"
@@ -92,6 +93,7 @@ def run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
     folder, configuration = _study_of(options)
+    check_machine(folder)
     # Snakemake's options may change all of it, so that the workflow says it when it has read them
     environment = {**os.environ, **({} if options.snakemake else _announce(options, folder, configuration))}
     # targets first, as some of Snakemake's options take all words up to the next option
@@ -104,6 +106,7 @@ def run(options: argparse.Namespace) -> None:
     if status == RUN_AGAIN:  # once, as a disk that damages files damages the next ones, too
         status = _run_to_its_end(command, environment)
     if status:
+        check_space(folder)
         raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
     if not options.dry_run:
         _tell(options, folder)

@@ -1,0 +1,101 @@
+"""Checks of what a run needs of this machine, without NumPy, which starts threads of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import platformdirs
+
+from fairfold.errors import DataError
+
+_LEAST_SPACE = 10**6  # bytes
+
+
+def check_machine(directory: Path) -> None:
+    """Check that Snakemake can keep its files and start threads.
+
+    Parameters
+    ----------
+    directory : Path
+        Working directory of the run.
+
+    Raises
+    ------
+    DataError
+        If one of them fails; the message says what to change.
+    """
+    advice = "Set the environment variable XDG_CACHE_HOME to a folder that you can write to, then run again."
+    try:
+        cache = platformdirs.user_cache_path("snakemake")
+    except RuntimeError:
+        raise DataError(f"HOME: this user has no home folder. {advice}") from None
+    _check_folder(cache, advice)
+    _check_folder(directory / ".snakemake", "Name another folder by --directory, or make this one writable.")
+    # A run on two cores starts about 24 threads and processes, and NumPy one for each core in each process.
+    check_threads(24 + 4 * (os.cpu_count() or 1))
+
+
+def _check_folder(folder: Path, advice: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: this folder cannot be made ({error.strerror}). {advice}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError(f"{folder}: this folder cannot be written to. {advice}")
+    check_space(folder)
+
+
+def check_space(folder: Path) -> None:
+    """Check that the disk of a folder has space for Snakemake's own files.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder that exists.
+
+    Raises
+    ------
+    DataError
+        If less than a megabyte is free.
+    """
+    if shutil.disk_usage(folder).free < _LEAST_SPACE:
+        raise DataError(f"{folder}: the disk is full. Free space, then run the same command again; results are kept.")
+
+
+def check_threads(n_threads: int) -> None:
+    """Check that this process can start threads.
+
+    Parameters
+    ----------
+    n_threads : int
+        Number of threads that run at once.
+
+    Raises
+    ------
+    DataError
+        If the system's limit is reached first.
+    """
+    end = threading.Event()
+    threads = [threading.Thread(target=end.wait, daemon=True) for _ in range(n_threads)]
+    started = []
+    try:
+        for thread in threads:
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        raise no_more_threads() from None
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+
+
+def no_more_threads() -> DataError:
+    """Build the error for a process that cannot start another process or thread."""
+    return DataError(
+        "this user's limit of processes: no further process or thread can be started. End other programs or raise the "
+        "limit (`ulimit -u`), or use fewer cores (`--cores 1`), then run the same command again."
+    )
