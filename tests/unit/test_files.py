@@ -1,19 +1,24 @@
 import errno
 import os
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.errors import DataError
+from fairfold.errors import DamagedFileError, DataError
 from fairfold.files import (
     atomic_open,
     atomic_path,
     check_target,
+    check_whole,
     check_writable,
     disk_faults,
+    mark_damaged,
     read_arrays,
+    read_json,
     read_table,
+    remove_damaged,
     remove_leftovers,
     write_arrays,
     write_table,
@@ -144,9 +149,73 @@ def test_damaged_archives_are_refused_in_one_sentence(tmp_path, damage):
     path = tmp_path / "a.npz"
     write_arrays(path, x=np.arange(500))
     path.write_bytes(bytes(damage(path.read_bytes())))
-    with pytest.raises(DataError, match=r"a\.npz is not a model \(.*delete it and make it anew") as caught:
+    with pytest.raises(DamagedFileError, match=r"a\.npz: expected a model, found damage \(.*\)\. Delete") as caught:
         read_arrays(path, "a model")
     assert "allow_pickle" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "flaw"),
+    [
+        (b"", "the file is empty"),
+        (b"a,b\n1,2\n3", "the end of the file is missing"),
+        (b"a,b\n1,2\n" + bytes(9), "the end of the file is missing"),
+        (b"a,b\n1,\xff\n", "can't decode byte"),
+        (b"a,b\n1,2,3\n1,2,3,4\n", "Error tokenizing data"),
+    ],
+)
+def test_damaged_tables_are_refused(tmp_path, content, flaw):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(DamagedFileError, match=flaw) as caught:
+        read_table(tmp_path / "t.csv")
+    assert caught.value.path == str(tmp_path / "t.csv")
+    again = pickle.loads(pickle.dumps(caught.value))  # as it leaves a process of a pool
+    assert str(again) == str(caught.value) and again.path == caught.value.path
+
+
+def test_damaged_json_is_refused(tmp_path):
+    (tmp_path / "a.json").write_text('{"name": "x"')
+    with pytest.raises(DamagedFileError, match=r"a\.json: expected JSON"):
+        read_json(tmp_path / "a.json")
+
+
+def test_files_are_checked_by_their_format(tmp_path):
+    write_arrays(tmp_path / "a.npz", x=np.arange(500))
+    write_table(pd.DataFrame({"a": [10, 20]}), tmp_path / "t.csv")
+    (tmp_path / "page.html").write_text("<p>")
+    for path in tmp_path.iterdir():
+        check_whole(path)
+        whole = path.read_bytes()
+        path.write_bytes(b"" if path.suffix == ".html" else whole[:-2])
+        with pytest.raises(DamagedFileError, match=path.name):
+            check_whole(path)
+
+
+def test_a_flipped_bit_of_an_array_is_found(tmp_path):
+    write_arrays(tmp_path / "a.npz", x=np.arange(500))
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(DamagedFileError):
+        check_whole(tmp_path / "a.npz")
+
+
+def test_damaged_files_are_deleted_with_their_notes(tmp_path):
+    (tmp_path / "part").mkdir()
+    for name in ("a.npz", "b.npz"):
+        (tmp_path / "part" / name).touch()
+    mark_damaged(tmp_path / "part" / "a.npz")
+    assert remove_damaged(tmp_path) == [tmp_path / "part" / "a.npz"]
+    assert names(tmp_path / "part") == ["b.npz"]
+    assert remove_damaged(tmp_path) == []
+
+
+def test_a_limit_of_threads_is_told():
+    for error in (RuntimeError("can't start new thread"), BlockingIOError(errno.EAGAIN, "no fork")):
+        with pytest.raises(DataError, match="limit of processes"), disk_faults():
+            raise error
+    with pytest.raises(RuntimeError, match=r"^another$"), disk_faults():
+        raise RuntimeError("another")
 
 
 def test_files_that_are_not_to_blame(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -170,7 +171,7 @@ def remover_of_half(study, seed, kept=()):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, root, study_class):
     """The small study with its final models."""
-    study = study_class(tmp_path_factory.mktemp("small") / "study", root, {**SMALL, "final": {"model": "RF+ET"}})
+    study = study_class(tmp_path_factory.mktemp("small") / "study", root, {**SMALL, "splitting": {}, "final": {"model": "RF+ET"}})
     toy_table().to_csv(study.folder / "toy.csv", index=False)
     code, output = study.run("all", "final")
     assert code == 0, output
@@ -194,6 +195,123 @@ def test_every_file_is_a_target(finished, study_class, root, tmp_path):
     study = study_class(tmp_path / "study", root)
     kept = {"report.html", "scored/study.done"}
     assert_made_again(study, remover_of_half(study, 0, kept))
+
+
+# --- damaged results --------------------------------------------------------------------------------------------------
+
+
+def flip_a_bit(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
+
+
+def damage(path, change, keep_date=False):
+    """Overwrite a file in place; a disk that loses data leaves its date as it was."""
+    dates = path.stat()
+    path.write_bytes(change(path.read_bytes()))
+    if keep_date:
+        os.utime(path, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+
+
+def study_again(study):
+    """Status and output of `python -m fairfold study` in this folder."""
+    (study.folder / "config").mkdir()
+    shutil.copy(study.folder / "study.yaml", study.folder / "config" / "config.yaml")
+    command = [sys.executable, "-m", "fairfold", "study", "--cores", "2", "-d", str(study.folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    shutil.rmtree(study.folder / "config")
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("datasets/toy.npz", flip_a_bit),
+        ("weak_labels/toy/rate-50/hidden.npz", flip_a_bit),
+        ("weak_labels/toy/rate-50/predictions/RF+ET.npz", lambda content: content[:-50]),
+        ("folds/toy/annealed/2-folds/repeats-1.npz", lambda content: b""),
+        ("weak_labels/toy/rate-50/RF+ET.csv", lambda content: content[: len(content) // 2]),
+        ("tables/comparisons.csv", lambda content: b""),
+        ("tables/comparisons.csv", lambda content: bytes(len(content))),
+    ],
+)
+def test_a_damaged_result(small, name, change):
+    """The next run names the file, and writes it again."""
+    names, checksums = files(small), small.results()
+    damage(small.folder / "results" / name, change)
+    code, output = small.run("all", "final")
+    assert code == 0, output
+    told(output, f"results/{name}: ")
+    assert files(small) == names
+    assert small.results() == checksums
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        ("datasets/toy.npz", "datasets/toy.suspects.csv"),
+        ("tables/comparisons.csv", "tables/recommendation.csv"),
+        ("figures/percentile_ranks.png", "report.html"),
+    ],
+)
+def test_a_damage_that_only_a_job_sees(small, name, reader):
+    """The command deletes the damaged file, and runs the study once more."""
+    names, checksums = files(small), small.results()
+    damage(small.folder / "results" / name, lambda content: content[: len(content) // 2], keep_date=True)
+    (small.folder / "results" / reader).unlink()
+    code, output = study_again(small)
+    assert code == 0, output
+    told(output, f"results/{name}: damaged and deleted.")
+    assert files(small) == names
+    assert small.results() == checksums
+
+
+def test_a_damaged_record_of_snakemake(small):
+    names, checksums = files(small), small.results()
+    records = sorted((small.folder / ".snakemake" / "metadata").iterdir())
+    for number, content in enumerate((b"\xff\xfe", b'{"rule": "x', b"")):
+        records[5 * number].write_bytes(content)
+    locks = small.folder / ".snakemake" / "locks"  # as a killed run of another profile leaves them
+    locks.mkdir(exist_ok=True)
+    (locks / "0.output.lock").write_text("results/report.html\n")
+    code, output = small.run("all", "final")
+    assert code == 0, output
+    assert len(told(output, "its record in .snakemake was damaged")) == 3
+    assert files(small) == names
+    assert small.results() == checksums
+
+
+# --- the machine ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])
+def test_a_cache_folder_that_cannot_be_made(toy, monkeypatch, variable):
+    study = toy()
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv(variable, str(study.folder / "toy.csv"))
+    code, output = study.run(TARGET, python=sys.executable)
+    assert code != 0
+    (line,) = told(output, "this folder cannot be made (Not a directory). Set the environment variable XDG_CACHE_HOME")
+    assert line == output.strip().splitlines()[-1]
+
+
+def test_a_limit_of_processes(tmp_path):
+    """With the rights of a user who may have few processes."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or os.geteuid() != 0:
+        pytest.skip("limits are set for another user, which takes root and setpriv")
+    toy_table().to_csv(tmp_path / "toy.csv", index=False)
+    tmp_path.chmod(0o777)
+    rights = "+dac_override,+dac_read_search"  # to read Python where it is root's
+    user = [setpriv, "--reuid", "65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
+    study = [sys.executable, "-m", "fairfold", "study", str(tmp_path / "toy.csv"), "--labels", "y", "--cores", "2"]
+    for limit in (1, 4, 20):
+        limited = ["sh", "-c", f'ulimit -u {limit} && exec "$@"', "sh", *study]
+        done = subprocess.run([*user, *limited], capture_output=True, text=True, cwd=tmp_path, check=False)
+        if "setpriv" in done.stderr:
+            pytest.skip(done.stderr.strip())
+        assert done.returncode == 1
+        assert "limit of processes" in told(done.stderr, "DataError: ")[-1]
 
 
 # --- disks ------------------------------------------------------------------------------------------------------------
