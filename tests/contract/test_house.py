@@ -43,8 +43,20 @@ SHARED = {
         "hierarchy_kernels",
         "home",
     ),
-    *("lazy", "pieces", "plugins", "precision"),
-    *("provenance", "samples", "schema", "seeds", "sources", "sparse_rows", "threads", "ties", "usage", "validation"),
+    *("lazy", "machine", "pieces", "plugins", "precision"),
+    *(
+        "provenance",
+        "runs",
+        "samples",
+        "schema",
+        "seeds",
+        "sources",
+        "sparse_rows",
+        "threads",
+        "ties",
+        "usage",
+        "validation",
+    ),
 }
 
 

@@ -171,7 +171,8 @@ def remover_of_half(study, seed, kept=()):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, root, study_class):
     """The small study with its final models."""
-    study = study_class(tmp_path_factory.mktemp("small") / "study", root, {**SMALL, "splitting": {}, "final": {"model": "RF+ET"}})
+    config = {**SMALL, "splitting": {}, "final": {"model": "RF+ET"}}
+    study = study_class(tmp_path_factory.mktemp("small") / "study", root, config)
     toy_table().to_csv(study.folder / "toy.csv", index=False)
     code, output = study.run("all", "final")
     assert code == 0, output

@@ -76,7 +76,7 @@ def test_files_that_are_no_models(saved, tmp_path):
     text = tmp_path / "text.npz"
     text.write_text("no model")
     for path in (torn, text):
-        with pytest.raises(ModelError, match="is not a saved cascade"):
+        with pytest.raises(ModelError, match="expected a saved cascade, found damage"):
             load_model(path)
 
 
@@ -115,5 +115,7 @@ def test_what_would_lead_compiled_code_astray(tmp_path, name, change):
     save_first_levels({0: model.levels_[0]}, path)
     key = f"fold0/extra_trees/{name}"
     strange = rewritten(path, tmp_path, lambda arrays: arrays.update({key: change(arrays[key])}))
-    with pytest.raises(ModelError, match=r"changed\.npz is not a file of first levels .*do not fit together"):
+    with pytest.raises(
+        ModelError, match=r"changed\.npz: expected first levels, found other arrays .*do not fit together"
+    ):
         load_first_level(strange, 0)

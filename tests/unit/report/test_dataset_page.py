@@ -1,6 +1,5 @@
 """The page of a dataset says which labels not to rely on, escapes what it is given, and needs nothing else."""
 
-import io
 import re
 
 import numpy as np
@@ -26,12 +25,12 @@ def scores(n=4):
 
 
 @pytest.fixture
-def given():
+def given(tmp_path):
     table = scores()
     table.loc[0, ["roc_auc_low"]] = 0.4
     table.loc[1, "n_positives"] = 9
     table.loc[2, ["roc_auc", "roc_auc_low", "roc_auc_high"]] = np.nan
-    image = io.BytesIO()
+    image = tmp_path / "scores.png"
     plot_label_scores(table).savefig(image, format="png")
     columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
     suspects = pd.DataFrame([("missing", 1, "s1", "l<0>", 0.9, 0.5, "s2, s3")], columns=columns)

@@ -93,7 +93,6 @@ def run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
     folder, configuration = _study_of(options)
-    check_machine(folder)
     # Snakemake's options may change all of it, so that the workflow says it when it has read them
     environment = {**os.environ, **({} if options.snakemake else _announce(options, folder, configuration))}
     # targets first, as some of Snakemake's options take all words up to the next option
@@ -102,6 +101,7 @@ def run(options: argparse.Namespace) -> None:
     command += ["--dry-run"] * options.dry_run
     if options.table is not None:
         command.append(f"--configfile={_write(configuration, folder)}")
+    check_machine(folder)
     status = _run_to_its_end(command, environment)
     if status == RUN_AGAIN:  # once, as a disk that damages files damages the next ones, too
         status = _run_to_its_end(command, environment)

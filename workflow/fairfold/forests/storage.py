@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
-from fairfold.errors import DataError, ModelError
+from fairfold.errors import DamagedFileError, DataError, ModelError
 from fairfold.files import read_arrays, write_arrays
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
@@ -139,16 +139,20 @@ def load_first_level(path: str | Path, fold: int) -> Level | None:
 
     Raises
     ------
-    DataError
-        If the file is missing or damaged.
+    DamagedFileError
+        If the file is damaged.
     ModelError
-        If the file is incomplete.
+        If the file is missing or incomplete.
     """
-    arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
-    if not arrays:
-        return None
     try:
+        arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
+        if not arrays:
+            return None
         return Level([], [_read_forest(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
+    except DamagedFileError:
+        raise
+    except DataError as error:
+        raise ModelError(str(error)) from None
     except Exception as error:  # as above
         raise ModelError(
             f"{path}: expected first levels, found other arrays ({error}). Delete it and run the same command again."
