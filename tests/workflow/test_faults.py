@@ -307,7 +307,7 @@ def test_a_limit_of_processes(tmp_path):
     user = [setpriv, "--reuid", "65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
     study = [sys.executable, "-m", "fairfold", "study", str(tmp_path / "toy.csv"), "--labels", "y", "--cores", "2"]
     for limit in (1, 4, 20):
-        limited = ["sh", "-c", f'ulimit -u {limit} && exec "$@"', "sh", *study]
+        limited = ["bash", "-c", f'ulimit -u {limit} && exec "$@"', "bash", *study]
         done = subprocess.run([*user, *limited], capture_output=True, text=True, cwd=tmp_path, check=False)
         if "setpriv" in done.stderr:
             pytest.skip(done.stderr.strip())
