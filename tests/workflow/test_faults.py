@@ -306,9 +306,11 @@ def test_a_limit_of_processes(tmp_path):
     rights = "+dac_override,+dac_read_search"  # to read Python where it is root's
     user = [setpriv, "--reuid", "65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
     study = [sys.executable, "-m", "fairfold", "study", str(tmp_path / "toy.csv"), "--labels", "y", "--cores", "2"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for limit in (1, 4, 20):
         limited = ["bash", "-c", f'ulimit -u {limit} && exec "$@"', "bash", *study]
-        done = subprocess.run([*user, *limited], capture_output=True, text=True, cwd=tmp_path, check=False)
+        command = [*user, *limited]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
         if "setpriv" in done.stderr:
             pytest.skip(done.stderr.strip())
         assert done.returncode == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import threading
 from pathlib import Path
 
@@ -43,9 +44,11 @@ def _check_folder(folder: Path, advice: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: this folder cannot be made ({error.strerror}). {advice}") from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise DataError(f"{folder}: this folder cannot be written to. {advice}")
     check_space(folder)
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise DataError(f"{folder}: this folder cannot be written to ({error.strerror}). {advice}") from None
 
 
 def check_space(folder: Path) -> None:

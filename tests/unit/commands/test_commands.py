@@ -192,6 +192,13 @@ def table(tmp_path):
 
 
 class TestStudy:
+    @pytest.mark.parametrize(("statuses", "ends_well"), [([75, 0], True), ([75, 75], False), ([1], False)])
+    def test_runs_once_more_where_results_were_damaged(self, table, monkeypatch, statuses, ends_well):
+        left = [*statuses]
+        monkeypatch.setattr(subprocess, "Popen", lambda command, env: Process(left.pop(0)))
+        assert main(["study", str(table), "--labels", "label_"]) == (not ends_well)
+        assert left == []
+
     def test_writes_what_a_user_would_and_runs_it_in_a_folder_beside_the_table(self, table, commands):
         asked = ["--labels", "label_", "--ignore", "plant", "--models", "logistic", "kNN", "--missing-rates", "0"]
         assert main(["study", str(table), *asked, "--dry-run", "--cores", "2", "--snakemake", "--quiet"]) == 0

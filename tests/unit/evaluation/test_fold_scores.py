@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.errors import ModelError
+from fairfold.errors import DamagedFileError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -186,3 +186,12 @@ def test_folds_of_several_splits_follow_each_other():
     P = found.predictions
     for fold in range(3):
         np.testing.assert_array_equal(P.in_fold("mcc", fold + 3), on(splits[1], 3).predictions.in_fold("mcc", fold))
+
+
+def test_a_damaged_file_of_options_is_no_failure_of_the_estimator():
+    def read(fold):
+        raise DamagedFileError("first_level.npz", "a file of first levels", "its checksum is wrong")
+
+    Y = np.tile([[0, 1], [1, 0]], (3, 1))
+    with pytest.raises(DamagedFileError, match=r"first_level\.npz"):
+        score_on_folds(Oracle, Y * 1.0, Y, np.arange(6) % 3, lambda fold: Y, fit_options=read)

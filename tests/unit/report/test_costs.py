@@ -59,3 +59,10 @@ def test_space_is_counted_by_folder(tmp_path):
     assert sizes["folder"].tolist() == ["a", "b"]
     assert sizes["files"].tolist() == [1, 1]
     assert sizes["megabytes"].iloc[0] == 2
+
+
+def test_an_incomplete_benchmark_is_skipped(tmp_path):
+    (tmp_path / "step").mkdir()
+    (tmp_path / "step" / "killed.tsv").touch()
+    (tmp_path / "step" / "whole.tsv").write_text("s\tcpu_time\tmax_rss\n1.0\t2.0\t3.0\n")
+    assert gather_costs(tmp_path)["jobs"].tolist() == [1]

@@ -40,7 +40,7 @@ def given(tmp_path):
         "suspects": suspects,
         "precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         "importance": pd.DataFrame([("<b>", 1, 0.1, 0, 1)], columns=LOSSES),
-        "figure": image.getvalue(),
+        "figure": image,
         "folder": "results/final/mine",
     }
 
