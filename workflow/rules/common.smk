@@ -25,7 +25,9 @@ if not (WORKFLOW / "fairfold").is_dir():
         )
     WORKFLOW = PROJECT / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
-logging.raiseExceptions = False  # else a full disk shows a traceback for each line of Snakemake's log
+logging.raiseExceptions = (
+    False  # else a full disk shows a traceback for each line of Snakemake's log
+)
 # Scripts run beside the library: from a git repository Snakemake would take them one by one.
 BASE_OF_SCRIPTS = infer_source_file(str(WORKFLOW / "rules"))
 ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
