@@ -17,4 +17,5 @@ from fairfold.splitting.methods import folds_by
 X, Y, *_ = gene_ontology_like(n_samples=500, n_labels=30, random_state=1)
 methods = {name: folds_by(name, 5) for name in ("random", "SS", "IS", "OptiSplit-rLD", "annealed")}
 table = fold_effect(methods, X, Y, n_halvings=5, n_repeats=2, seed=0)
-figure = plot_fold_effect(summarise(table).assign(dataset="gene ontology, simulated"), 5, legend_table([]))
+summary = summarise(table).assign(dataset="gene ontology, simulated")
+figure = plot_fold_effect(summary, legend_table([]), n_halvings=5)

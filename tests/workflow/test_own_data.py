@@ -246,7 +246,8 @@ def told(mine, table):
 def test_mistakes_in_the_file_are_located(study):
     wrong = plants(40)
     wrong.loc[6, "label_shade"] = 2
-    assert "DataError: mine.csv, data row 7, label 'label_shade': found 2" in told(study(own()), wrong)
+    fault = 'DataError: mine.csv, data row 7, column "label_shade": expected 0, 1 or an empty cell, found "2".'
+    assert fault in told(study(own()), wrong)
 
 
 def test_fewer_samples_than_folds(study):

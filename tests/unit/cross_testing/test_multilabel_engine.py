@@ -93,7 +93,7 @@ def test_scores():
     assert LabelScore("average_precision")(Y, P) == pytest.approx(average_precision(Y, P))
     assert LabelScore(lambda Y, P: Y.sum() + P.max())(Y, P) == pytest.approx(3.9)
     with warnings.catch_warnings(action="error"):
-        assert np.isnan(LabelScore("accuracy")(np.full((2, 2), -1), P[:2]))
+        assert np.isnan(LabelScore("accuracy")(np.full((2, 2), np.nan), P[:2]))
     signs = {scoring: LabelScore(scoring).sign for scoring in ("accuracy", "hamming_loss", "ranking_loss", "mcc", len)}
     assert list(signs.values()) == [1, -1, -1, 1, 1]
     with pytest.raises(ModelError, match="unknown score of several labels 'hamming': did you mean 'hamming_loss'"):

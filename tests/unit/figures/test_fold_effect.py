@@ -31,7 +31,7 @@ def values(summary, **cell):
 
 
 def test_a_panel_per_dataset_metric_and_quantity_with_its_numbers(summary):
-    figure = plot_fold_effect(summary, 5, legend_table([]), aggregation="pooled")
+    figure = plot_fold_effect(summary, legend_table([]), n_halvings=5, aggregation="pooled")
     panels = np.array(figure.axes).reshape(4, 2)
     assert [panel.get_title() for panel in panels[0]] == list(DATASETS)
     assert [panel.get_ylabel() for panel in panels[:, 0]] == [
@@ -52,7 +52,7 @@ def test_a_panel_per_dataset_metric_and_quantity_with_its_numbers(summary):
 
 
 def test_bars_are_the_intervals(summary):
-    figure = plot_fold_effect(summary, 5)
+    figure = plot_fold_effect(summary, n_halvings=5)
     panels = np.array(figure.axes).reshape(4, 2)
     numbers = values(summary, aggregation="per-fold", dataset="yeast", metric="f1", average="micro")
     spread = panels[1, 1].collections[0].get_segments()
@@ -66,7 +66,7 @@ def test_bars_are_the_intervals(summary):
 
 
 def test_dashes_stand_at_the_baseline(summary):
-    figure = plot_fold_effect(summary, 5, baseline="SOIS")
+    figure = plot_fold_effect(summary, n_halvings=5, baseline="SOIS")
     numbers = values(summary, aggregation="per-fold", dataset="digits", metric="average_precision", average="macro")
     dashed = [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_linestyle() == "--"]
     assert dashed[1] == pytest.approx(1000 * numbers.loc["SOIS", "sd"])
@@ -74,7 +74,7 @@ def test_dashes_stand_at_the_baseline(summary):
 
 def test_a_method_without_numbers_leaves_its_place_empty(summary):
     gone = (summary["dataset"] == "yeast") & (summary["method"] == "OptiSplit")
-    figure = plot_fold_effect(summary[~gone], 5)
+    figure = plot_fold_effect(summary[~gone], n_halvings=5)
     dots = next(line for line in figure.axes[1].lines if line.get_marker() == "o")
     assert np.isnan(dots.get_xdata()).tolist() == [False, True, False]
 
@@ -82,5 +82,5 @@ def test_a_method_without_numbers_leaves_its_place_empty(summary):
 @pytest.mark.parametrize("suffix", ["pdf", "png"])
 def test_files_are_the_same_bytes_every_time(summary, tmp_path, suffix):
     for name in ("one", "two"):
-        save_figure(plot_fold_effect(summary, 5), [tmp_path / f"{name}.{suffix}"])
+        save_figure(plot_fold_effect(summary, n_halvings=5), [tmp_path / f"{name}.{suffix}"])
     assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()

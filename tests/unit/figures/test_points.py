@@ -267,7 +267,7 @@ def test_effect_of_folds(tmp_path):
     table = pd.DataFrame({"dataset": "a", "aggregation": "per-fold", "average": ["micro", "macro"], "metric": "f1"})
     table = table.assign(method="random", sd=0.002, bias=-0.001, sd_low=0.001, sd_high=0.004)
     table = table.assign(bias_se=0, bias_difference_se=0)
-    assert texts_of(plot_fold_effect(table, 3), tmp_path) == [
+    assert texts_of(plot_fold_effect(table, n_halvings=3), tmp_path) == [
         "random, micro-averaged: sd 2.0 (1.0 to 4.0) thousandths",
         "random, macro-averaged: sd 2.0 (1.0 to 4.0) thousandths",
         "random, micro-averaged: bias -1.0 (-1.0 to -1.0) thousandths",

@@ -17,7 +17,7 @@ _ROUNDING = 1e-9  # of sums of the same weights in another order, relative to th
 class Estimates(NamedTuple):
     """Estimated sums over complete labels that corrections are computed from, for several draws of the samples.
 
-    Attributes
+    Parameters
     ----------
     weighed : Weighed
         The ranking of the pairs of a sample and a label, with observed positives divided by their label frequency.
@@ -36,7 +36,18 @@ class Estimates(NamedTuple):
     ranking_losses: Callable[[], np.ndarray] | None = None
 
     def where_negatives(self, values: np.ndarray, positives: np.ndarray) -> np.ndarray:
-        """Return the values, with NaN where the estimated positives leave no negative."""
+        """Leave values out where the estimated positives leave no negative.
+
+        Parameters
+        ----------
+        values, positives : ndarray of shape (n_draws,)
+            Scores, and estimated weights of positives.
+
+        Returns
+        -------
+        ndarray of shape (n_draws,)
+            The values, with NaN where there is no negative.
+        """
         return np.where(self.whole - positives > _ROUNDING * self.whole, values, np.nan)
 
 

@@ -125,7 +125,18 @@ class Metric(NamedTuple):
         return f"{self.name} is undefined: it needs {self.needs}" if self.needs else f"{self.name} is undefined"
 
     def goodness(self, values: np.ndarray | list[float]) -> np.ndarray:
-        """Turn scores so that more is better; undefined ones are as bad as the worst."""
+        """Turn scores so that more is better; undefined ones are as bad as the worst.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_scores,)
+            Scores; NaN where undefined.
+
+        Returns
+        -------
+        ndarray of shape (n_scores,)
+            Numbers that are higher for better scores, and finite.
+        """
         worst = min(self.direction * end for end in (*self.range, self.direction * -1.0))
         found = self.direction * np.asarray(values, dtype=np.float64)
         return np.where(np.isnan(found), worst, found)

@@ -19,9 +19,9 @@ QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}
 
 def plot_fold_effect(
     summary: pd.DataFrame,
-    n_halvings: int,
     legend: pd.DataFrame | None = None,
     *,
+    n_halvings: int,
     aggregation: str = "per-fold",
     baseline: str = "random",
 ) -> Figure:
@@ -30,8 +30,8 @@ def plot_fold_effect(
     Parameters
     ----------
     summary : what :func:`fairfold.splitting.fold_effect.summarise` gives, with a column ``dataset``.
-    n_halvings : how many halvings the standard errors come from.
     legend : as :class:`~fairfold.figures.legend.Legend` takes it.
+    n_halvings : how many halvings the standard errors come from.
     aggregation : which scores to show, ``"per-fold"`` or ``"pooled"``.
     baseline : method whose values stand as dashed lines in each panel.
 

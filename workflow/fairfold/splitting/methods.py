@@ -65,7 +65,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 
     def make(Y: Matrix, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
         with quiet_about_sizes():
-            return make_splitter(name, n_splits, random_state=seed).assign(Y, groups)
+            return make_splitter(name, n_splits, random_state=seed).assign(Y, *([] if groups is None else [groups]))
 
     make.__name__ = name
     return make
