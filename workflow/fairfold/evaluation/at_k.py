@@ -352,7 +352,7 @@ def scores_by_frequency_band(
     DataFrame with the columns ``band, least, most, n_labels, n_scored, metric, k, value``
         In the order of bands; ``most`` is infinite in the last. ``average_precision``
         (``k`` is 0), ``precision``, ``recall`` and ``f1``, of the samples that have the label among their first k, are
-        means over the ``n_scored`` of its ``n_labels`` labels for which :func:`label_scores` defines the score; NaN
+        means over the ``n_scored`` of its ``n_labels`` labels for which ``label_scores`` defines the score; NaN
         where there is none. Precision is 0 for a label that is never among the first. ``coverage`` is the share of
         these labels that are found at least once. All samples count alike.
 

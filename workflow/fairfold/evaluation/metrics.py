@@ -96,7 +96,7 @@ class Metric(NamedTuple):
         How the score is corrected for missing labels; None for a metric that cannot be corrected.
     objective : callable or float, default=None
         How thresholds are chosen for the metric: a function of expected counts, as those of
-        :mod:`fairfold.evaluation.counts`, or the threshold itself. None for a metric that no threshold is chosen for.
+        ``fairfold.evaluation.counts``, or the threshold itself. None for a metric that no threshold is chosen for.
     """
 
     direction: Literal[1, -1]

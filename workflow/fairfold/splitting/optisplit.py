@@ -51,7 +51,7 @@ class OptiSplit(FoldSplitter):
           that more than half of the rows have, its negatives.
         - ``fold_sizes`` : ndarray of int64, shape (n_splits,). Rows in each fold.
         - ``proportions`` : ndarray of float64, shape (n_splits,). Target share of each fold; the shares sum to 1.
-          They are equal in :meth:`assign` and ``[1 - test_size, test_size]`` in :meth:`train_test`.
+          They are equal in ``assign`` and ``[1 - test_size, test_size]`` in ``train_test``.
         - ``losses`` : ndarray of float64, shape (n_labels,). The search minimizes their sum.
 
         The arrays must not be changed.
