@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from fairfold.config import SCHEMAS
+from fairfold.core.config import SCHEMAS
 from fairfold.cross_testing.experiment import N_SPLITS, Setting, draw_rows, published_candidates, run_repetitions
 from fairfold.cross_testing.names import NESTED, TESTING
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan

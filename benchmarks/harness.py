@@ -23,14 +23,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from fairfold.core.threads import one_thread_each
+from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.splitting import IterativeStratification
-from fairfold.threads import one_thread_each
-from fairfold.usage import cpu_seconds
 
 BOOSTING = {"n_estimators": 200, "num_leaves": 15, "learning_rate": 0.05, "deterministic": True}
 LIGHTGBM = {**BOOSTING, "force_row_wise": True, "n_jobs": 1, "verbose": -1}

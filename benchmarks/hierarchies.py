@@ -19,15 +19,15 @@ import argparse
 import numpy as np
 import pandas as pd
 
+from fairfold.core.folds import parts_of
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
 from fairfold.datasets.generate import gene_ontology_like
 from fairfold.evaluation.corrected_t import correlation_of_folds, mean_and_error
 from fairfold.evaluation.hierarchical import hierarchical_scores, information_accretion
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import parts_of
-from fairfold.hierarchy import Hierarchy
 from fairfold.models import make_model
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives
 

@@ -27,14 +27,14 @@ import numpy as np
 from _napkinxc_model import NapkinXC
 from scipy import sparse
 
+from fairfold.core.seeds import seed_for
+from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.datasets.generate import gene_ontology_large
 from fairfold.evaluation.at_k import inverse_propensities, precision_at_k, propensity_scored_precision_at_k
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.models import make_model
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
-from fairfold.usage import cpu_seconds
 from fairfold.weak_labels import mask_positives
 
 MODELS = ["Stack+", "gcForest+", "RF+ET", "napkinXC trees", "napkinXC one per label"]

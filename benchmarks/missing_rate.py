@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.recommendation.missing_rate import estimate_missing_rate
-from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
 MODELS = ["joint-GB", "joint-GB+", "gcForest+", "logistic", "ExtraTrees"]

@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, matthews_corrcoef
 
+from fairfold.core.seeds import seed_for
+from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.errors import ModelError
 from fairfold.evaluation.corrected_t import correlation_of_folds
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
-from fairfold.usage import cpu_seconds
 from fairfold.weak_labels import mask_positives
 
 MODELS = ["Stack+", "gcForest+", "joint-GB+", "kernel-ridge+", "RandomForest+", "LightGBM+", "RBF-SVM+", "LightGBM"]

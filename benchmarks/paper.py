@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairfold.config import load_yaml
+from fairfold.core.config import load_yaml
 from fairfold.datasets import load_catalog
 from fairfold.datasets.availability import remembered, unavailable_table
 from fairfold.report.contents import figures_of, load_contents, select

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fairfold.core.expected_time import Size
 from fairfold.datasets import load_catalog
 from fairfold.evaluation.ranking import rank_tables
-from fairfold.expected_time import Size
 from fairfold.recommendation.regret import regret_tables
 
 MEASURED = Path(__file__).parents[1] / "resources" / "measured"

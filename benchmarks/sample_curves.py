@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.sample_curves import EXTRAPOLATED, sample_curves, scores_by_samples, shares_of_training

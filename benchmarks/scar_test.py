@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.models import make_model
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives, scar_tests
 from fairfold.weak_labels.plateau import frequency_distribution

@@ -18,10 +18,10 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
 from fairfold.final.left_out import left_out_posteriors
 from fairfold.models import make_model
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives
 

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from sklearn.svm import SVC
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.candidates import make_candidates
 from fairfold.cross_testing.shares import OWN, PERMUTED, ShareSetting, simulate_test_shares
-from fairfold.seeds import seed_sequence
 
 CANDIDATES = make_candidates(SVC(gamma="auto"), [{"C": C} for C in (0.0001, 0.01, 1)])
 SETTING = ShareSetting(test_fractions=(0.2, 0.35, 0.5, 0.65, 0.8), n_permutations=99)

@@ -21,11 +21,11 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 
+from fairfold.core.seeds import seed_for
+from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.models import make_model
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
-from fairfold.usage import cpu_seconds
 from fairfold.weak_labels import mask_positives
 
 DATASETS = ["birds", "enron", "GrampositivePseAAC", "VirusPseAAC"]

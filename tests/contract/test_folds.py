@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from fairfold.core.folds import fold_of_parts
 from fairfold.cross_testing.procedures import (
     cross_validate_and_cross_test,
     cross_validate_and_test,
@@ -25,7 +26,6 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import fold_of_parts
 from fairfold.recommendation.complete_scores import complete_scores
 from fairfold.splitting import (
     IterativeStratification,

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fairfold.config import load_yaml
+from fairfold.core.config import load_yaml
 from fairfold.datasets import Dataset, expression, formats, load_catalog, prepare
 from fairfold.errors import ConfigError, StudyError
 from fairfold.forests import load_model, make_model

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.cross_testing import cross_validate_and_cross_test, cross_validate_and_test, nested_cross_validate
 from fairfold.errors import StudyError
 from fairfold.evaluation import at_k
@@ -15,7 +16,6 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final.labels import label_scores, precision_at, suspect_cells
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.forests.diagnostics import imputation_table
-from fairfold.hierarchy import Hierarchy
 from fairfold.models import make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.many_label_ridge import ManyLabelRidge

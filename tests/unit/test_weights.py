@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -14,7 +15,6 @@ from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.forests.growth import _draw_weights
 from fairfold.forests.trees import MultilabelForest
-from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.binary import one_per_label
 from fairfold.models.kernel_ridge import KernelRidgeClassifier

@@ -543,7 +543,7 @@ def test_nan_inside_a_model(toy, study_class, copy_of_project):
 
 def test_where_processes_are_not_copied(toy, undisturbed, study_class, copy_of_project):
     """As on macOS: each job of a unit begins with an interpreter of its own, and finds the same."""
-    replaced(copy_of_project / "workflow/fairfold/pieces.py", '_FORKS = sys.platform == "linux"', "_FORKS = False")
+    replaced(copy_of_project / "workflow/fairfold/core/pieces.py", '_FORKS = sys.platform == "linux"', "_FORKS = False")
     apart = study_class(toy("apart").folder, copy_of_project, SMALL)
     code, output = apart.run(TARGET)
     assert code == 0, output

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from fairfold import __version__
+from fairfold.core.machine import check_threads
 from fairfold.errors import StudyError
-from fairfold.machine import check_threads
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> None:
-    from fairfold.files import disk_faults
+    from fairfold.core.files import disk_faults
 
     options = _parser().parse_args(words, argparse.Namespace(words=words))
     with disk_faults():

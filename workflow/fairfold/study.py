@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fairfold.config import check
+from fairfold.core.config import check
 from fairfold.cross_testing.permutation import fewest_permutations
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError, ModelError, unknown_name
@@ -20,7 +20,7 @@ Config = Mapping[str, Any]
 
 
 def check_config(config: dict[str, Any]) -> None:
-    """Fill in the defaults of a configuration, then check each key by itself; see :func:`fairfold.config.check`."""
+    """Fill in the defaults of a configuration, then check each key by :func:`fairfold.core.config.check`."""
     names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(BASIC_METRICS)}
     check(config, "config.schema.yaml", "config", names)
 

@@ -17,7 +17,7 @@ WORKFLOW = Path(ADDRESS)
 # that is installed with the library has it around, and one that comes from elsewhere, file by file, needs both installed.
 if not (WORKFLOW / "fairfold").is_dir():
     try:
-        from fairfold.home import PROJECT
+        from fairfold.core.home import PROJECT
     except ImportError:
         sys.exit(
             "This workflow needs its library: install the same version of fairfold where snakemake runs, as by "
@@ -39,18 +39,18 @@ os.environ.update(
 )
 
 from fairfold import study  # noqa: E402
-from fairfold.config import typed  # noqa: E402
+from fairfold.core.config import typed  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
-from fairfold.expected_time import ANNOUNCED, announced  # noqa: E402
-from fairfold.files import (  # noqa: E402
+from fairfold.core.expected_time import ANNOUNCED, announced  # noqa: E402
+from fairfold.core.files import (  # noqa: E402
     check_writable,
     remove_damaged,
     remove_leftovers,
 )
-from fairfold.runs import RUN_AGAIN, remove_damage  # noqa: E402
+from fairfold.core.runs import RUN_AGAIN, remove_damage  # noqa: E402
 from fairfold.models.own_sources import checksum_of  # noqa: E402
 from fairfold.models.registry import modules_of_models, spec_of  # noqa: E402
-from fairfold.provenance import code_of  # noqa: E402
+from fairfold.core.provenance import code_of  # noqa: E402
 from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
 from fairfold.report.contents import (  # noqa: E402
     caption_file,

@@ -6,10 +6,10 @@ import pandas as pd
 
 from adapter import logged
 from fairfold import models
+from fairfold.core.files import read_arrays, write_table
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import read_arrays, write_table
-from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):

@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from fairfold.core.files import disk_faults, mark_damaged
 from fairfold.errors import DamagedFileError, StudyError
-from fairfold.files import disk_faults, mark_damaged
 
 
 @contextlib.contextmanager

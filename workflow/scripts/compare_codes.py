@@ -4,8 +4,8 @@ import numpy as np
 
 from adapter import logged
 from fairfold import ecoc
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input[0])

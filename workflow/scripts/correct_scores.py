@@ -1,12 +1,12 @@
 """Estimate from observed labels what each model's scores on complete ones are, on one dataset at one missing rate."""
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_table
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.files import read_arrays, write_table
 from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
 from fairfold.recommendation.identical import identical_models
-from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 from fairfold.weak_labels.plateau import FrequencyDistribution
 

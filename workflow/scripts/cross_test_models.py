@@ -4,8 +4,8 @@ from tqdm import tqdm
 
 from adapter import logged
 from fairfold import cross_testing
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.splitting.group_warnings import fitting_folds

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_for_columns
-from fairfold.files import write_table
 
 with logged(snakemake.log):
     datasets = [Dataset.load(path) for path in snakemake.input]

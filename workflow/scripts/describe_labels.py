@@ -4,8 +4,8 @@ import pandas as pd
 
 from adapter import logged
 from fairfold import datasets
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
 from fairfold.splitting.comparison import describe_labels, label_deviations
 
 with logged(snakemake.log):

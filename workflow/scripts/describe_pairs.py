@@ -3,8 +3,8 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
 from fairfold.win_percentage import gaussian_features
 from fairfold.win_percentage.tables import classifier_table, dataset_row, draws_table
 

@@ -7,8 +7,8 @@ from pkgutil import resolve_name
 from typing import Any
 
 from adapter import logged
+from fairfold.core.files import read_table
 from fairfold.figures import save_figure
-from fairfold.files import read_table
 
 LEGEND = "results/legend.csv"
 # as in tabulate.py

@@ -1,9 +1,9 @@
 """What the folds of each method do to the spread and bias of cross-validated scores on one dataset."""
 
 from adapter import logged
+from fairfold.core.files import write_table
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
-from fairfold.seeds import seed_for
 from fairfold.splitting.fold_effect import fold_effect, summarise
 from fairfold.splitting.group_warnings import fitting_folds
 from fairfold.splitting.methods import folds_by

@@ -1,11 +1,11 @@
 """Estimate which share of one dataset's positives is observed, as it is or with labels hidden on purpose."""
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_arrays, write_table
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, write_arrays, write_table
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.recommendation.reference import Reference
-from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):

@@ -4,8 +4,8 @@ from tqdm import tqdm
 
 from adapter import logged
 from fairfold import win_percentage
+from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, write_table
 from fairfold.models import make_model
 from fairfold.models.registry import first_level_from, register_own
 from fairfold.weak_labels.masking import observed_labels

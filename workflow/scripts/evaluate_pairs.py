@@ -2,8 +2,8 @@
 
 from adapter import logged
 from fairfold import win_percentage
+from fairfold.core.files import write_arrays
 from fairfold.datasets import Dataset
-from fairfold.files import write_arrays
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input[0]), snakemake.params

@@ -8,11 +8,11 @@ from scipy import sparse
 
 from adapter import logged
 from fairfold import final
+from fairfold.core.files import read_arrays, read_table, write_table
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, read_table, write_table
 from fairfold.final.card import recommended_model
 from fairfold.models.registry import register_own
-from fairfold.seeds import seed_for
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

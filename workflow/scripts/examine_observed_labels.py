@@ -1,8 +1,8 @@
 """Test a dataset's own labels, as they are, for positives that are missing completely at random."""
 
 from adapter import logged
+from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, read_table, write_table
 from fairfold.recommendation.mechanisms import observed_tests, what_data_speak_against
 from fairfold.recommendation.missing_rate import MissingRate
 from fairfold.recommendation.reference import Reference

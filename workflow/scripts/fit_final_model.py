@@ -4,8 +4,8 @@ from pathlib import Path
 
 from adapter import logged
 from fairfold import final
+from fairfold.core.files import atomic_open, read_table
 from fairfold.datasets import Dataset
-from fairfold.files import atomic_open, read_table
 from fairfold.final.card import model_card, recommended_model
 from fairfold.models.registry import register_own
 

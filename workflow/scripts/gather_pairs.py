@@ -1,7 +1,7 @@
 """Merge the parts of all pairs of a dataset's features."""
 
 from adapter import logged
-from fairfold.files import read_arrays, write_arrays
+from fairfold.core.files import read_arrays, write_arrays
 from fairfold.win_percentage import PairEvaluation
 
 with logged(snakemake.log):

@@ -4,12 +4,12 @@ import contextlib
 
 from adapter import logged
 from fairfold import forests
+from fairfold.core.files import read_arrays
+from fairfold.core.folds import parts_of
+from fairfold.core.groups import OfSamples
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
-from fairfold.files import read_arrays
-from fairfold.folds import parts_of
-from fairfold.groups import OfSamples
-from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):

@@ -4,9 +4,9 @@ import logging
 import sys
 
 from adapter import logged
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 from fairfold.datasets.suspects import find_suspects, warning_lines
-from fairfold.files import write_table
 from fairfold.splitting.group_warnings import group_warnings
 
 with logged(snakemake.log):

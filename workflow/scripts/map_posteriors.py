@@ -5,8 +5,8 @@ import pandas as pd
 
 from adapter import logged
 from fairfold import ecoc
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
 
 with logged(snakemake.log):
     data, example = Dataset.load(snakemake.input[0]), ecoc.examples.EXAMPLES[snakemake.wildcards.example]

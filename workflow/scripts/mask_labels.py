@@ -4,9 +4,9 @@ Those of the test parts are what is not observed of the data, and the same howev
 """
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_arrays
+from fairfold.core.folds import check_repeats
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, write_arrays
-from fairfold.folds import check_repeats
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
 
 with logged(snakemake.log):

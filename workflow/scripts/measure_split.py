@@ -3,8 +3,8 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, write_table
 from fairfold.splitting.comparison import label_deviations, measure_splits
 
 with logged(snakemake.log):

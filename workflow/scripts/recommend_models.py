@@ -1,7 +1,7 @@
 """Recommend models for each dataset, in numbers and in words."""
 
 from adapter import logged
-from fairfold.files import read_table, write_table
+from fairfold.core.files import read_table, write_table
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 

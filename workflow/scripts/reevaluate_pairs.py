@@ -4,8 +4,8 @@ import numpy as np
 
 from adapter import logged
 from fairfold import win_percentage
+from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, write_table
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input.data), snakemake.params

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold.files import atomic_open
+from fairfold.core.files import atomic_open
 from fairfold.report.page import render_report
 
 with logged(snakemake.log):

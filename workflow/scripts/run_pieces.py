@@ -5,7 +5,7 @@ from pathlib import Path
 
 import adapter
 from adapter import logged
-from fairfold.pieces import Piece, run_pieces
+from fairfold.core.pieces import Piece, run_pieces
 
 SCRIPTS = Path(adapter.__file__).parent
 

@@ -3,10 +3,10 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.hierarchical import score_hierarchy
-from fairfold.files import write_table
 
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), []

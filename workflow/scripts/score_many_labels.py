@@ -3,10 +3,10 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.many_labels import score_many_labels
-from fairfold.files import read_arrays, write_table
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):

@@ -5,14 +5,14 @@ from functools import partial
 import numpy as np
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_table
+from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.datasets import Dataset
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import read_arrays, write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
-from fairfold.seeds import seed_for, seed_sequence
 from fairfold.study import REFERENCE, difficulty_by
 from fairfold.weak_labels.masking import mask_positives
 

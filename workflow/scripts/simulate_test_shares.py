@@ -4,8 +4,8 @@ from tqdm import tqdm
 
 from adapter import logged
 from fairfold import cross_testing
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_table
 
 with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input[0]), snakemake.params

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import write_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.files import write_arrays, write_table
 from fairfold.splitting.methods import repeated_splits
 
 with logged(snakemake.log):

@@ -4,7 +4,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold.files import read_arrays, write_table
+from fairfold.core.files import read_arrays, write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation
 from fairfold.win_percentage.sampling import compare_samples, sampling_example, sampling_laws, synthetic_rmse
 from fairfold.win_percentage.tables import density_table

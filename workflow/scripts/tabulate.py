@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from adapter import logged
-from fairfold.files import read_table, write_table
+from fairfold.core.files import read_table, write_table
 
 
 def read(paths: str | list[str]) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.files import read_arrays, write_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
 from fairfold.win_percentage.pair_evaluation import histograms_from_arrays
 from fairfold.win_percentage.tables import win_table

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from adapter import logged
 from fairfold import forests
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.files import read_arrays, write_table
+from fairfold.core.seeds import seed_for
+from fairfold.core.usage import max_rss
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import read_arrays, write_table
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
-from fairfold.seeds import seed_for
-from fairfold.usage import max_rss
 from fairfold.weak_labels.masking import observed_labels
 
 if TYPE_CHECKING:

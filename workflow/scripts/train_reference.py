@@ -1,12 +1,12 @@
 """Predict left-out samples of a dataset with many labels by the model by which missing ones are estimated."""
 
 from adapter import logged
+from fairfold.core.files import read_arrays
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.files import read_arrays
 from fairfold.models import make_model
 from fairfold.recommendation.reference import most_common_labels, save_reference
-from fairfold.seeds import seed_for
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from adapter import logged
 from fairfold import figures
+from fairfold.core.files import atomic_open, read_json, read_table
+from fairfold.core.validation import unmeasured_cells
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
-from fairfold.files import atomic_open, read_json, read_table
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.results import read_results
-from fairfold.validation import unmeasured_cells
 
 with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), snakemake.input

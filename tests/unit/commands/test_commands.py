@@ -16,8 +16,8 @@ import fairfold
 from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
-from fairfold.compiled_cache import FOLDER
-from fairfold.threads import one_thread_each
+from fairfold.core.compiled_cache import FOLDER
+from fairfold.core.threads import one_thread_each
 
 SENTENCES = pd.DataFrame(
     [

@@ -4,11 +4,11 @@ import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.experiment import Setting, draw_rows, published_candidates, run_repetitions
 from fairfold.cross_testing.plans import holdout_plans
 from fairfold.datasets.generate import cross_testing_random, cross_testing_simulated
 from fairfold.errors import DataError
-from fairfold.seeds import seed_sequence
 
 POINT = ["repetition", "data_size", "test_fraction", "procedure"]
 

@@ -6,6 +6,7 @@ from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GroupKFold
 
+from fairfold.core.groups import check_exchange, permuted_rows
 from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
 from fairfold.cross_testing.plans import TEST, TRAIN, draw_orders
 from fairfold.cross_testing.procedures import (
@@ -15,7 +16,6 @@ from fairfold.cross_testing.procedures import (
     nested_cross_validate,
 )
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.groups import check_exchange, permuted_rows
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.methods import folds_by
@@ -228,8 +228,8 @@ def test_unmeasured_labels_take_no_part():
 
 
 def test_roles_are_those_of_the_groups():
+    from fairfold.core.folds import unstratified_folds
     from fairfold.cross_testing.plans import nested_plan
-    from fairfold.folds import unstratified_folds
 
     groups = np.array([0, 1, 0, 2, 2, 1, 3])
     of_units = nested_plan(np.arange(4), 2, np.random.default_rng(0), unstratified_folds)

@@ -4,10 +4,10 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
+from fairfold.core.seeds import seed_for
 from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
 from fairfold.cross_testing.procedures import compare_procedures
 from fairfold.errors import DataError
-from fairfold.seeds import seed_for
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random((60, 3)) < 0.5).astype(int)

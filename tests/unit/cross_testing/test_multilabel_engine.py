@@ -7,11 +7,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import average_precision_score, hamming_loss
 from sklearn.neighbors import KNeighborsClassifier
 
+from fairfold.core.folds import unstratified_folds
 from fairfold.cross_testing.multilabel_engine import LabelScore, MultilabelEngine
 from fairfold.cross_testing.plans import TEST, TRAIN, draw_orders, holdout_plans, nested_plan
 from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.folds import unstratified_folds
 
 N, N_SPLITS = 40, 3
 RNG = np.random.default_rng(0)

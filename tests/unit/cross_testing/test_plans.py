@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from fairfold.core.folds import crossvalind_folds
 from fairfold.cross_testing.plans import (
     TEST,
     TRAIN,
@@ -12,7 +13,6 @@ from fairfold.cross_testing.plans import (
     stratified_folds,
 )
 from fairfold.errors import SplitError
-from fairfold.folds import crossvalind_folds
 
 LABELS = {
     "balanced": np.arange(40) % 2,

@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.neighbors import KNeighborsClassifier
 
+from fairfold.core.folds import unstratified_folds
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.plans import TEST, draw_orders, holdout_plans, nested_plan
 from fairfold.cross_testing.procedures import (
     compare_procedures,
@@ -18,9 +20,7 @@ from fairfold.cross_testing.procedures import (
 )
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import unstratified_folds
 from fairfold.models import make_model
-from fairfold.seeds import seed_sequence
 
 PROCEDURES = (nested_cross_validate, cross_validate_and_test, cross_validate_and_cross_test)
 N, N_SPLITS, SEED = 40, 3, 7

@@ -14,6 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from fairfold.core.folds import stratified_folds
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.candidates import make_candidates
 from fairfold.cross_testing.estimator_engine import EstimatorEngine
 from fairfold.cross_testing.permutation import p_values
@@ -24,8 +26,6 @@ from fairfold.cross_testing.procedures import (
     nested_cross_validate,
 )
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.folds import stratified_folds
-from fairfold.seeds import seed_sequence
 
 PROCEDURES = (nested_cross_validate, cross_validate_and_test, cross_validate_and_cross_test)
 HOLDOUTS = PROCEDURES[1:]

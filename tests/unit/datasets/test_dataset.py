@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from fairfold.core.folds import parts_of
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.formats import read_arff
 from fairfold.errors import ConfigError, DataError
-from fairfold.folds import parts_of
 
 CSV = """\
 height,label_a,width,label_b

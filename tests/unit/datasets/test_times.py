@@ -7,12 +7,12 @@ import pytest
 import yaml
 from sklearn.model_selection import TimeSeriesSplit
 
+from fairfold.core.folds import BEFORE, parts_of
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
 from fairfold.datasets.demands import Demand, check_demands
 from fairfold.datasets.times import cutoffs, folds_by_time
 from fairfold.errors import ConfigError, DataError
-from fairfold.folds import BEFORE, parts_of
 
 DAYS = ["2021-03-01", "2019-05-17", "2020-01-01", "2020-01-02", "2022-12-31", "2020-01-01T23:59"]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.arrays import finite_rows
+from fairfold.core.arrays import finite_rows
 from fairfold.errors import DataError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS

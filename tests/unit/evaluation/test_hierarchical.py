@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.errors import DataError
 from fairfold.evaluation.final_predictions import FinalPredictions
@@ -18,7 +19,6 @@ from fairfold.evaluation.hierarchical import (
     summarise_hierarchies,
 )
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.hierarchy import Hierarchy
 
 CAFA = Path(__file__).parent / "cafa"
 TERMS = [f"EX:{j:07d}" for j in range(14)]

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from scipy import optimize
 
+from fairfold.core.folds import only_fold, parts_of
 from fairfold.errors import DataError
 from fairfold.evaluation.sample_curves import fit_power_law, sample_curves, scores_by_samples, shares_of_training
-from fairfold.folds import only_fold, parts_of
 
 SIZES = np.array([50, 90, 130, 200, 300])
 FOLD_OF = np.arange(60) % 5

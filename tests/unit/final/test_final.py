@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from fairfold.__main__ import main
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
 from fairfold.datasets.decimals import Learned
@@ -20,7 +21,6 @@ from fairfold.final import load_final
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
-from fairfold.hierarchy import Hierarchy
 
 FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")
 

@@ -10,10 +10,10 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 from sklearn.model_selection import KFold
 
+from fairfold.core.seeds import seed_for
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.boosting import ROUNDS_AT_ONCE, MultilabelBoosting, newton_steps
-from fairfold.seeds import seed_for
 
 KINDS = ("random_forest", "extra_trees")
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.forests.growth import _other_kind, grow_tree, random_below, random_share
 from fairfold.forests.trees import MultilabelForest
-from fairfold.seeds import seed_sequence
 
 KINDS = ("random_forest", "extra_trees")
 MASK = 2**64 - 1

@@ -5,10 +5,10 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
 
+from fairfold.core.seeds import seed_for
 from fairfold.forests import make_model
 from fairfold.forests.out_of_bag import OutOfBagCascade
 from fairfold.forests.trees import MultilabelForest
-from fairfold.seeds import seed_for
 from fairfold.weak_labels import (
     calibrate,
     fit_calibration,

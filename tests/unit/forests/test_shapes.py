@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from fairfold.core.seeds import seed_for
 from fairfold.forests import make_model
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.shapes import TOGETHER, choose_shapes, grow_mixture
 from fairfold.forests.trees import MultilabelForest, TreeShape
-from fairfold.seeds import seed_for
 
 KINDS = ("random_forest", "extra_trees")
 SETTINGS = {"min_samples_leaf": 2, "max_features": 0.5, "max_samples": 1.0}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.arrays import are_above
+from fairfold.core.arrays import are_above
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import multilabel_scores

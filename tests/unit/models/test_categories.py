@@ -116,7 +116,7 @@ def test_the_model_to_take_home_reads_text(data, table, tmp_path):
     texts, number, _ = table
     new = pd.DataFrame({**texts, "number": number})[:20]
     codes = CategoryCodes(data.category_columns).transform(data.X)
-    from fairfold.seeds import seed_for
+    from fairfold.core.seeds import seed_for
 
     seed = seed_for(1, "final", "mine")
     by_hand = KNOWING["LightGBM"]().set_params(random_state=seed)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets import prepare
 from fairfold.datasets.generate import gene_ontology_like
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.hierarchical import score_hierarchy
 from fairfold.forests.imputers import FluidLabelAddition, PosteriorImputer
-from fairfold.hierarchy import Hierarchy
 from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.registry import settings_of
 from fairfold.splitting import IterativeStratification

@@ -18,7 +18,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.multioutput import ClassifierChain
 from sklearn.preprocessing import StandardScaler
 
-from fairfold import usage
+from fairfold.core import usage
 from fairfold.errors import ConfigError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.models import isolated, make_model

@@ -9,7 +9,7 @@ import pytest
 from docutils.core import publish_doctree
 from docutils.utils import SystemMessage
 
-from fairfold.config import load_yaml
+from fairfold.core.config import load_yaml
 from fairfold.report.contents import load_contents
 from fairfold.report.page import render_report
 from fairfold.report.templates import plain_text, text_html

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold.core.groups import group_codes
 from fairfold.errors import ModelError, SplitError
-from fairfold.groups import group_codes
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
 
 Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1]])

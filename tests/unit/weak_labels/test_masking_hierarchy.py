@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets.generate import gene_ontology_like
 from fairfold.errors import DataError
-from fairfold.hierarchy import Hierarchy
 from fairfold.weak_labels import mask_labels, mask_positives
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, n_hidden, observed_labels
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from fairfold.core.files import write_arrays
 from fairfold.errors import DataError, SplitError
-from fairfold.files import write_arrays
 from fairfold.win_percentage import PairEvaluation, all_pairs, evaluate_all_pairs
 from fairfold.win_percentage.feature_sets import pair_chunks
 from fairfold.win_percentage.win import PerformanceHistogram

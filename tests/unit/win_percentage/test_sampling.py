@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError, ModelError
-from fairfold.seeds import seed_sequence
 from fairfold.win_percentage import (
     GAUSSIAN_CLASSIFIERS,
     PerformanceHistogram,

@@ -33,7 +33,7 @@ def test_parts_merge_to_all_pairs_of_gaussian_features(data):
 
 def test_best_pairs_are_columns_of_the_data(data):
     """Each reaches, on its own and with the same folds, the performance that it is said to have."""
-    from fairfold.seeds import seed_for
+    from fairfold.core.seeds import seed_for
 
     found = evaluate_part(*data, 0, 1, SETTING, seed=1, name="a")
     seed = seed_for(1, "a", "folds of pairs")

@@ -7,9 +7,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, recall_score
 
+from fairfold.core.folds import stratified_folds
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError, ModelError, SplitError, StudyError
-from fairfold.folds import stratified_folds
-from fairfold.seeds import seed_sequence
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, make_gaussian, wrapper
 from fairfold.win_percentage.feature_sets import draw_feature_sets
 from fairfold.win_percentage.gaussians import RIDGE, TIE

@@ -14,9 +14,9 @@ from typing import Any
 import psutil
 
 from fairfold.commands.study import CONFIGURATION
+from fairfold.core.files import check_writable
+from fairfold.core.home import IS_CHECKOUT, PROJECT
 from fairfold.errors import ConfigError, StudyError
-from fairfold.files import check_writable
-from fairfold.home import IS_CHECKOUT, PROJECT
 
 _LOCK = PROJECT / "envs" / "requirements.lock"
 _CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # those that are read where none is named
@@ -132,7 +132,7 @@ def _threads() -> Iterator[tuple[str, str]]:
 
 
 def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str, str]]:
-    from fairfold.compiled_cache import FOLDER
+    from fairfold.core.compiled_cache import FOLDER
     from fairfold.datasets.fetch import default_cache
     from fairfold.datasets.preparation import environment_mirrors
 
@@ -159,7 +159,7 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
 
 def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, Any]:
     """Where data come from by the configuration, which is none where there is none."""
-    from fairfold.config import load_yaml
+    from fairfold.core.config import load_yaml
     from fairfold.study import check_config
 
     paths = [path for each in _CONFIGURATIONS if (path := Path(each)).is_file()] if configuration is None else []

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairfold.core.files import read_table
 from fairfold.errors import DataError, unknown_name
-from fairfold.files import read_table
 from fairfold.report.answers import group_sentences
 
 if TYPE_CHECKING:

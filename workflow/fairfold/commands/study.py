@@ -19,12 +19,12 @@ from typing import Any
 import yaml
 
 from fairfold.commands import recommend
-from fairfold.config import check_command_line, load_yaml
+from fairfold.core.config import check_command_line, load_yaml
+from fairfold.core.files import atomic_open
+from fairfold.core.home import PROJECT
+from fairfold.core.machine import check_machine, check_space
+from fairfold.core.runs import RUN_AGAIN
 from fairfold.errors import ConfigError, DataError
-from fairfold.files import atomic_open
-from fairfold.home import PROJECT
-from fairfold.machine import check_machine, check_space
-from fairfold.runs import RUN_AGAIN
 
 SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
@@ -157,7 +157,7 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
 
 def _announce(options: argparse.Namespace, folder: Path, configuration: dict[str, Any]) -> dict[str, str]:
     """Say what is studied and how long that takes, seconds before Snakemake can; and the variable that tells it so."""
-    from fairfold.expected_time import ANNOUNCED, announced  # here, as these load what takes a second
+    from fairfold.core.expected_time import ANNOUNCED, announced  # here, as these load what takes a second
     from fairfold.study import check_study
 
     checked = copy.deepcopy(configuration)

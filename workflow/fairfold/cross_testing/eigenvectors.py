@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
 
 _MOST = 12  # eigenvalues that are looked for; of more, LAPACK finds all in no more time
 _STEPS = 14  # of Lanczos' method

@@ -12,13 +12,13 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import get_scorer, get_scorer_names
 from tqdm import tqdm
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
+from fairfold.core.threads import one_thread_each
+from fairfold.core.ties import first_best
 from fairfold.cross_testing.engines import Run
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan
 from fairfold.errors import ModelError, first_sentence, unknown_name
-from fairfold.groups import ALIKE, OfSamples, fit_arguments
-from fairfold.threads import one_thread_each
-from fairfold.ties import first_best
 
 Scoring = str | Callable[[ClassifierMixin, Matrix, np.ndarray], float]
 

@@ -20,14 +20,14 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from fairfold.core.folds import MakeFolds, crossvalind_folds, stratified_folds
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.names import CROSS_TESTING, NESTED, TESTING
 from fairfold.cross_testing.permutation import p_values, permuted_scores
 from fairfold.cross_testing.plans import TEST, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError
-from fairfold.folds import MakeFolds, crossvalind_folds, stratified_folds
-from fairfold.seeds import seed_sequence
 
 N_SPLITS = 5
 FOLDS: Mapping[str, MakeFolds] = {"equal": stratified_folds, "crossvalind": crossvalind_folds}

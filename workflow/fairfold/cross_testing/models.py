@@ -13,7 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import Exchange, OfSamples
+from fairfold.core.seeds import seed_for
+from fairfold.core.usage import cpu_seconds
 from fairfold.cross_testing.candidates import Candidates
 from fairfold.cross_testing.names import CROSS_TESTING, INTERPRETABLE, NESTED
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
@@ -21,9 +24,6 @@ from fairfold.cross_testing.problems import Splitter
 from fairfold.cross_testing.procedures import Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.groups import Exchange, OfSamples
-from fairfold.seeds import seed_for
-from fairfold.usage import cpu_seconds
 
 _COLUMNS = [
     *("repetition", "procedure", "score", "observed_score", *BASIC_METRICS),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fairfold.ties import ROUNDING
+from fairfold.core.ties import ROUNDING
 
 P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
 BATCH = 20  # permutations between two looks at whether the rest can still matter

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairfold.core.folds import MakeFolds, stratified_folds
+from fairfold.core.groups import Exchange, permuted_rows
 from fairfold.errors import SplitError
-from fairfold.folds import MakeFolds, stratified_folds
-from fairfold.groups import Exchange, permuted_rows
 
 UNUSED, TRAIN, TEST = 0, 1, 2
 
@@ -49,8 +49,8 @@ def nested_plan(
 ) -> Plan:
     """Nested cross-validation: in each of ``n_splits`` outer folds, a choice by ``n_splits`` inner folds.
 
-    Parameters are as in :func:`~fairfold.folds.stratified_folds`; ``make_folds`` stands in for it, for labels of other
-    shapes. All rows are exchanged by the permutation test.
+    Parameters are those of :func:`~fairfold.core.folds.stratified_folds`. For labels of other shapes, ``make_folds``
+    replaces that function. All rows are exchanged by the permutation test.
     """
     outer = make_folds(y, n_splits, rng)
     inner = np.full((n_splits, len(y)), -1, dtype=np.int8)
@@ -114,7 +114,7 @@ def draw_orders(
     Parameters
     ----------
     part : ndarray, shape (n_samples,); see :class:`Plan`.
-    groups, exchange : see :func:`~fairfold.groups.permuted_rows`; None for samples that are alike.
+    groups, exchange : see :func:`~fairfold.core.groups.permuted_rows`; None for samples that are alike.
 
     Returns
     -------

@@ -13,7 +13,10 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_array
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
+from fairfold.core.groups import OfSamples, group_codes
+from fairfold.core.validation import check_dense_binary, check_weights, has_unmeasured, with_nan
 from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.estimator_engine import EstimatorEngine, Scoring
 from fairfold.cross_testing.multilabel_engine import LabelScore, LabelScoring, MultilabelEngine, subset_accuracy
@@ -21,9 +24,6 @@ from fairfold.cross_testing.plans import TEST, Plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
-from fairfold.groups import OfSamples, group_codes
-from fairfold.validation import check_dense_binary, check_weights, has_unmeasured, with_nan
 
 
 class HasAssign(Protocol):
@@ -270,7 +270,7 @@ def _in_order(groups: np.ndarray) -> np.ndarray:
 
 
 def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> MakeFolds:
-    """A splitter in the place of :func:`~fairfold.folds.stratified_folds`, of samples or of the numbers of groups."""
+    """A splitter that replaces :func:`~fairfold.core.folds.stratified_folds`, for samples or for numbers of groups."""
     is_splitter = hasattr(splitter, "assign") or hasattr(splitter, "split") or callable(splitter)
     if isinstance(splitter, type | str) or not is_splitter:
         raise SplitError(

@@ -33,7 +33,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import Exchange, OfSamples, check_exchange
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.candidates import Candidate, Candidates, check_candidates
 from fairfold.cross_testing.estimator_engine import Scoring, fit_clone
 from fairfold.cross_testing.multilabel_engine import LabelScoring
@@ -42,8 +44,6 @@ from fairfold.cross_testing.permutation import p_values, permuted_scores
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Splitter, as_problem
 from fairfold.errors import ModelError, SplitError
-from fairfold.groups import Exchange, OfSamples, check_exchange
-from fairfold.seeds import seed_sequence
 
 MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
 

@@ -29,7 +29,8 @@ import scipy
 from numpy.typing import ArrayLike
 from sklearn.preprocessing import StandardScaler
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.candidates import Candidates, check_candidates
 from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.experiment import run_tests
@@ -38,7 +39,6 @@ from fairfold.cross_testing.permutation import P_VALUE_FORMS, fewest_permutation
 from fairfold.cross_testing.plans import holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.problems import ClassProblem
 from fairfold.errors import DataError, ModelError, SplitError, unknown_name
-from fairfold.seeds import seed_sequence
 
 OWN, PERMUTED = "own", "permuted"
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

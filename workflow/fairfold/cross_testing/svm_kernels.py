@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
 from fairfold.cross_testing.eigenvectors import leading_eigenvectors
 from fairfold.cross_testing.plans import TEST, TRAIN
 

@@ -17,12 +17,12 @@ import pandas as pd
 import requests
 import tenacity
 
+from fairfold.core.files import atomic_open
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.download import reason_of
 from fairfold.datasets.fetch import default_cache
 from fairfold.errors import DataError
-from fairfold.files import atomic_open
 
 ATTEMPTS = 2  # at each address
 TIMEOUT = (5.0, 10.0)  # seconds to connect, and without a byte

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from fairfold import config
+from fairfold.core import config
+from fairfold.core.home import PROJECT
+from fairfold.core.validation import Negatives
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.dataset import Task
 from fairfold.datasets.names import composed
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
-from fairfold.home import PROJECT
-from fairfold.validation import Negatives
 
 CATALOG = PROJECT / "resources" / "datasets.yaml"
 

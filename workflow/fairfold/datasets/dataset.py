@@ -10,13 +10,13 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.files import read_arrays, write_arrays
+from fairfold.core.folds import BEFORE
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights, unmeasured_cells, with_nan
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
-from fairfold.files import read_arrays, write_arrays
-from fairfold.folds import BEFORE
-from fairfold.hierarchy import Hierarchy
-from fairfold.validation import UNMEASURED, Negatives, check_binary, check_weights, unmeasured_cells, with_nan
 
 Task = Literal["multilabel", "multiclass", "binary"]
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairfold.core.folds import BEFORE
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
-from fairfold.folds import BEFORE
 
 _DRAWN = Fraction(1, 2)  # of the training samples, for a tree: the models' max_samples
 

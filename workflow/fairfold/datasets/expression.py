@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfold.arrays import GAPS
+from fairfold.core.arrays import GAPS
+from fairfold.core.seeds import seed_sequence
 from fairfold.datasets.formats import PathLike, Table, check_unique, opened
 from fairfold.errors import DataError
-from fairfold.seeds import seed_sequence
 
 _log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from typing import BinaryIO
 
 import platformdirs
 
+from fairfold.core.files import atomic_open
 from fairfold.datasets.data_file import DataFile, flaw_of, verify
 from fairfold.errors import DataError
-from fairfold.files import atomic_open
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -32,7 +32,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import GAPS
+from fairfold.core.arrays import GAPS
 from fairfold.datasets.bulk import MOST_EXACT, Bulk, read_bulk
 from fairfold.datasets.columns import ROW_NAMES, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather

@@ -13,9 +13,9 @@ import numpy as np
 import scipy
 from scipy.sparse import csc_array, csr_array, eye_array
 
-from fairfold.compiled import njit
+from fairfold.core.compiled import njit
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.errors import ConfigError, unknown_name
-from fairfold.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

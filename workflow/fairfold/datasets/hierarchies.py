@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from fairfold.core.hierarchy import Hierarchy, Reconciliation
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import rows_of
 from fairfold.errors import DataError, shortened, unknown_name
-from fairfold.hierarchy import Hierarchy, Reconciliation
 
 RELATIONS = ("is_a", "part_of")
 """By which a gene that has a term has the other, too, in the Gene Ontology; what CAFA's evaluator goes by."""
@@ -128,7 +128,7 @@ def read_hierarchy(
     labels : names of the labels, each the id, an alternative id or the name of a term.
     prefix : that the names of labels may begin with besides.
     relations : of the OBO format, by which a term is below another.
-    reconciliation : see :class:`~fairfold.hierarchy.Hierarchy`.
+    reconciliation : see :class:`~fairfold.core.hierarchy.Hierarchy`.
 
     Raises
     ------

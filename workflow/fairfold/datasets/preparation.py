@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, append_columns
+from fairfold.core.arrays import Matrix, append_columns
+from fairfold.core.folds import BEFORE
+from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats, svmlight, truths
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories
@@ -25,8 +27,6 @@ from fairfold.datasets.kinds import format_of
 from fairfold.datasets.names import composed
 from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
-from fairfold.folds import BEFORE
-from fairfold.validation import has_unmeasured, unmeasured_cells
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import GAPS
+from fairfold.core.arrays import GAPS
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.columns import check_roles, part_of_name, plain_name
 from fairfold.datasets.formats import Table

@@ -15,11 +15,11 @@ import pandas as pd
 import scipy
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.folds import parts_of
+from fairfold.core.validation import unmeasured_cells
 from fairfold.datasets.columns import part_of_name, plain_name
 from fairfold.datasets.dataset import Dataset
-from fairfold.folds import parts_of
-from fairfold.validation import unmeasured_cells
 
 COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
 """Columns of the table of warnings; a cell is empty where a kind of warning has no such entry."""
@@ -304,7 +304,7 @@ def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def _rounded(data: Dataset) -> Iterator[_Suspect]:
     """Find columns whose values single precision merges: models of fairfold are protected, other models are not."""
-    from fairfold.precision import DistinctValues  # It loads scikit-learn.
+    from fairfold.core.precision import DistinctValues  # It loads scikit-learn.
 
     for j in DistinctValues(moves=False).fit(data.X).columns_:
         column, values = data.feature_names[j], data.X[:, [j]]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.core.folds import BEFORE
 from fairfold.errors import ConfigError, DataError
-from fairfold.folds import BEFORE
 
 logger = logging.getLogger(__name__)
 

@@ -22,6 +22,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fairfold.core.seeds import seed_for
+from fairfold.core.threads import one_thread_each
+from fairfold.core.ties import first_best
 from fairfold.ecoc.coding import make_coding
 from fairfold.ecoc.decoding import DECODINGS, CustomLoss, neg_loss
 from fairfold.ecoc.learners import (
@@ -36,9 +39,6 @@ from fairfold.ecoc.learners import (
 from fairfold.ecoc.losses import UNIT, BinaryLoss, default_loss, find_loss
 from fairfold.ecoc.posterior import check_update, kl_posterior, qp_posterior
 from fairfold.errors import ModelError, first_sentence, unknown_name
-from fairfold.seeds import seed_for
-from fairfold.threads import one_thread_each
-from fairfold.ties import first_best
 
 POSTERIOR_METHODS = ("kl", "qp")
 Learner = str | ClassifierMixin

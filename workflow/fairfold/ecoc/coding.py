@@ -20,8 +20,8 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import ModelError, unknown_name
-from fairfold.seeds import seed_sequence
 
 DESIGNS = ("onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom")
 ROW_DISTANCES = ("opposite", "allwein")

@@ -19,11 +19,11 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
+from fairfold.core.seeds import seed_for
 from fairfold.ecoc.classifier import ECOCClassifier
 from fairfold.ecoc.coding import DESIGNS, make_coding
 from fairfold.ecoc.learners import PlattScaling, make_learner
 from fairfold.ecoc.partitioned import FoldPredictions, PartitionedECOC
-from fairfold.seeds import seed_for
 
 _MARGIN = 0.1  # of the range of the samples, around them on a map
 

@@ -36,8 +36,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
+from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
 from fairfold.errors import ModelError, unknown_name
-from fairfold.precision import SCIKIT_LEARN_GAP, DistinctValues
 
 Matrix = np.ndarray | sparse.csr_array | sparse.csr_matrix
 SEPARABLE = ("sigmoid", "step")

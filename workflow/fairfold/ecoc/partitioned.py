@@ -19,6 +19,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
+from fairfold.core.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
+from fairfold.core.seeds import seed_for
 from fairfold.ecoc.classifier import (
     ECOCClassifier,
     Loss,
@@ -30,8 +32,6 @@ from fairfold.ecoc.classifier import (
 from fairfold.ecoc.learners import Matrix, seed_from
 from fairfold.ecoc.posterior import check_update
 from fairfold.errors import ModelError, SplitError
-from fairfold.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
-from fairfold.seeds import seed_for
 
 LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 

@@ -44,10 +44,10 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
+from fairfold.core.seeds import seed_sequence
 from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, unknown_name
-from fairfold.seeds import seed_sequence
 
 UPDATES = ("bradley-terry", "page")
 _START_FLOOR = 1e-3  # share of the uniform start in every other one: no factor leaves an exact zero

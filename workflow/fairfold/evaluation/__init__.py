@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fairfold.lazy import on_first_use
+from fairfold.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from fairfold.evaluation.metrics import METRICS

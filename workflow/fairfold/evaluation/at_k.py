@@ -30,7 +30,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.validation import UNMEASURED, check_binary, check_weights, with_nan
 from fairfold.errors import DataError
 from fairfold.evaluation.counts import quotient
 from fairfold.evaluation.top_labels import (
@@ -42,7 +43,6 @@ from fairfold.evaluation.top_labels import (
     runs,
     top_labels,
 )
-from fairfold.validation import UNMEASURED, check_binary, check_weights, with_nan
 
 BANDS = (5, 20, 100)
 """Most training positives of the labels of each band but the last: 1-5, 6-20, 21-100, and more."""

@@ -39,16 +39,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import group_codes
+from fairfold.core.seeds import seed_for
+from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import Cells, Ranking, Weighed, check_frequency
 from fairfold.evaluation.corrected_ranking_loss import Positives, RankingLoss, SharedPositives
 from fairfold.evaluation.corrections import Estimates
 from fairfold.evaluation.counts import quotient
 from fairfold.evaluation.metrics import METRICS, ON_REQUEST, Metric, metric_of
-from fairfold.groups import group_codes
-from fairfold.seeds import seed_for
-from fairfold.validation import check_weights
 
 MACRO = "macro_"  # before the name of a metric whose scores are averaged over labels
 CORRECTED = tuple(

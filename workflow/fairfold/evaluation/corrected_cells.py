@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, stored_cells
+from fairfold.core.arrays import Matrix, canonical, stored_cells
+from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
 from fairfold.errors import DataError
-from fairfold.validation import UNMEASURED, check_binary, check_dense_binary
 
 
 class Cells(NamedTuple):

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, finite_rows
+from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.files import read_arrays, write_arrays
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.files import read_arrays, write_arrays
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -27,7 +27,7 @@ class FinalPredictions(NamedTuple):
     ----------
     probabilities : (n_kept, n_samples, n_labels); NaN where there is none. Of a model whose probabilities are sparse,
         CSR of (n_kept · n_samples, n_labels), the rows of what is kept below each other; a row where there is none
-        stores one NaN, see :func:`~fairfold.arrays.finite_rows`.
+        stores one NaN, see :func:`~fairfold.core.arrays.finite_rows`.
     kept : (n_metrics, n_folds) which of them counts, in the order of ``BASIC_METRICS``.
     fold_of : (n_samples,) fold in which a sample was left out, -1 for none.
 
@@ -174,7 +174,7 @@ def _without_rows(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_arra
 
 
 def _numbers_of(fold_of: np.ndarray) -> np.ndarray:
-    """Folds of several splits numbered as they follow each other, like :func:`~fairfold.folds.parts_of` has them."""
+    """Folds of several splits, numbered one after the other as in :func:`~fairfold.core.folds.parts_of`."""
     if fold_of.ndim == 1:
         return fold_of
     first = (int(fold_of.max(initial=-1)) + 1) * np.arange(len(fold_of))[:, np.newaxis]

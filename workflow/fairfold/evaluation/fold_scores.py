@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.folds import parts_of, share_tested
+from fairfold.core.groups import OfSamples
+from fairfold.core.usage import cpu_seconds
+from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import parts_of, share_tested
-from fairfold.groups import OfSamples
-from fairfold.usage import cpu_seconds
-from fairfold.validation import check_weights
 
 
 class StagedEstimator(Protocol):
@@ -81,16 +81,16 @@ def score_on_folds(
         ``scores``, columns ``fold, level, is_final, metric, value, observed_value, reason, share_tested``, where
         ``is_final`` marks the level that the estimator chose by that metric, ``observed_value`` is the score by
         ``observed_in_test``, of that level alone and NaN of others, a column only if there are such labels, and
-        ``share_tested`` is of the fold's samples (:func:`~fairfold.folds.share_tested`); ``seconds``, columns ``fold,
-        step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``, the tables of
-        ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which the estimator
-        cannot run gives scores without value and one finding that say why in ``reason``, and no times; it never stops
+        ``share_tested`` is of the fold's samples (:func:`~fairfold.core.folds.share_tested`); ``seconds``, columns
+        ``fold, step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``,
+        the tables of ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which
+        the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no times; it never stops
         the others. A metric that is undefined on a fold has no value there, and its ``reason`` says what it needs.
 
     Raises
     ------
     SplitError
-        As :func:`~fairfold.folds.parts_of`.
+        As :func:`~fairfold.core.folds.parts_of`.
     """
     scores, seconds, findings = [], [], []
     counting, best_levels = {}, {}

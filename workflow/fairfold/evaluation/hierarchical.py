@@ -19,12 +19,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix, finite_rows, stored_cells
+from fairfold.core.arrays import Matrix, finite_rows, stored_cells
+from fairfold.core.folds import parts_of
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
 from fairfold.errors import DataError
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.folds import parts_of
-from fairfold.hierarchy import Hierarchy
-from fairfold.validation import UNMEASURED, check_binary, check_dense_binary
 
 THRESHOLDS = np.arange(0.01, 1, 0.01)
 """Of CAFA's evaluator, to the last bit."""

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix, finite_rows
+from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.folds import parts_of
 from fairfold.evaluation.at_k import BANDS, count_positives, inverse_propensities, scores_by_frequency_band
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import PLACES, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import parts_of
 
 
 class ManyLabelTables(NamedTuple):

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 from fairfold.evaluation import at_k, corrections, counts, plain_scores, sparse_scores
 from fairfold.evaluation.corrections import Correction
 from fairfold.evaluation.top_labels import TopLabels

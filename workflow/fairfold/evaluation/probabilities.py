@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 from fairfold.errors import ModelError
 
 _ROUNDING = 1e-6  # what sums of single precision may be off by

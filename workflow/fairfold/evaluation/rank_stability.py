@@ -22,14 +22,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.folds import check_folds, parts_of
+from fairfold.core.groups import OfSamples
+from fairfold.core.ties import ROUNDING
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.ranking import percentile_ranks
-from fairfold.folds import check_folds, parts_of
-from fairfold.groups import OfSamples
-from fairfold.ties import ROUNDING
 
 _CELL = ["dataset", "missing_rate", "metric", "splitter"]
 _REPETITION = ["repeat", "training"]
@@ -78,7 +78,7 @@ def repeat_study(
     Raises
     ------
     SplitError
-        As :func:`~fairfold.folds.check_folds`.
+        As :func:`~fairfold.core.folds.check_folds`.
     """
     tables = []
     for at in product(repeats, range(n_trainings)):

@@ -13,9 +13,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
+from fairfold.core.ties import settled
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
-from fairfold.ties import settled
 
 
 def percentile_ranks(

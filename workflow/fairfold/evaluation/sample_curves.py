@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from fairfold.core.folds import parts_of
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds
 from fairfold.evaluation.metrics import METRICS, Metric
-from fairfold.folds import parts_of
-from fairfold.seeds import seed_sequence
 
 TIMES = (2, 4)  # so many times the samples are looked ahead
 _UNIT = ["dataset", "missing_rate", "metric", "model"]

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, stored_cells
+from fairfold.core.arrays import Matrix, canonical, stored_cells
+from fairfold.core.validation import UNMEASURED, check_dense_binary, check_label_matrix, check_weights, with_nan
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
 from fairfold.evaluation.top_labels import top_labels
-from fairfold.validation import UNMEASURED, check_dense_binary, check_label_matrix, check_weights, with_nan
 
 
 def multilabel_scores(

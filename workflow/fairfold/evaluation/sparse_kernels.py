@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfold.compiled import njit
+from fairfold.core.compiled import njit
 
 
 @njit(boundscheck=False)

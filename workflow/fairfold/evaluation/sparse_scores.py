@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.arrays import Matrix, canonical, stored_cells, with_data
-from fairfold.validation import UNMEASURED
+from fairfold.core.arrays import Matrix, canonical, stored_cells, with_data
+from fairfold.core.validation import UNMEASURED
 
 
 def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
@@ -18,8 +18,8 @@ def average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None 
     Y, P : (n_samples, n_labels), CSR; ``UNMEASURED`` labels take no part.
     of_samples : (n_samples,) weights, or None.
     """
+    from fairfold.core.sparse_rows import values_at
     from fairfold.evaluation.sparse_kernels import average_precision  # compiled, for which few wait
-    from fairfold.sparse_rows import values_at
 
     Y, P = canonical(Y), canonical(P)
     truth = values_at(P.indptr, P.indices, Y.indptr, Y.indices, Y.data)

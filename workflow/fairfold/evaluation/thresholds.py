@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical
+from fairfold.core.arrays import Matrix, canonical
 from fairfold.errors import DataError, ModelError, unknown_name
 from fairfold.evaluation.metrics import METRICS, ON_REQUEST
 

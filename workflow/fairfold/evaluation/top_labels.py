@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 from fairfold.errors import DataError
 
 BLOCK = 2**22

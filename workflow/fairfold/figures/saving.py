@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairfold.core.files import atomic_path
 from fairfold.figures.style import STYLE
-from fairfold.files import atomic_path
 
 DPI = 200  # of files that hold pixels
 MOST_POINTS = 1000  # of a figure that have a text: more make a report heavy

@@ -11,10 +11,10 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import ClassifierMixin
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.gaps import GapFiller
 from fairfold.datasets import Dataset
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.gaps import GapFiller
 
 MOST_GROUPS = 40
 MOST_FEATURES = 2000  # whose correlations are looked at

@@ -15,10 +15,10 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.gaps import GapFiller
+from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
-from fairfold.gaps import GapFiller
-from fairfold.validation import UNMEASURED, Negatives, check_label_matrix
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10

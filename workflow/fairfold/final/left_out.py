@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.folds import parts_of
+from fairfold.core.groups import OfSamples
+from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import labels_for
-from fairfold.folds import parts_of
-from fairfold.groups import OfSamples
 from fairfold.models import make_model
-from fairfold.seeds import seed_for
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds
 

@@ -14,7 +14,11 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.files import atomic_open, read_arrays, write_arrays
+from fairfold.core.groups import OfSamples
+from fairfold.core.seeds import seed_for
+from fairfold.core.threads import set_n_jobs
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.decimals import Learned
@@ -22,11 +26,7 @@ from fairfold.datasets.formats import check_unique
 from fairfold.datasets.names import composed
 from fairfold.errors import DataError, ModelError, shortened
 from fairfold.evaluation.fold_scores import labels_for
-from fairfold.files import atomic_open, read_arrays, write_arrays
-from fairfold.groups import OfSamples
 from fairfold.models import load_model, make_model
-from fairfold.seeds import seed_for
-from fairfold.threads import set_n_jobs
 
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5

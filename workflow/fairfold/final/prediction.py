@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.core.files import atomic_open, check_target
 from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
 from fairfold.datasets.kinds import format_of
 from fairfold.datasets.svmlight import FEATURE, read_svmlight
 from fairfold.errors import DataError
-from fairfold.files import atomic_open, check_target
 from fairfold.final.model import KINDS, FinalModel
 
 ROWS = 10_000  # at once

@@ -16,7 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.arrays import Matrix, append_columns, are_above, map_rows, to_dense, with_sparsity
+from fairfold.core.arrays import Matrix, append_columns, are_above, map_rows, to_dense, with_sparsity
+from fairfold.core.gaps import GapFiller
+from fairfold.core.groups import OfSamples, group_codes
+from fairfold.core.hierarchy import Hierarchy, check_hierarchy
+from fairfold.core.precision import DistinctValues
+from fairfold.core.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
@@ -24,11 +29,6 @@ from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
-from fairfold.gaps import GapFiller
-from fairfold.groups import OfSamples, group_codes
-from fairfold.hierarchy import Hierarchy, check_hierarchy
-from fairfold.precision import DistinctValues
-from fairfold.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 
 # Parameter -> least whole number.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}

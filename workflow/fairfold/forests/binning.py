@@ -1,7 +1,8 @@
 """Features as small whole numbers: the rank of each value among the distinct values of its feature, or its bin.
 
-Values are rounded to single precision first, as scikit-learn's trees do. :class:`~fairfold.precision.DistinctValues`,
-which every model applies before, keeps those apart that rounding would merge. Random forests look at up to ``max_bins``
+Values are rounded to single precision first, as scikit-learn's trees do.
+:class:`~fairfold.core.precision.DistinctValues`, which every model applies before, keeps those apart that rounding
+would merge. Random forests look at up to ``max_bins``
 groups of neighbouring values per feature; extra trees draw their thresholds between exact values. A feature with no
 more distinct values than bins has the same codes for both. A code takes 1 byte while every feature has up to 256
 distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise. Of a feature in which three quarters of the
@@ -20,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.arrays import Matrix
+from fairfold.core.compiled import inner_njit, njit
 from fairfold.errors import ModelError
 from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 

@@ -25,20 +25,20 @@ from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
-from fairfold.arrays import Matrix, to_dense
-from fairfold.compiled import njit
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.compiled import njit
+from fairfold.core.gaps import GapFiller
+from fairfold.core.groups import group_codes, random_parts
+from fairfold.core.precision import DistinctValues
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.seeds import seed_for, seed_sequence
+from fairfold.core.ties import first_best
+from fairfold.core.validation import check_training_labels, check_weights
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.lanes import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
-from fairfold.gaps import GapFiller
-from fairfold.groups import group_codes, random_parts
-from fairfold.precision import DistinctValues
-from fairfold.samples import ForgetsSamples
-from fairfold.seeds import seed_for, seed_sequence
-from fairfold.ties import first_best
-from fairfold.validation import check_training_labels, check_weights
 
 ROUNDS_AT_ONCE = 10  # between looks at the left-out samples
 

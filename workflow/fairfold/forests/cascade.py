@@ -18,7 +18,12 @@ from typing import ClassVar, Literal, Self, get_args
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, append_columns
+from fairfold.core.arrays import Matrix, append_columns
+from fairfold.core.groups import OfSamples
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.seeds import seed_for
+from fairfold.core.ties import ROUNDING, first_best
+from fairfold.core.validation import Negatives
 from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -27,11 +32,6 @@ from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, Label
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
-from fairfold.groups import OfSamples
-from fairfold.hierarchy import Hierarchy
-from fairfold.seeds import seed_for
-from fairfold.ties import ROUNDING, first_best
-from fairfold.validation import Negatives
 from fairfold.weak_labels import tice
 
 

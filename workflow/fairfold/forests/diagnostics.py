@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.arrays import Matrix, with_data
+from fairfold.core.arrays import Matrix, with_data
+from fairfold.core.validation import check_binary, with_nan
 from fairfold.errors import ModelError
-from fairfold.validation import check_binary, with_nan
 from fairfold.weak_labels import imputation_quality
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from fairfold.compiled import njit
+from fairfold.core.compiled import njit
+from fairfold.core.ties import ROUNDING, first_best
 from fairfold.errors import ModelError, unknown_name
-from fairfold.ties import ROUNDING, first_best
 
 NODE_WEIGHTS = {
     "text": lambda draws: 1 / np.log(draws + 1),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
 from fairfold.forests.lanes import FLAGS, LANES, add_row, add_row_where, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.tallies import (

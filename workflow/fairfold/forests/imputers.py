@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-from fairfold.hierarchy import Hierarchy
-from fairfold.validation import unmeasured_cells
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.validation import unmeasured_cells
 from fairfold.weak_labels import (
     fluid_label_addition,
     label_complement,

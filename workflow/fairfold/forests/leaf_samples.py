@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.compiled import inner_njit, njit
-from fairfold.sparse_rows import keep_highest
+from fairfold.core.compiled import inner_njit, njit
+from fairfold.core.sparse_rows import keep_highest
 
 
 class LeafSamples(NamedTuple):

@@ -8,15 +8,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import ALIKE, OfSamples, random_parts
+from fairfold.core.seeds import seed_for
+from fairfold.core.validation import has_unmeasured
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.shapes import above_first_level, choose_shapes, forest_of, grow_mixture
 from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
-from fairfold.groups import ALIKE, OfSamples, random_parts
-from fairfold.seeds import seed_for
-from fairfold.validation import has_unmeasured
 
 FeatureKind = Literal["output", "embedding"]
 

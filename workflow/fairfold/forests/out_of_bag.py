@@ -18,7 +18,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, RunningMean, append_columns, with_sparsity
+from fairfold.core.arrays import Matrix, RunningMean, append_columns, with_sparsity
+from fairfold.core.groups import OfSamples
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.ties import ROUNDING, first_best
+from fairfold.core.usage import give_back_memory
+from fairfold.core.validation import Negatives
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
@@ -28,12 +34,6 @@ from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.sketched import SketchedForest, mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
-from fairfold.groups import OfSamples
-from fairfold.hierarchy import Hierarchy
-from fairfold.samples import ForgetsSamples
-from fairfold.ties import ROUNDING, first_best
-from fairfold.usage import give_back_memory
-from fairfold.validation import Negatives
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.seeds import seed_for
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.sketched import SketchedForest
 from fairfold.forests.sketches import sketch
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
-from fairfold.seeds import seed_for
 
 # Leaves from one sample to ten, few features or many. Half of the samples per tree is the published forests' setting;
 # where it was as good, so was a larger leaf.

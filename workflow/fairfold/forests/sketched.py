@@ -15,15 +15,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, csr_of_rows, with_data, with_short_indices
+from fairfold.core.arrays import Matrix, csr_of_rows, with_data, with_short_indices
+from fairfold.core.seeds import seed_sequence
+from fairfold.core.sparse_rows import joined_rows, weighted_sum
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_labels
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
-from fairfold.seeds import seed_sequence
-from fairfold.sparse_rows import joined_rows, weighted_sum
 
 FLOOR = 0.001
 """Least probability that is kept; calibrations tell none below it apart."""

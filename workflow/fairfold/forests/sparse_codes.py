@@ -20,7 +20,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from scipy import sparse
 
-from fairfold.compiled import inner_njit
+from fairfold.core.compiled import inner_njit
 
 WORD_BITS = 64
 SPARSE_UP_TO = 0.25  # share of samples with another code than most

@@ -13,15 +13,15 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
+from fairfold.core.files import read_arrays, write_arrays
+from fairfold.core.gaps import GapFiller
+from fairfold.core.hierarchy import Hierarchy, check_hierarchy
+from fairfold.core.precision import DistinctValues
 from fairfold.errors import DamagedFileError, DataError, ModelError
-from fairfold.files import read_arrays, write_arrays
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
 from fairfold.forests.sketched import SketchedForest
 from fairfold.forests.trees import MultilabelForest
-from fairfold.gaps import GapFiller
-from fairfold.hierarchy import Hierarchy, check_hierarchy
-from fairfold.precision import DistinctValues
 
 Cascade = TypeVar("Cascade")
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.compiled import inner_njit
+from fairfold.core.compiled import inner_njit
 from fairfold.forests.lanes import (
     FLAGS,
     LANES,

@@ -22,7 +22,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
-from fairfold.arrays import Matrix, with_short_indices
+from fairfold.core.arrays import Matrix, with_short_indices
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.seeds import seed_sequence
+from fairfold.core.usage import NEVER_TOO_MUCH, free_memory
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
 from fairfold.forests.growth import (
@@ -35,9 +38,6 @@ from fairfold.forests.growth import (
 )
 from fairfold.forests.lanes import LANES
 from fairfold.forests.tallies import LARGEST_SMALL, SmallLabels, small_labels
-from fairfold.samples import ForgetsSamples
-from fairfold.seeds import seed_sequence
-from fairfold.usage import NEVER_TOO_MUCH, free_memory
 
 ForestKind = Literal["random_forest", "extra_trees"]
 

@@ -20,7 +20,7 @@ from joblib import Memory
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 from fairfold.evaluation.corrected_t import correlation_of_cross_validations
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.score_tables import where_defined

@@ -16,11 +16,11 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from fairfold.arrays import Matrix
-from fairfold.gaps import GapFiller, takes_gaps
-from fairfold.groups import fit_arguments
+from fairfold.core.arrays import Matrix
+from fairfold.core.gaps import GapFiller, takes_gaps
+from fairfold.core.groups import fit_arguments
+from fairfold.core.precision import DistinctValues
 from fairfold.models.categories import CategoryCodes
-from fairfold.precision import DistinctValues
 
 
 class Standardised(StandardScaler):

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
 
-from fairfold.arrays import Matrix
-from fairfold.groups import fit_arguments
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import fit_arguments
 
 
 @dataclass(eq=False, repr=False)

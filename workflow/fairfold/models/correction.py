@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import OfSamples
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.validation import Negatives, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
-from fairfold.groups import OfSamples
 from fairfold.models.registry import make_model
 from fairfold.models.sparse_labels import takes_sparse_labels
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
-from fairfold.samples import ForgetsSamples
-from fairfold.validation import Negatives, check_weights
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from fairfold.arrays import Matrix
-from fairfold.precision import SCIKIT_LEARN_GAP, DistinctValues
+from fairfold.core.arrays import Matrix
+from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
 
 
 class _ExactFeatures:

@@ -22,11 +22,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from fairfold import usage
-from fairfold.arrays import Matrix
+from fairfold.core import usage
+from fairfold.core.arrays import Matrix
+from fairfold.core.validation import Negatives
 from fairfold.errors import ConfigError, ModelError, StudyError
 from fairfold.models.messages import receive, send
-from fairfold.validation import Negatives
 
 _LIBRARY = Path(__file__).resolve().parents[2]
 # Sums of several threads change with their number, and hashes of text with the process.

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import psutil
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.usage import own_max_rss
+from fairfold.core.validation import Negatives
 from fairfold.errors import ConfigError, StudyError, first_sentence
 from fairfold.evaluation.probabilities import ProbabilityError
 from fairfold.models.correction import CorrectedClassifier
 from fairfold.models.messages import receive, send
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
-from fairfold.usage import own_max_rss
-from fairfold.validation import Negatives
 
 
 def main() -> None:

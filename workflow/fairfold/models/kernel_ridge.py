@@ -23,13 +23,13 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.gaps import GapFiller, TakesGaps
+from fairfold.core.groups import group_codes, rows_of_groups
+from fairfold.core.precision import DistinctValues
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.validation import check_training_labels, check_weights
 from fairfold.errors import ModelError
-from fairfold.gaps import GapFiller, TakesGaps
-from fairfold.groups import group_codes, rows_of_groups
-from fairfold.precision import DistinctValues
-from fairfold.samples import ForgetsSamples
-from fairfold.validation import check_training_labels, check_weights
 
 LINEAR = 0.0
 PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # times the mean eigenvalue
@@ -59,7 +59,7 @@ class _Basis(NamedTuple):
 class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
 
-    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does.
+    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.core.gaps.GapFiller` does.
     Features are scaled to unit variance. Time grows with n_samples³ up to ``max_exact`` samples, then with
     n_samples · n_landmarks²; memory with n_samples · 8 bytes times samples or landmarks, some three times at the most.
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 
 
 class LeanBoosting(HistGradientBoostingClassifier):

@@ -33,17 +33,17 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.gaps import GapFiller, TakesGaps
+from fairfold.core.groups import group_codes, rows_of_groups
+from fairfold.core.precision import DistinctValues
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.sparse_rows import add_rows, joined_rows
+from fairfold.core.usage import NEVER_TOO_MUCH, free_memory, give_back_memory
+from fairfold.core.validation import check_training_labels, check_weights
 from fairfold.errors import ModelError
 from fairfold.forests.sketched import MOST_KEPT
 from fairfold.forests.sketches import N_SKETCHED, sketch
-from fairfold.gaps import GapFiller, TakesGaps
-from fairfold.groups import group_codes, rows_of_groups
-from fairfold.precision import DistinctValues
-from fairfold.samples import ForgetsSamples
-from fairfold.sparse_rows import add_rows, joined_rows
-from fairfold.usage import NEVER_TOO_MUCH, free_memory, give_back_memory
-from fairfold.validation import check_training_labels, check_weights
 
 logger = logging.getLogger(__name__)
 
@@ -68,9 +68,9 @@ Members = Sequence[np.ndarray] | None
 class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     """Ridge regression of all labels whose penalty has the least leave-one-out error.
 
-    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.gaps.GapFiller` does. Time grows
-    with n · d · k for n samples and d features or landmarks, of which k directions are found, k³ and n · k · n_labels;
-    memory with k · min(n, d) and d · n_labels.
+    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.core.gaps.GapFiller` does.
+    Time grows with n · d · k for n samples and d features or landmarks, of which k directions are found, k³ and
+    n · k · n_labels; memory with k · min(n, d) and d · n_labels.
 
     Parameters
     ----------
@@ -188,8 +188,8 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Predictions by the model without the sample, beyond the mean of the others, which tells its labels.
 
-        As parts of :func:`~fairfold.sparse_rows.joined_rows`, in order of the samples or of the members. The labels'
-        projections are shrunk in place.
+        As parts of :func:`~fairfold.core.sparse_rows.joined_rows`, in order of the samples or of the members. The
+        labels' projections are shrunk in place.
         """
         mean, shrink, s = directions.mean(Y), directions.shrink(self.penalty_), directions.s
         projected *= shrink[:, np.newaxis]

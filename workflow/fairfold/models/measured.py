@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import DataConversionWarning
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.groups import OfSamples, fit_arguments
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.groups import OfSamples, fit_arguments
-from fairfold.samples import ForgetsSamples
-from fairfold.validation import has_unmeasured, unmeasured_cells
 
 
 @dataclass(eq=False, repr=False)

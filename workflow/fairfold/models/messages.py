@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 
 _PARTS = ("data", "indices", "indptr", "shape")
 

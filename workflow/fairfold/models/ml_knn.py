@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
 from fairfold.errors import ModelError
 
 

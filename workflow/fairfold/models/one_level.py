@@ -17,7 +17,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.arrays import Matrix, are_above, map_rows, to_dense, with_short_indices, with_sparsity
+from fairfold.core.arrays import Matrix, are_above, map_rows, to_dense, with_short_indices, with_sparsity
+from fairfold.core.groups import fit_arguments, group_codes
+from fairfold.core.hierarchy import Hierarchy, check_hierarchy
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.threads import one_thread_each
+from fairfold.core.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.probabilities import label_probabilities
@@ -25,14 +30,9 @@ from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.sketches import MOST_EXACT
-from fairfold.groups import fit_arguments, group_codes
-from fairfold.hierarchy import Hierarchy, check_hierarchy
 from fairfold.models.measured import on_measured
 from fairfold.models.sparse_labels import takes_sparse_labels
 from fairfold.models.storage import save_model
-from fairfold.samples import ForgetsSamples
-from fairfold.threads import one_thread_each
-from fairfold.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 
 
 @dataclass(eq=False, repr=False)

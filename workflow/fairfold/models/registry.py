@@ -10,16 +10,16 @@ from inspect import signature
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from fairfold.core.plugins import declared
+from fairfold.core.validation import check_negatives
 from fairfold.errors import ModelError, unknown_name
 from fairfold.models.spec import ModelSpec, own_model
-from fairfold.plugins import declared
-from fairfold.validation import check_negatives
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
-    from fairfold.hierarchy import Hierarchy
-    from fairfold.validation import Negatives
+    from fairfold.core.hierarchy import Hierarchy
+    from fairfold.core.validation import Negatives
 
 DEFAULT = "Stack+"
 

@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.groups import fit_arguments
 from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.groups import fit_arguments
 
 
 @dataclass(eq=False, repr=False)

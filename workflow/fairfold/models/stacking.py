@@ -21,17 +21,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
-from fairfold.arrays import Matrix
-from fairfold.compiled import njit
+from fairfold.core.arrays import Matrix
+from fairfold.core.compiled import njit
+from fairfold.core.groups import OfSamples
+from fairfold.core.samples import ForgetsSamples
+from fairfold.core.sparse_rows import cells_of_any, parts_of, weighted_sum
+from fairfold.core.usage import give_back_memory
+from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.sketched import FLOOR
-from fairfold.groups import OfSamples
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
-from fairfold.samples import ForgetsSamples
-from fairfold.sparse_rows import cells_of_any, parts_of, weighted_sum
-from fairfold.usage import give_back_memory
-from fairfold.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold import __version__
+from fairfold.core.files import atomic_open
 from fairfold.errors import ModelError, first_sentence
-from fairfold.files import atomic_open
 from fairfold.forests.models import load_model as load_deep_forest
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ TRUSTED = frozenset(
         "fairfold.forests.out_of_bag.OutOfBagCascade",
         "fairfold.forests.sketched.SketchedForest",
         "fairfold.forests.trees.MultilabelForest",
-        "fairfold.gaps.GapFiller",
-        "fairfold.hierarchy.Hierarchy",
+        "fairfold.core.gaps.GapFiller",
+        "fairfold.core.hierarchy.Hierarchy",
         "fairfold.models.binary.BinaryClassifier",
         "fairfold.models.binary.ChainEnsemble",
         "fairfold.models.binary.Standardised",
@@ -55,7 +55,7 @@ TRUSTED = frozenset(
         "fairfold.models.one_level.OneLevelModel",
         "fairfold.models.stacking.StackedClassifier",
         "fairfold.models.wrong_positives.PartialLabelClassifier",
-        "fairfold.precision.DistinctValues",
+        "fairfold.core.precision.DistinctValues",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
         "functools.partial",  # of functions that are trusted themselves

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.errors import ModelError
 from fairfold.evaluation.probabilities import label_probabilities
-from fairfold.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes

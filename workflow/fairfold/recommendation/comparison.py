@@ -13,12 +13,12 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from fairfold.core.ties import first_best, settled
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
 from fairfold.evaluation.equivalence import ROPE
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
-from fairfold.ties import first_best, settled
 
 # What models are used for -> the metrics that judge it; the first one leads.
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}

@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix, finite_rows
+from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.folds import Part, parts_of, share_tested
+from fairfold.core.groups import OfSamples
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import Corrected, draw_samples
 from fairfold.evaluation.corrected_ranking_loss import SharedPositives
@@ -24,8 +26,6 @@ from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.final_predictions import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, Metric
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import Part, parts_of, share_tested
-from fairfold.groups import OfSamples
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import OfSamples
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.groups import OfSamples
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
 from fairfold.recommendation.reference import Reference

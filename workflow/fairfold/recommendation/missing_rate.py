@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix, finite_rows
+from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.validation import Negatives, unmeasured_cells
 from fairfold.recommendation.reference import Reference
-from fairfold.validation import Negatives, unmeasured_cells
 from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distribution
 
 LEVEL = 0.95

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.files import read_arrays, write_arrays
 from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.files import read_arrays, write_arrays
 
 
 class Reference(NamedTuple):

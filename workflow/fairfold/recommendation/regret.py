@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from fairfold.core.ties import first_best, settled
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.score_tables import where_defined
 from fairfold.recommendation.comparison import compare_with_best, nearest_rate
-from fairfold.ties import first_best, settled
 
 CHOICES = ["dataset", "missing_rate", "metric", "strategy", "model", "value", "best_model", "best", "regret"]
 SUMMARY = ["strategy", "missing_rate", "metric", "n_datasets", "regret", "low", "high", "worst"]

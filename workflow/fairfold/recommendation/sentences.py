@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fairfold.core.ties import first_best
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.ranking import identical_everywhere
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES, nearest_rate
 from fairfold.recommendation.complete_scores import ALL_MODELS
-from fairfold.ties import first_best
 
 _CERTAIN = 0.995  # share of draws, which rounds to 100 %
 

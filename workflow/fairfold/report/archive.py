@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairfold.files import atomic_open
+from fairfold.core.files import atomic_open
 from fairfold.report.contents import Item, Section, load_contents, owner
 from fairfold.report.templates import plain_text
 

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairfold.config import check, load_yaml
+from fairfold.core.config import check, load_yaml
+from fairfold.core.home import PROJECT
+from fairfold.core.plugins import declared
 from fairfold.errors import ConfigError, unknown_name
-from fairfold.home import PROJECT
-from fairfold.plugins import declared
 
 FOLDER = PROJECT / "workflow" / "report"
 Section = dict[str, Any]

@@ -6,7 +6,7 @@ import os
 
 import pandas as pd
 
-from fairfold.files import NAMES, read_table
+from fairfold.core.files import NAMES, read_table
 
 TEXTS = ("use", "metric", "source", "procedure", "paper", "place", "what", "note")
 """Columns that hold text, whatever it looks like."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from fairfold.files import NAMES, NAMES_OR_NUMBERS, atomic_open, read_csv
+from fairfold.core.files import NAMES, NAMES_OR_NUMBERS, atomic_open, read_csv
 from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
 

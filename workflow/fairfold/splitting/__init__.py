@@ -6,7 +6,7 @@ sample; ``split(X, Y)`` works as ``cv=`` of scikit-learn.
 
 from typing import TYPE_CHECKING
 
-from fairfold.lazy import on_first_use
+from fairfold.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from fairfold.splitting.iterative import IterativeStratification

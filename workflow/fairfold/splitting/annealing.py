@@ -20,7 +20,7 @@ import time
 
 import numpy as np
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
 from fairfold.splitting.group_folds import SizeBand
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts

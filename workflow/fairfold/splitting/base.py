@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import SplitError, UnevenFoldsWarning
-from fairfold.seeds import seed_sequence
 from fairfold.splitting.labels import Rows, labels_to_balance
 from fairfold.splitting.measures import check_n_splits
 

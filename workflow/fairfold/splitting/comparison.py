@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from fairfold.arrays import Matrix
-from fairfold.folds import check_folds
+from fairfold.core.arrays import Matrix
+from fairfold.core.folds import check_folds
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import (
     delta_class_proportion,

@@ -22,13 +22,13 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.folds import check_folds
+from fairfold.core.groups import group_codes
+from fairfold.core.seeds import seed_for, seed_sequence
+from fairfold.core.ties import ROUNDING, settled
+from fairfold.core.validation import UNMEASURED, check_dense_binary
 from fairfold.errors import DataError, SplitError
-from fairfold.folds import check_folds
-from fairfold.groups import group_codes
-from fairfold.seeds import seed_for, seed_sequence
-from fairfold.ties import ROUNDING, settled
-from fairfold.validation import UNMEASURED, check_dense_binary
 
 METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")

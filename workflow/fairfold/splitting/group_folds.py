@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
+from fairfold.core.groups import numbered
 from fairfold.errors import SplitError, shortened
-from fairfold.groups import numbered
 from fairfold.splitting.labels import Rows
 from fairfold.splitting.measures import check_n_splits
 from fairfold.splitting.spread import spread

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, count_positives

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fairfold.core.validation import UNMEASURED, check_binary
 from fairfold.errors import SplitError
-from fairfold.validation import UNMEASURED, check_binary
 
 
 class Rows(NamedTuple):

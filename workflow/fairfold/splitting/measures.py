@@ -24,8 +24,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairfold.core.folds import check_folds
 from fairfold.errors import SplitError, unknown_name
-from fairfold.folds import check_folds
 from fairfold.splitting.labels import check_labels, count_positives, label_sizes, labels_and_unmeasured
 
 _ROUNDING = 1e-9  # Error of a share or of a fair number of rows.

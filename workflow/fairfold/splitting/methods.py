@@ -11,10 +11,10 @@ from pkgutil import resolve_name
 
 import numpy as np
 
-from fairfold.arrays import Matrix
+from fairfold.core.arrays import Matrix
+from fairfold.core.plugins import declared
+from fairfold.core.seeds import seed_for
 from fairfold.errors import SplitError, unknown_name
-from fairfold.plugins import declared
-from fairfold.seeds import seed_for
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
 from fairfold.splitting.labels import check_labels

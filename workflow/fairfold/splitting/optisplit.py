@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fairfold.compiled import njit
+from fairfold.core.compiled import njit
+from fairfold.core.folds import check_folds
 from fairfold.errors import SplitError, unknown_name
-from fairfold.folds import check_folds
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.iterative import IterativeStratification
 from fairfold.splitting.labels import Rows, count_positives, label_sizes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairfold.core.ties import settled
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.spread import spread
-from fairfold.ties import settled
 
 
 class PartitionedSampling(FoldSplitter):

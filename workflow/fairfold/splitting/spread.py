@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.compiled import njit
+from fairfold.core.compiled import njit
 
 
 def spread(

@@ -20,10 +20,10 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, map_stored, to_dense
+from fairfold.core.arrays import Matrix, canonical, map_stored, to_dense
+from fairfold.core.sparse_rows import values_at
+from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import ModelError, unknown_name
-from fairfold.sparse_rows import values_at
-from fairfold.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.weak_labels.rankings import Rankings
 from fairfold.weak_labels.sparse_kernels import logistic_sums
 

@@ -23,10 +23,10 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from fairfold.arrays import Matrix, stored_cells, to_dense
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.arrays import Matrix, stored_cells, to_dense
+from fairfold.core.compiled import inner_njit, njit
+from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import ModelError, first_sentence, unknown_name
-from fairfold.validation import check_binary, check_dense_binary
 from fairfold.weak_labels.rankings import check_shapes
 
 VARIANTS = ("text", "authors-code")

@@ -17,9 +17,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, stored_cells, to_dense
+from fairfold.core.arrays import Matrix, canonical, stored_cells, to_dense
+from fairfold.core.validation import check_binary, check_label_matrix
 from fairfold.errors import ModelError, unknown_name
-from fairfold.validation import check_binary, check_label_matrix
 from fairfold.weak_labels.rankings import check_shapes, places_in_labels
 
 ROUNDINGS = ("ceil", "floor")

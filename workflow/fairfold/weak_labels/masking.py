@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, to_dense
+from fairfold.core.arrays import Matrix, canonical, to_dense
+from fairfold.core.folds import parts_of
+from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.seeds import seed_sequence
+from fairfold.core.validation import Negatives, check_binary, check_negatives, with_nan
 from fairfold.errors import DataError
-from fairfold.folds import parts_of
-from fairfold.hierarchy import Hierarchy
-from fairfold.seeds import seed_sequence
-from fairfold.validation import Negatives, check_binary, check_negatives, with_nan
 from fairfold.weak_labels.mechanisms import Mechanism, OddsOfCells, odds_of
 
 
@@ -102,7 +102,7 @@ def mask_labels(
     Returns
     -------
     As :func:`mask_positives`. With confirmed negatives the dtype is float32, and memory grows with the number of cells;
-    sparse labels may have at most :data:`~fairfold.arrays.DENSE_CELLS`.
+    sparse labels may have at most :data:`~fairfold.core.arrays.DENSE_CELLS`.
     """
     random = np.random.default_rng(random_state)
     by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
@@ -140,7 +140,7 @@ def hide_in_training_parts(
     DataError
         As :func:`mask_positives`.
     SplitError
-        As :func:`~fairfold.folds.parts_of`.
+        As :func:`~fairfold.core.folds.parts_of`.
     """
     parts = [train for train, _ in parts_of(fold_of, Y.shape[0])]
     return _hide_in(parts, Y, rate, seed, names, negatives, hierarchy)
@@ -257,7 +257,7 @@ class _Chain(NamedTuple):
 
     def choose(self, rows: np.ndarray, n_cells: np.ndarray, n_of_label: np.ndarray) -> np.ndarray:
         """Whether each cell is hidden; cells are label by label, the first ones of a label are preferred."""
-        from fairfold.hierarchy_kernels import choose_free  # compiled
+        from fairfold.core.hierarchy_kernels import choose_free  # compiled
 
         starts, order = np.concatenate([[0], np.cumsum(n_cells)]), self.hierarchy.order
         n_samples, neighbours = rows.max(initial=-1) + 1, self.hierarchy.neighbours(below=self.below)

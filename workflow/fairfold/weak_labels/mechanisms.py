@@ -15,9 +15,9 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical
+from fairfold.core.arrays import Matrix, canonical
+from fairfold.core.groups import group_codes
 from fairfold.errors import DataError, unknown_name
-from fairfold.groups import group_codes
 
 Mechanism = Literal["random", "difficulty", "rarity", "sample", "group"]
 _RARITY = 0.5  # the odds of a label to be missing go with its positives to the power of minus this

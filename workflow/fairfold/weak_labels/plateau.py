@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from fairfold.core.validation import check_dense_binary
 from fairfold.errors import ModelError
-from fairfold.validation import check_dense_binary
 
 _GRID = np.exp(np.linspace(np.log(0.05), 0, 60))
 _LEAST_PROBABILITY = 1e-3

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.arrays import Matrix, canonical, to_dense
+from fairfold.core.arrays import Matrix, canonical, to_dense
+from fairfold.core.validation import UNMEASURED, check_label_matrix
 from fairfold.errors import ModelError
-from fairfold.validation import UNMEASURED, check_label_matrix
 from fairfold.weak_labels.sparse_kernels import places_of_positives
 
 

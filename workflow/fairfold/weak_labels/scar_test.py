@@ -47,9 +47,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from fairfold.core.groups import group_codes
+from fairfold.core.validation import check_dense_binary
 from fairfold.errors import ModelError
-from fairfold.groups import group_codes
-from fairfold.validation import check_dense_binary
 from fairfold.weak_labels.plateau import fit_curves, logits
 
 TESTS = ("samples", "groups", "labels")

@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError
-from fairfold.seeds import seed_sequence
 from fairfold.win_percentage.win import as_numbers
 
 

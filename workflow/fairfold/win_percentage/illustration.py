@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairfold.seeds import seed_sequence
+from fairfold.core.seeds import seed_sequence
 from fairfold.win_percentage.sampling import band, curve_table, rank_weights, sampled_win_percentages
 from fairfold.win_percentage.win import checked_draws, theoretical_win_percentage
 

@@ -18,14 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.folds import check_folds
+from fairfold.core.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
+from fairfold.core.seeds import seed_for, seed_sequence
+from fairfold.core.validation import check_dense_binary, check_weights, with_nan
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.folds import check_folds
-from fairfold.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
-from fairfold.seeds import seed_for, seed_sequence
-from fairfold.validation import check_dense_binary, check_weights, with_nan
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
 Observed = Callable[[int], Matrix]
@@ -138,7 +138,7 @@ def evaluate_numbered_sets(
     set_size : features of a set.
     seed, dataset : what features, permutations and random numbers of the models are derived from.
     groups : see :func:`evaluate_multilabel_sets`.
-    exchange : what is permuted of groups, see :func:`~fairfold.groups.permuted_rows`.
+    exchange : what is permuted of groups, see :func:`~fairfold.core.groups.permuted_rows`.
     **options : further ones of :func:`evaluate_multilabel_sets`. Weights stay with the labels when these are permuted.
 
     Returns

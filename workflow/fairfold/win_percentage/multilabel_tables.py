@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.core.ties import settled
 from fairfold.errors import DataError
-from fairfold.ties import settled
 from fairfold.win_percentage.sampling import curve_table
 from fairfold.win_percentage.significance import null_interval, permutation_interval, permutation_p_values
 from fairfold.win_percentage.win import draws_grid, win_percentage

@@ -62,7 +62,7 @@ class PairEvaluation:
         )
 
     def to_arrays(self) -> dict[str, NDArray]:
-        """Arrays by name, for `fairfold.files.write_arrays`."""
+        """Arrays by name, for `fairfold.core.files.write_arrays`."""
         return {
             "performance": self.histogram.performance,
             "winners": self.histogram.winners,
@@ -94,7 +94,7 @@ class PairEvaluation:
 
 
 def histograms_to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str, np.ndarray]:
-    """Arrays that hold histograms one after the other, for :func:`fairfold.files.write_arrays`."""
+    """Arrays that hold histograms one after the other, for :func:`fairfold.core.files.write_arrays`."""
     arrays = {
         name: np.concatenate([getattr(each, name) for each in histograms])
         for name in ("performance", "winners", "counts")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfold.compiled import inner_njit, njit
+from fairfold.core.compiled import inner_njit, njit
 from fairfold.win_percentage.gaussians import RIDGE, TIE, total_variance
 
 LANES = 8  # each fold's run of samples is padded to a multiple, so that vector loops have no scalar remainder

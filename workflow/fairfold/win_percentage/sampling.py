@@ -27,8 +27,8 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError, ModelError, unknown_name
-from fairfold.seeds import seed_sequence
 from fairfold.win_percentage.win import (
     PerformanceHistogram,
     best_probability,

@@ -20,8 +20,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from fairfold.core.ties import ROUNDING, first_best
 from fairfold.errors import ModelError, unknown_name
-from fairfold.ties import ROUNDING, first_best
 from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
 
 Alternative = Literal["two-sided", "greater"]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.errors import DataError
-from fairfold.seeds import seed_for, seed_sequence
 from fairfold.win_percentage.all_pairs import evaluate_all_pairs
 from fairfold.win_percentage.feature_sets import gaussian_features
 from fairfold.win_percentage.pair_evaluation import PairEvaluation

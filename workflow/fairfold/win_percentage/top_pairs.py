@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.model_selection import RepeatedStratifiedKFold
 
+from fairfold.core.seeds import seed_for
+from fairfold.core.ties import first_best
 from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.corrected_t import correlation_of_cross_validations, p_values_ahead
-from fairfold.seeds import seed_for
-from fairfold.ties import first_best
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 

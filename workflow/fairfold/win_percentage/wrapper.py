@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 
+from fairfold.core.folds import stratified_folds
+from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.folds import stratified_folds
-from fairfold.seeds import seed_sequence
 from fairfold.win_percentage.feature_sets import checked_sets, finite_matrix, whole_number
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS

@@ -27,10 +27,10 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     ModelError
         When LightGBM cannot be loaded, as where the system lacks OpenMP.
     """
+    from fairfold.core.precision import DistinctValues
     from fairfold.errors import ModelError, first_sentence
     from fairfold.models.binary import as_csr_matrix, as_dense, one_per_label
     from fairfold.models.categories import FittedWith
-    from fairfold.precision import DistinctValues
 
     try:
         from lightgbm import LGBMClassifier

@@ -1,0 +1,256 @@
+import errno
+import os
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.core.files import (
+    atomic_open,
+    atomic_path,
+    check_target,
+    check_whole,
+    check_writable,
+    disk_faults,
+    mark_damaged,
+    read_arrays,
+    read_json,
+    read_table,
+    remove_damaged,
+    remove_leftovers,
+    write_arrays,
+    write_table,
+)
+from fairfold.errors import DamagedFileError, DataError
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_file_appears_whole(tmp_path):
+    with atomic_open(tmp_path / "new" / "a.txt", "w") as stream:
+        stream.write("all")
+        assert not (tmp_path / "new" / "a.txt").exists()
+    assert (tmp_path / "new" / "a.txt").read_text() == "all"
+    assert names(tmp_path / "new") == ["a.txt"]
+
+
+def test_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+    with pytest.raises(RuntimeError), atomic_open(target, "w") as stream:
+        stream.write("half")
+        raise RuntimeError
+    assert target.read_text() == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_temporary_name_keeps_the_suffix(tmp_path):
+    with atomic_path(tmp_path / "figure.pdf") as temporary:
+        assert temporary.suffix == ".pdf"
+        assert temporary.parent == tmp_path
+        temporary.write_text("x")
+
+
+def test_leftovers_of_killed_processes_are_removed(tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "whole.tmp.pdf").write_text("a result of that name")
+    keeper = atomic_path(tmp_path / "figures" / "a.b.pdf")
+    temporary = keeper.__enter__()  # and never left, as when the process is killed
+    temporary.write_text("half")
+    remove_leftovers(tmp_path)
+    assert names(tmp_path / "figures") == ["whole.tmp.pdf"]
+    temporary.touch()
+    keeper.__exit__(None, None, None)
+
+
+def test_tables_keep_all_digits(tmp_path):
+    write_table(pd.DataFrame({"a": [0.1 + 0.2], "b": ["x"]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == b"a,b\n0.30000000000000004,x\n"
+
+
+def test_names_stay_text(tmp_path):
+    """Datasets may be called 2021 or NA, labels 1 or None; only an empty cell is missing."""
+    names = ["2021", "007", "NA", "null", "1e3", "nan"]
+    table = pd.DataFrame({"dataset": names, "label": ["1", "None", "", "2", "NA", "x"], "value": [1, 2.5, np.nan] * 2})
+    table = table.assign(sample=["0025", *"12345"], features=list("012345"), column=["1e2", *"12345"])
+    write_table(table, tmp_path / "t.csv")
+    read = read_table(tmp_path / "t.csv")
+    assert read["dataset"].tolist() == names
+    assert read["label"].fillna("-").tolist() == ["1", "None", "-", "2", "NA", "x"]
+    assert read["sample"].tolist() == ["0025", *"12345"] and read["column"].tolist() == ["1e2", *"12345"]
+    assert read["features"].tolist() == [0, 1, 2, 3, 4, 5]  # numbers of them, of which nothing is lost
+    assert read_table(tmp_path / "t.csv", "features")["features"].tolist() == list("012345")
+    write_table(read, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
+    np.testing.assert_array_equal(read["value"], table["value"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("folder", "is a folder; name the file to write"),
+        ("", "is a folder; name the file"),
+        ("file/below.csv", "cannot be a file: Not a directory. Choose another name|cannot be written to"),
+        ("n" * 300 + ".csv", "cannot be a file: File name too long. Choose another name"),
+    ],
+)
+def test_what_cannot_be_a_file(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=message):
+        check_target(name)
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
+    target = tmp_path / ("n" * 251 + ".csv")
+    check_target(target)
+    with atomic_open(target, "w") as stream:
+        stream.write("all")
+    assert target.read_text() == "all"
+
+
+def test_folders_are_no_leftovers(tmp_path):
+    (tmp_path / ".a.tmp").mkdir()
+    remove_leftovers(tmp_path)
+    assert names(tmp_path) == [".a.tmp"]
+
+
+def test_arrays_are_the_same_bytes_every_time(tmp_path):
+    for name in ("a.npz", "b.npz"):
+        write_arrays(tmp_path / name, x=np.arange(5), names=np.array(["é", "b"]))
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    write_arrays(tmp_path / "plain.npz", compressed=False, x=np.zeros(10_000))
+    assert (tmp_path / "plain.npz").stat().st_size > 80_000
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
+        assert arrays["names"].tolist() == ["é", "b"]
+
+
+def test_objects_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="'x'"):
+        write_arrays(tmp_path / "a.npz", x=np.array([{}], dtype=object))
+    assert names(tmp_path) == []
+
+
+def test_arrays_come_back_by_prefix(tmp_path):
+    write_arrays(tmp_path / "a.npz", **{"one/x": np.arange(2), "two/x": np.arange(3)})
+    assert list(read_arrays(tmp_path / "a.npz", "a model")) == ["one/x", "two/x"]
+    assert read_arrays(tmp_path / "a.npz", "a model", prefix="two/")["two/x"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[:-30], lambda whole: whole[:70] + b"\xff\xff" + whole[72:], len]
+)
+def test_damaged_archives_are_refused_in_one_sentence(tmp_path, damage):
+    path = tmp_path / "a.npz"
+    write_arrays(path, x=np.arange(500))
+    path.write_bytes(bytes(damage(path.read_bytes())))
+    with pytest.raises(DamagedFileError, match=r"a\.npz: expected a model, found damage \(.*\)\. Delete") as caught:
+        read_arrays(path, "a model")
+    assert "allow_pickle" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "flaw"),
+    [
+        (b"", "the file is empty"),
+        (b"a,b\n1,2\n3", "the end of the file is missing"),
+        (b"a,b\n1,2\n" + bytes(9), "the end of the file is missing"),
+        (b"a,b\n1,\xff\n", "can't decode byte"),
+        (b"a,b\n1,2,3\n1,2,3,4\n", "Error tokenizing data"),
+    ],
+)
+def test_damaged_tables_are_refused(tmp_path, content, flaw):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(DamagedFileError, match=flaw) as caught:
+        read_table(tmp_path / "t.csv")
+    assert caught.value.path == str(tmp_path / "t.csv")
+    again = pickle.loads(pickle.dumps(caught.value))  # as it leaves a process of a pool
+    assert str(again) == str(caught.value) and again.path == caught.value.path
+
+
+def test_damaged_json_is_refused(tmp_path):
+    (tmp_path / "a.json").write_text('{"name": "x"')
+    with pytest.raises(DamagedFileError, match=r"a\.json: expected JSON"):
+        read_json(tmp_path / "a.json")
+
+
+def test_files_are_checked_by_their_format(tmp_path):
+    write_arrays(tmp_path / "a.npz", x=np.arange(500))
+    write_table(pd.DataFrame({"a": [10, 20]}), tmp_path / "t.csv")
+    (tmp_path / "page.html").write_text("<p>")
+    for path in tmp_path.iterdir():
+        check_whole(path)
+        whole = path.read_bytes()
+        path.write_bytes(b"" if path.suffix == ".html" else whole[:-2])
+        with pytest.raises(DamagedFileError, match=path.name):
+            check_whole(path)
+
+
+def test_a_flipped_bit_of_an_array_is_found(tmp_path):
+    write_arrays(tmp_path / "a.npz", x=np.arange(500))
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(DamagedFileError):
+        check_whole(tmp_path / "a.npz")
+
+
+def test_damaged_files_are_deleted_with_their_notes(tmp_path):
+    (tmp_path / "part").mkdir()
+    for name in ("a.npz", "b.npz"):
+        (tmp_path / "part" / name).touch()
+    mark_damaged(tmp_path / "part" / "a.npz")
+    assert remove_damaged(tmp_path) == [tmp_path / "part" / "a.npz"]
+    assert names(tmp_path / "part") == ["b.npz"]
+    assert remove_damaged(tmp_path) == []
+
+
+def test_a_limit_of_threads_is_told():
+    for error in (RuntimeError("can't start new thread"), BlockingIOError(errno.EAGAIN, "no fork")):
+        with pytest.raises(DataError, match="limit of processes"), disk_faults():
+            raise error
+    with pytest.raises(RuntimeError, match=r"^another$"), disk_faults():
+        raise RuntimeError("another")
+
+
+def test_files_that_are_not_to_blame(tmp_path, monkeypatch):
+    """What is missing, or too large for the memory, is not to be deleted."""
+    with pytest.raises(DataError, match=r"b\.npz cannot be read as a model: No such file or directory\.$"):
+        read_arrays(tmp_path / "b.npz", "a model")
+    write_arrays(tmp_path / "a.npz", x=np.arange(3))
+    monkeypatch.setattr(np, "load", lambda *_, **__: np.empty(2**50))
+    with pytest.raises(DataError, match=r"a\.npz needs more memory to be read than there is, or is damaged\.$"):
+        read_arrays(tmp_path / "a.npz", "a model")
+
+
+def test_a_folder_is_tried_and_left_as_it_was(tmp_path):
+    check_writable(tmp_path / "results")
+    assert names(tmp_path / "results") == []
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(DataError, match=r"results cannot be written to: File exists\. Free space or make it writable"):
+        check_writable(tmp_path / "results")
+
+
+def test_faults_of_the_disk_are_told_and_others_pass():
+    full, forbidden = "cannot be written to: {}. Free space", "may not be used: {}. Change its permissions"
+    for number, told in (
+        (errno.ENOSPC, full),
+        (errno.EDQUOT, full),
+        (errno.EROFS, full),
+        (errno.EACCES, forbidden),
+        (errno.EPERM, forbidden),
+        (errno.EISDIR, "cannot be a file: {}. Choose another name"),
+        (errno.EEXIST, "cannot be a folder: {}. Choose another name"),
+    ):
+        with pytest.raises(DataError, match=told.format(os.strerror(number))), disk_faults():
+            raise OSError(number, os.strerror(number), "x.csv")
+    with pytest.raises(FileNotFoundError), disk_faults():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv")

@@ -1,0 +1,164 @@
+"""Checks of the configuration and of the catalog against their schemas, in sentences a user can act on."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairfold.core.home import PROJECT
+from fairfold.core.machine import check_machine
+from fairfold.errors import ConfigError, StudyError
+
+SCHEMAS = PROJECT / "workflow" / "schemas"
+
+
+class _Strict:
+    """Plain YAML, in which each key of a mapping is given once, and each fault has its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, KeyError) as error:  # of odd values, such as a 13th month, with no word about their place
+            raise yaml.MarkedYAMLError(
+                problem=f"{node.value!r} cannot be read ({error})", problem_mark=node.start_mark
+            ) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        given = set()
+        for key, _ in node.value:  # of keys that are given twice, PyYAML keeps the last
+            if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):  # `<<` may stand twice
+                if (key.tag, key.value) in given:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
+                    )
+                given.add((key.tag, key.value))
+        return super().construct_mapping(node, deep=deep)
+
+
+class _Loader(_Strict, yaml.SafeLoader):
+    """The one that says best what is wrong."""
+
+
+class _FastLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Compiled where it can be, and ten times as fast; but it crashes on a hundred thousand nested lists."""
+
+
+def load_yaml(path: Path, *, is_ours: bool = False) -> Any:
+    """Content of a YAML file; nearly all JSON is YAML, too.
+
+    Parameters
+    ----------
+    path : the file.
+    is_ours : whether it comes with the project, and may be read by the faster loader.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read, is not YAML, or gives a key twice; with the line.
+    """
+    try:
+        loader = _FastLoader if is_ours else _Loader
+        return loader(path.read_text(encoding="utf-8")).get_single_data()
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+    except yaml.MarkedYAMLError as error:
+        at, begun = error.problem_mark, error.context_mark
+        context = f"{error.context}, begun in line {begun.line + 1}: " if begun else ""
+        problem = f"line {at.line + 1}, column {at.column + 1}: {context}{error.problem}"
+        raise ConfigError(f"{path} is not valid YAML: {problem}.") from None
+    except Exception as error:  # of odd characters and of depth PyYAML raises others
+        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def typed(value: Any) -> Any:
+    """A nested value of Snakemake's ``--config``, in which numbers and the like are text, as YAML has it."""
+    if isinstance(value, Mapping):
+        return {name: typed(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return list(map(typed, value))
+    try:
+        return yaml.safe_load(value) if isinstance(value, str) else value
+    except (yaml.YAMLError, ValueError):
+        return value
+
+
+def check_command_line(arguments: Sequence[str]) -> None:
+    """Check the configuration files on Snakemake's command line, before Snakemake reads them and shows a traceback.
+
+    Parameters
+    ----------
+    arguments : as in ``sys.argv[1:]``. ``--configfile`` takes all words up to the next option, targets included.
+
+    Raises
+    ------
+    ConfigError
+        When a file, or ``config/config.yaml`` where none is given, is missing, is no YAML, or holds no keys; or is no
+        configuration but a target.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="*", type=Path, default=[])
+    parser.add_argument("--directory", "-d", type=Path, default=Path())
+    given = parser.parse_known_args(arguments)[0]
+    check_machine(given.directory)
+    if not given.configfile and (default := given.directory / "config" / "config.yaml").exists():
+        _check_keys(default, "")
+    for number, path in enumerate(given.configfile):
+        advice = f" If {path} is a target, write it before --configfile, which takes all words up to the next option."
+        # results/config.yaml may be given alone, to repeat a study, but is a target where it stands beside another file
+        if number and path.parts[0] == "results":
+            raise ConfigError(f"{path} is a result, and no configuration beside others.{advice}")
+        _check_keys(path, advice if number else "")
+
+
+def _check_keys(path: Path, advice: str) -> None:
+    if not path.is_file():
+        found = "it is a folder" if path.is_dir() else f"there is no such file in {Path.cwd()}"
+        raise ConfigError(f"configuration file {path}: {found}.{advice}")
+    document = load_yaml(path)
+    if not isinstance(document, dict):
+        found = "nothing" if document is None else f"a {type(document).__name__}"
+        raise ConfigError(f"configuration file {path}: it needs keys, such as 'seed: 1', but holds {found}.{advice}")
+
+
+def check(document: Any, schema_name: str, what: str, names: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Fill in the schema's defaults, then check ``document`` (changed in place) against the schema.
+
+    Parameters
+    ----------
+    document : mapping or list as read from YAML.
+    schema_name : file name under ``workflow/schemas``.
+    what : how the document is called in messages, for example ``"config"``.
+    names : kind of names -> those that there are, which the schema allows where it says ``names_of: <kind>``.
+
+    Raises
+    ------
+    ConfigError
+        One sentence per violation: the key, the value found, what is allowed.
+    """
+    from fairfold.core.schema import violations  # here, as it takes longer to load than most who read YAML
+
+    schema = _with_names(load_yaml(SCHEMAS / schema_name, is_ours=True), names or {})
+    if found := violations(document, schema, what):
+        raise ConfigError("\n".join(found))
+
+
+def _with_names(schema: Any, names: Mapping[str, Sequence[str]]) -> Any:
+    """The schema with the names that there are in place of ``names_of``."""
+    if isinstance(schema, list):
+        return [_with_names(each, names) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    filled = {key: _with_names(value, names) for key, value in schema.items() if key != "names_of"}
+    return {**filled, "enum": list(names[schema["names_of"]])} if "names_of" in schema else filled
+
+
+if __name__ == "__main__":  # what the profiles run before Snakemake reads the files
+    try:
+        check_command_line(sys.argv[1:])
+    except StudyError as error:
+        sys.exit(str(error))

@@ -1,0 +1,10 @@
+"""Where the project's files are: around the library in a checkout, inside of it where it was installed from a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_AROUND = Path(__file__).resolve().parents[3]
+IS_CHECKOUT = (_AROUND / "workflow" / "Snakefile").is_file()
+PROJECT = _AROUND if IS_CHECKOUT else Path(__file__).resolve().parents[1] / "project"
+"""Folder with ``Snakefile``, ``workflow``, ``config``, ``resources`` and ``envs``."""

@@ -1,0 +1,354 @@
+"""Keep distinct feature values distinct in models that round their features.
+
+scikit-learn's trees, and the trees of this package, round features to single precision: about seven digits. A time such
+as ``20240112131400`` needs fourteen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from fairfold.core.arrays import Matrix
+
+SCIKIT_LEARN_GAP = 1e-7  # Trees of scikit-learn do not split between values that differ by no more than this.
+_COLUMNS_AT_ONCE = 64
+_EXPONENT = 64  # Scaled values reach up to 2**64, so that neither large nor small ones leave single precision.
+_MANY = 0.01  # The share of values that do not merge by chance.
+# Larger numbers are scaled: what trees put for missing values lies beyond them, up to n_samples times as far.
+_TOO_LARGE = {"float32": 2.0**104, "float64": np.finfo(np.float64).max}
+_LARGEST = np.finfo(np.float64).max
+
+
+class _Map(NamedTuple):
+    """How one feature is changed.
+
+    A value ``x`` becomes ``(x - shift) * 2**exponent``, moved away from zero by ``floor``. Knots are the training
+    values that are moved further, and their neighbors; ``images`` are their new values. Where ``joined`` is true, no
+    training value lies between the knot and the next, and the map is linear between the two.
+    """
+
+    shift: float
+    exponent: int
+    floor: float = 0.0
+    knots: np.ndarray = np.empty(0)
+    images: np.ndarray = np.empty(0)
+    joined: np.ndarray = np.empty(0, dtype=bool)
+
+    def scaled(self, x: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore", under="ignore"):
+            y = np.ldexp(x - self.shift, self.exponent)
+        y = np.where(np.isinf(x), x, np.clip(y, -_LARGEST, _LARGEST))
+        return np.where(x == self.shift, 0.0, y + np.copysign(self.floor, x - self.shift))
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        y = self.scaled(x)
+        if not len(self.knots):
+            return y
+        left = np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, len(self.knots) - 2)
+        low, high = self.images[left], self.images[left + 1]
+        first, last = self.scaled(self.knots[left]), self.scaled(self.knots[left + 1])
+        share = np.divide(np.clip(y, first, last) - first, last - first, out=np.zeros_like(y), where=last > first)
+        found = np.where(self.joined[left], low + share * (high - low), np.clip(y, low, high))
+        choices = {  # of which the first that is true counts
+            "low": (x == self.knots[left], low),
+            "high": (x == self.knots[left + 1], high),
+            "below": (x < self.knots[0], np.minimum(y, low)),
+            "above": (x > self.knots[-1], np.maximum(y, high)),
+            "missing": (np.isnan(x), x),
+        }
+        return np.select([which for which, _ in choices.values()], [value for _, value in choices.values()], found)
+
+
+@dataclass(eq=False, repr=False)
+class DistinctValues(TransformerMixin, BaseEstimator):
+    """Features whose distinct training values stay distinct when a model rounds them.
+
+    A feature that rounding leaves intact passes unchanged. Any other is shifted by its lowest value if its values are
+    far from zero, and scaled by a power of two if that keeps more of them apart. Both steps are exact. Values that
+    rounding would still merge are moved to the next numbers in single precision, in their order. Sparse features are
+    never shifted, and zeros stay zero.
+
+    Parameters
+    ----------
+    dtype : {"float32", "float64"}, default="float32"
+        The type that the model rounds features to.
+    least_gap : float, default=0.0
+        The difference up to which the model takes two values for equal.
+    moves : bool, default=True
+        Whether to move values that shifting and scaling leave merged. Only for trees: moving changes distances.
+
+    Attributes
+    ----------
+    columns_ : ndarray of shape (n_changed,)
+        Indices of the features that are changed.
+    shift_, exponent_, floor_ : ndarray of shape (n_changed,)
+        What is subtracted from each, the power of two that multiplies the difference, and how far the product is moved
+        away from zero.
+    starts_ : ndarray of shape (n_changed + 1,)
+        Where the knots of each begin.
+    knots_, images_, joined_ : ndarray of shape (n_knots,)
+        Training values that are moved and their neighbors, their new values, and whether the next knot is the next
+        training value.
+
+    Notes
+    -----
+    Fitting sorts each feature whose values are not exact in ``dtype``: O(n_samples log n_samples).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> times = np.array([[20240112131400.0], [20240112131401.0], [20240112131403.0]])
+    >>> np.unique(times.astype(np.float32)).size
+    1
+    >>> DistinctValues().fit_transform(times).ravel()
+    array([0., 1., 3.])
+    """
+
+    # The attributes that predictions need, with their types.
+    arrays: ClassVar = {
+        "columns_": np.int64,
+        "shift_": np.float64,
+        "exponent_": np.int64,
+        "floor_": np.float64,
+        "starts_": np.int64,
+        "knots_": np.float64,
+        "images_": np.float64,
+        "joined_": np.bool_,
+    }
+    _: KW_ONLY
+    dtype: Literal["float32", "float64"] = "float32"
+    least_gap: float = 0.0
+    moves: bool = True
+
+    def fit(self, X: Matrix, y: object = None) -> Self:
+        """Find the features that rounding would change, and a map for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : object
+            Ignored.
+        """
+        X = X if sparse.issparse(X) else np.asarray(X)
+        merged = dict(self._merged_columns(X)) if _is_numeric(X) else {}
+        maps = [self._map_of(values, may_shift=not sparse.issparse(X)) for values in merged.values()]
+        found = {
+            "columns_": list(merged),
+            "shift_": [each.shift for each in maps],
+            "exponent_": [each.exponent for each in maps],
+            "floor_": [each.floor for each in maps],
+            "starts_": np.cumsum([0, *(len(each.knots) for each in maps)]),
+            "knots_": np.concatenate([[], *(each.knots for each in maps)]),
+            "images_": np.concatenate([[], *(each.images for each in maps)]),
+            "joined_": np.concatenate([[], *(each.joined for each in maps)]),
+        }
+        for name, dtype in self.arrays.items():
+            setattr(self, name, np.asarray(found[name], dtype=dtype))
+        return self
+
+    def transform(self, X: Matrix) -> Matrix:
+        """Map the features; numbers too large for ``dtype`` become the largest one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_features)
+            ``X`` itself if there is nothing to change.
+        """
+        check_is_fitted(self, "columns_")
+        X = X if sparse.issparse(X) else np.asarray(X)
+        if not _is_numeric(X) or X.shape[1] <= self.columns_.max(initial=-1):
+            return X  # The model refuses it.
+        if X.dtype.kind != "f" and self.dtype == "float64":
+            X = X.astype(np.float64)
+        if len(self.columns_):
+            X = self._mapped(X)
+        return _below(X, np.finfo(self.dtype).max)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return all that ``transform`` needs."""
+        return {name: getattr(self, name) for name in self.arrays}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> Self:
+        """Restore what ``to_arrays`` of a transformer with default parameters returned.
+
+        Raises
+        ------
+        ValueError
+            If the arrays do not fit together or are of another number of features.
+        """
+        restored = cls()
+        for name, dtype in cls.arrays.items():
+            setattr(restored, name, arrays[name].astype(dtype, casting="safe"))
+        sizes = [arrays[name].shape for name in ("shift_", "exponent_", "floor_")]
+        starts, knots = restored.starts_, restored.knots_.shape
+        fit_together = (
+            sizes == [(restored.columns_.size,)] * 3
+            and restored.images_.shape == restored.joined_.shape == knots == (starts[-1],)
+            and starts.shape == (restored.columns_.size + 1,)
+            and starts[0] == 0
+            and (np.diff(starts) >= 0).all()
+            and np.isin(restored.columns_, np.arange(n_features)).all()
+        )
+        if not fit_together:
+            raise ValueError("its features are mapped in another way")
+        return restored
+
+    def _mapped(self, X: Matrix) -> Matrix:
+        if sparse.issparse(X):
+            columns = _canonical(X.tocsc().astype(np.float64))
+            for number, column in enumerate(self.columns_):
+                entries = slice(columns.indptr[column], columns.indptr[column + 1])
+                columns.data[entries] = self._map(number)(columns.data[entries])
+            return columns.asformat(X.format)
+        X = X.astype(np.float64)
+        for number, column in enumerate(self.columns_):
+            X[:, column] = self._map(number)(X[:, column])
+        return X
+
+    def _map(self, number: int) -> _Map:
+        knots = slice(self.starts_[number], self.starts_[number + 1])
+        constants = self.shift_[number], int(self.exponent_[number]), self.floor_[number]
+        return _Map(*constants, self.knots_[knots], self.images_[knots], self.joined_[knots])
+
+    def _floor(self) -> float:
+        """The least power of two above which neighbors in single precision differ by more than the gap."""
+        if not self.least_gap:
+            return 0.0
+        return float(2.0 ** np.ceil(np.log2(self.least_gap / np.finfo(np.float32).eps)))
+
+    def _merged_columns(self, X: Matrix) -> Iterator[tuple[int, np.ndarray]]:
+        """Features of which rounding merges values, with their distinct values in order; zero is one if sparse."""
+        if sparse.issparse(X):
+            X = _canonical(X.tocsc())
+            for column in self._merged_sparse(X):
+                entries = X.data[X.indptr[column] : X.indptr[column + 1]]
+                values = np.unique(np.append(entries.astype(np.float64), 0.0))
+                if self._is_merged(values := values[np.isfinite(values)]):
+                    yield int(column), values
+            return
+        for first in range(0, X.shape[1], _COLUMNS_AT_ONCE):
+            block = np.ascontiguousarray(X[:, first : first + _COLUMNS_AT_ONCE].T, dtype=np.float64)
+            for place in np.flatnonzero(~self._are_intact(block).all(axis=1)):
+                values = np.unique(block[place])
+                if self._is_merged(values := values[np.isfinite(values)]):
+                    yield first + int(place), values
+
+    def _merged_sparse(self, X: sparse.csc_array) -> np.ndarray:
+        """Indices of the sparse features of which values, or a value and zero, are merged."""
+        values, column_of = X.data.astype(np.float64), np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        possible = np.isin(column_of, np.unique(column_of[~self._are_intact(values)]))
+        values, column_of = values[possible], column_of[possible]
+        order = np.lexsort((values, column_of))
+        values, column_of = values[order], column_of[order]
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = values.astype(self.dtype)
+            merged = (np.abs(rounded) <= self.least_gap) & (values != 0) | self._are_too_large(values)
+            is_new = (np.diff(column_of) == 0) & (np.diff(values) > 0)
+            merged[1:] |= is_new & ~(np.diff(rounded) > self.least_gap)
+        return np.unique(column_of[merged])
+
+    def _are_intact(self, values: np.ndarray) -> np.ndarray:
+        """Which values are exact when rounded, and apart from all others that are."""
+        with np.errstate(over="ignore"):
+            exact = (values.astype(self.dtype) == values) & ~self._are_too_large(values)
+        if self.least_gap:
+            exact &= np.rint(values) == values
+        return exact | np.isnan(values)
+
+    def _is_merged(self, values: np.ndarray) -> bool:
+        """Whether a feature with these distinct values, in order, is to be changed.
+
+        Of values of 1 and more, chance brings a few closer together than the gap. They are as close as rounding allows.
+        """
+        if not len(values):
+            return False
+        few = _MANY * len(values) if np.abs(values[[0, -1]]).max() >= 1 else 0
+        return self._n_merged(values, 0.0) > 0 or self._n_merged(values, self.least_gap) > few
+
+    def _n_merged(self, values: np.ndarray, least_gap: float) -> int:
+        """How many values, distinct and in order, equal their neighbors or are too large."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = values.astype(self.dtype)
+            return np.count_nonzero(~(np.diff(rounded) > least_gap)) + np.count_nonzero(self._are_too_large(values))
+
+    def _are_too_large(self, values: np.ndarray) -> np.ndarray:
+        return np.isfinite(values) & (np.abs(values) > _TOO_LARGE[self.dtype])
+
+    def _map_of(self, values: np.ndarray, *, may_shift: bool) -> _Map:
+        """The simplest map that keeps distinct values apart, which are in order."""
+        lowest, largest = values[0], np.abs(values[[0, -1]]).max()
+        with np.errstate(over="ignore"):
+            is_far = may_shift and values[-1] - lowest <= largest / 2  # Differences are exact then.
+        shift = float(lowest) if is_far else 0.0
+        y = values - shift
+        exponent = _EXPONENT - int(np.frexp(np.abs(y[[0, -1]]).max())[1])
+        plain, scaled = _Map(shift, 0), _Map(shift, exponent)
+        n_plain, n_scaled = (self._n_merged(each.scaled(values), self.least_gap) for each in (plain, scaled))
+        found = scaled if n_scaled < n_plain else plain
+        if not self.moves or min(n_plain, n_scaled) == 0:
+            return found
+        return self._moved(values, scaled if self.least_gap else found)
+
+    def _moved(self, values: np.ndarray, scaled: _Map) -> _Map:
+        """Give each value a number of its own in single precision, the nearest that is left going away from zero."""
+        of_feature = scaled._replace(floor=self._floor())
+        y = of_feature.scaled(values)
+        rounded = y.astype(np.float32)
+        sign = np.sign(values - scaled.shift)
+        negative, positive = sign < 0, sign > 0
+        images = np.zeros(len(values), dtype=np.float32)
+        images[positive] = _strictly_rising(rounded[positive])
+        images[negative] = -_strictly_rising(-rounded[negative][::-1])[::-1]
+        at = np.flatnonzero(np.convolve(images != rounded, np.ones(3), "same"))
+        joined = np.append(np.diff(at) == 1, False)
+        return of_feature._replace(knots=values[at], images=images[at].astype(np.float64), joined=joined)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
+
+
+def _strictly_rising(numbers: np.ndarray) -> np.ndarray:
+    """The least numbers in single precision that are at least these, above zero, and distinct; these are in order."""
+    steps = np.arange(1, len(numbers) + 1)
+    bits = numbers.view(np.int32) - steps  # Bits of positive numbers are in the order of the numbers.
+    return (np.maximum(np.maximum.accumulate(bits), 0) + steps).astype(np.int32).view(np.float32)
+
+
+def _is_numeric(X: Matrix) -> bool:
+    return X.ndim == 2 and X.dtype.kind in "fiub"
+
+
+def _canonical(columns: sparse.csc_array) -> sparse.csc_array:
+    """The same matrix with one entry at most for a cell."""
+    if not columns.has_canonical_format:
+        columns = columns.copy()
+        columns.sum_duplicates()
+    return columns
+
+
+def _below(X: Matrix, largest: float) -> Matrix:
+    """The matrix without finite numbers above the largest."""
+    numbers = X.data if sparse.issparse(X) else X
+    too_large = np.isfinite(numbers) & (np.abs(numbers) > largest)
+    if X.dtype.kind != "f" or not too_large.any():
+        return X
+    X = X.copy()
+    numbers = X.data if sparse.issparse(X) else X
+    numbers[too_large] = np.copysign(largest, numbers[too_large])
+    return X

@@ -1,0 +1,238 @@
+"""Checks of arguments that several packages share."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from fairfold.core.arrays import Matrix, to_dense, with_data
+from fairfold.errors import StudyError, unknown_name
+
+UNMEASURED = -1
+"""Code of an unmeasured label inside a function. Functions take and return NaN instead."""
+
+Negatives = Literal["unlabelled", "confirmed"]
+"""What a 0 of a label is: not observed to be positive, which it may be, or known to be negative."""
+
+_BINARIZE = "Give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes from lists of labels."
+_WRITE_NAN = "Write 0 for negatives and NaN for unmeasured labels."
+_COMPLETE = "Complete labels are needed here. Leave out the samples or the labels that have unmeasured cells."
+
+
+def check_binary(
+    Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False
+) -> np.ndarray | sparse.csr_array:
+    """Check labels and return them as an array or, where they are sparse, as a canonical CSR array.
+
+    Parameters
+    ----------
+    Y : {array-like, DataFrame, sparse matrix}
+        Labels of 0/1 of any boolean, integer, float or object type. NaN, None, pandas' NA and masked cells are
+        unmeasured. The array is not changed. Its shape is not checked, except that a sparse one must be a matrix.
+    name : str
+        Name of the labels in messages.
+    error : type
+        Exception to raise.
+    unmeasured : bool, default=False
+        Whether labels may be unmeasured.
+
+    Returns
+    -------
+    ndarray or csr_array
+        The given values where all are 0/1; otherwise int8 with ``UNMEASURED`` in unmeasured cells.
+        :func:`with_nan` turns the code into NaN again.
+
+    Raises
+    ------
+    StudyError
+        ``error``, for -1, text, lists or sets of labels, rows of unequal length, numbers other than 0 and 1, and
+        unmeasured labels that are not allowed.
+
+    Examples
+    --------
+    >>> from fairfold.errors import DataError
+    >>> check_binary([[1, None], [0, 1]], "Y", DataError, unmeasured=True)
+    array([[ 1, -1],
+           [ 0,  1]], dtype=int8)
+    """
+    if sparse.issparse(Y):
+        return _check_sparse(Y, name, error, unmeasured)
+    if np.ma.is_masked(Y):
+        Y = np.where(np.ma.getmaskarray(Y), None, Y.data)  # A value under the mask has no meaning.
+    try:
+        values = np.asarray(Y)
+    except ValueError:  # NumPy's message is about inhomogeneous shapes.
+        raise error(f"{name}: rows differ in length. {_BINARIZE}") from None
+    if values.ndim == 0:
+        raise error(f"{name}: expected shape (n_samples, n_labels), found {reprlib.repr(Y)}. {_BINARIZE}")
+
+    def position(number: int) -> tuple[int, ...]:
+        return np.unravel_index(number, values.shape)
+
+    return _coded(values.ravel(), position, name, error, unmeasured).reshape(values.shape)
+
+
+def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False) -> np.ndarray:
+    """Check labels as :func:`check_binary` does, and make sparse ones dense unless they are too large for that."""
+    return to_dense(check_binary(Y, name, error, unmeasured=unmeasured), name, error)
+
+
+def with_nan(codes: Matrix) -> Matrix:
+    """Replace ``UNMEASURED`` by NaN, in float32. Labels without it are returned as they are.
+
+    Examples
+    --------
+    >>> with_nan(np.array([[1, -1], [0, 1]], dtype=np.int8))
+    array([[ 1., nan],
+           [ 0.,  1.]], dtype=float32)
+    """
+    values = codes.data if sparse.issparse(codes) else codes
+    if values.dtype.kind != "i" or values.min(initial=0) >= 0:
+        return codes
+    values = np.where(values == UNMEASURED, np.float32(np.nan), values.astype(np.float32))
+    return with_data(codes, values) if sparse.issparse(codes) else values
+
+
+def has_unmeasured(Y: Matrix) -> bool:
+    """Return whether any label is NaN."""
+    values = Y.data if sparse.issparse(Y) else Y
+    return values.dtype.kind == "f" and bool(np.isnan(values).any())
+
+
+def unmeasured_cells(Y: Matrix) -> Matrix:
+    """Return which labels are NaN, as a matrix of bool that is sparse where ``Y`` is."""
+    return with_data(Y, np.isnan(Y.data)) if sparse.issparse(Y) else np.isnan(Y)
+
+
+def check_negatives(negatives: str, error: type[StudyError]) -> None:
+    """Raise ``error`` for a kind of negatives that there is not."""
+    if negatives not in get_args(Negatives):
+        raise error(unknown_name("negatives", negatives, get_args(Negatives)))
+
+
+def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyError]) -> np.ndarray | None:
+    """(n_samples,) weights of samples, of mean 1; None where all samples weigh the same.
+
+    Parameters
+    ----------
+    weights : finite numbers above 0, or None.
+    n_samples : how many there must be.
+    error : raised for anything else.
+    """
+    if weights is None:
+        return None
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error("weights of samples are no numbers; give a finite number above zero for each.") from None
+    if values.shape != (n_samples,):
+        raise error(f"weights have shape {values.shape}; give one for each of the {n_samples} samples.")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(wrong):
+        raise error(f"sample {wrong[0]} weighs {values[wrong[0]]:g}; weights must be finite and above zero.")
+    return None if (values == values[0]).all() else values / values.mean()
+
+
+def check_label_matrix(
+    Y: Any,
+    name: str,
+    error: type[StudyError],
+    *,
+    n_samples: int | None = None,
+    n_labels: int | None = None,
+    unmeasured: bool = True,
+) -> np.ndarray | sparse.csr_array:
+    """Check labels as :func:`check_binary` does, and that they are a matrix of this shape that is not empty.
+
+    Raises
+    ------
+    StudyError
+        ``error``, as :func:`check_binary`, and for labels of another shape.
+    """
+    codes = check_binary(Y, name, error, unmeasured=unmeasured)
+    fits = codes.ndim == 2 and 0 not in codes.shape
+    if fits and n_samples in (None, codes.shape[0]) and n_labels in (None, codes.shape[1]):
+        return codes
+    remedy = "Give one row per sample and one column per label."
+    if codes.ndim == 1:
+        remedy = f"Give one column per label. A single label is {name}.reshape(-1, 1)."
+    wanted = f"({n_samples or 'n_samples'}, {n_labels or 'n_labels'})"
+    raise error(f"{name}: expected shape {wanted}, found {codes.shape}. {remedy}")
+
+
+def check_training_labels(
+    Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True
+) -> np.ndarray | sparse.csr_array:
+    """Check labels to learn from as :func:`check_label_matrix` does; some must be measured."""
+    if Y is None:
+        raise error(
+            f"Y: fit requires y to be passed, but the target y is None. Give labels of shape ({n_samples}, n_labels)."
+        )
+    codes = check_label_matrix(Y, "Y", error, n_samples=n_samples, unmeasured=unmeasured)
+    if np.count_nonzero((codes.data if sparse.issparse(codes) else codes) == UNMEASURED) == np.prod(codes.shape) > 0:
+        raise error("Y: expected measured labels, found none. Give 0 or 1 for the labels that are known.")
+    return codes
+
+
+def _check_sparse(
+    Y: sparse.sparray | sparse.spmatrix, name: str, error: type[StudyError], unmeasured: bool
+) -> sparse.csr_array:
+    if Y.ndim != 2:
+        raise error(
+            f"{name}: expected a sparse matrix of shape (n_samples, n_labels), found {Y.ndim} dimension(s). {_BINARIZE}"
+        )
+    matrix = sparse.csr_array(Y)  # It shares the arrays of Y where it can.
+    coded = _coded_stored(matrix, name, error, unmeasured)
+    if matrix.has_canonical_format:
+        return coded
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return _coded_stored(matrix, name, error, unmeasured)
+
+
+def _coded_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], unmeasured: bool) -> sparse.csr_array:
+    def position(number: int) -> tuple[int, ...]:
+        return np.searchsorted(matrix.indptr, number, side="right") - 1, matrix.indices[number]
+
+    coded = _coded(matrix.data, position, name, error, unmeasured)
+    return matrix if coded is matrix.data else with_data(matrix, coded)
+
+
+def _coded(
+    values: np.ndarray,
+    position: Callable[[int], Sequence[int]],
+    name: str,
+    error: type[StudyError],
+    unmeasured: bool,
+) -> np.ndarray:
+    """Return values of 0/1 as they are, others with ``UNMEASURED``; ``position`` gives the row and column of one."""
+    kind = values.dtype.kind
+    if kind == "b" or (kind in "iu" and values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
+        return values
+    is_missing = pd.isna(values) if kind in "fO" else np.zeros(values.shape, dtype=bool)
+    if kind in "iuf":
+        is_wrong = (values != 0) & (values != 1) & ~is_missing
+    else:
+        is_wrong = ~is_missing & ~np.array([_is_one_of(value, (0, 1)) for value in values.astype(object)], dtype=bool)
+    is_bad = is_wrong if is_wrong.any() or unmeasured else is_missing
+    if is_bad.any():
+        first = int(is_bad.argmax())
+        found = values[first : first + 1].tolist()[0]
+        where = [f"{axis} {index}" for axis, index in zip(("row", "column"), position(first), strict=False)]
+        remedy = _COMPLETE if not is_wrong.any() else _WRITE_NAN if _is_one_of(found, (UNMEASURED,)) else _BINARIZE
+        allowed = "0, 1 or NaN" if unmeasured else "0 or 1"
+        raise error(f"{', '.join([name, *where])}: expected {allowed}, found {reprlib.repr(found)}. {remedy}")
+    if is_missing.any():
+        return np.where(is_missing, UNMEASURED, values).astype(np.int8)
+    return values.astype(np.int8) if kind == "O" else values
+
+
+def _is_one_of(value: object, numbers: tuple[int, ...]) -> bool:
+    return isinstance(value, (Real, np.bool_)) and value in numbers
