@@ -58,7 +58,7 @@ def test_what_a_file_says(file):
         ["Mistake", "fairfold.errors", "StudyError"],
         ["Path", "pathlib", "Path"],
         ["TYPE_CHECKING", "typing", "TYPE_CHECKING"],
-        ["ties", "fairfold", "ties"],
+        ["ties", "fairfold.core", "ties"],
         ["woods", "fairfold", "forests"],
     ]
     file.write_text(TEXT.replace("ords.", "ord."))

@@ -84,8 +84,9 @@ def score_on_folds(
         ``share_tested`` is of the fold's samples (:func:`~fairfold.core.folds.share_tested`); ``seconds``, columns
         ``fold, step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``,
         the tables of ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which
-        the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no times; it never stops
-        the others. A metric that is undefined on a fold has no value there, and its ``reason`` says what it needs.
+        the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no times; it
+        never stops the others. A metric that is undefined on a fold has no value there; its ``reason`` says what it
+        needs.
 
     Raises
     ------
