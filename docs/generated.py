@@ -227,21 +227,6 @@ def race_regret() -> str:
 _ALWAYS = ("Stack+", "gcForest+", "joint-GB+", "RandomForest", "LightGBM", "LightGBM+")
 
 
-def ablation() -> str:
-    """What each part of Stack+ adds, with intervals."""
-    gains = pd.read_csv(MEASURED / "ablation.csv").query("dataset == 'all'")
-    by = gains.set_index(["part", "metric", "missing_rate"])[["gain", "low", "high"]]
-    rows = []
-    for part in gains["part"].unique():
-        cells = []
-        for metric in _LEADING:
-            for rate in (0, 50):
-                gain, low, high = (f"{x:.3f}".replace("-0.000", "0.000") for x in by.loc[(part, metric, rate)])
-                cells.append(f"{gain} ({low} to {high})")
-        rows.append([part, *cells])
-    return table(["", *(f"{METRICS[name].short}, {rate}" for name in _LEADING for rate in (0, 50))], rows)
-
-
 def weak_labels_beside_published() -> str:
     """Scores of the authors' result files and ours in the settings of their code, means over the datasets of both."""
     both = _scores_of_authors().query("place.str.endswith('best out-of-bag level') and metric in @_LEADING")
@@ -475,7 +460,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
-        *(race, race_regret, ablation, splits),
+        *(race, race_regret, splits),
         *(weak_labels_beside_published, weak_labels_agreement, cross_testing_agreement),
         *(splits_beside_published, published_of, codes_beside_published),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),

@@ -11,13 +11,11 @@ from fairfold.evaluation.rank_stability import rank_stability
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.sample_curves import sample_curves
 from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarise_scores
-from fairfold.figures.ablation import plot_ablation
 from fairfold.figures.cascades import plot_learning_curves
 from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
 from fairfold.figures.sample_curves import plot_sample_curves
-from fairfold.models.ablation import WHOLE, ablation_table
 from fairfold.models.legend import legend_table
 from fairfold.recommendation.regret import regret_tables
 from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
@@ -79,18 +77,6 @@ def test_curves_of_samples():
     found = sample_curves(table.assign(n_train=100 * table["share"]), n_splits=4, seed=0, n_draws=20)
     assert undefined(found)["score"].isna().all() and undefined(found)["reason"].str.startswith("0 folds").all()
     plot_sample_curves(found, legend_table(MODELS))
-
-
-def test_parts_of_a_model():
-    table = (
-        scores(repeat=[0, 1]).replace({"model": {"RF+ET": WHOLE, "kNN": "forests"}}).rename(columns={"model": "part"})
-    )
-    found = ablation_table(table, n_splits=4)
-    assert undefined(found)["gain"].isna().all() and set(undefined(found)["reason"]) == {REASON}
-    gains = found.set_index(["dataset", "metric"])["gain"]
-    pd.testing.assert_series_equal(*(gains.loc[name, "ranking_loss"] for name in ("all", "yeast")), check_index=False)
-    assert gains["yeast"].notna().all()
-    plot_ablation(found, legend_table(MODELS))
 
 
 def test_regret():

@@ -132,7 +132,6 @@ def test_what_does_not_go_together(changes, sentence):
     "part",
     [
         "weak_labels.rank_stability",
-        "weak_labels.ablation",
         "weak_labels.sample_curves",
         "splitting.fold_effect",
         "cross_testing.models",
@@ -150,7 +149,7 @@ def test_parts_with_random_folds_take_no_data_that_are_evaluated_by_time(tmp_pat
         study.check_study(config)
 
 
-@pytest.mark.parametrize("name", ["config", "race", "correction", "ablation", "paper", "many-labels"])
+@pytest.mark.parametrize("name", ["config", "race", "correction", "paper", "many-labels"])
 def test_configurations_of_the_project_are_whole(root, name):
     config = yaml.safe_load((root / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
     assert study.check_study(config)

@@ -31,7 +31,6 @@ TINY = {
             "forest": {"max_levels": 1},
         },
         "many_labels": {"datasets": ["simulated-multilabel"], "bands": [10, 40]},
-        "ablation": {"datasets": ["simulated-multilabel"], "missing_rates": [50], "repeats": 2},
         "sample_curves": {"datasets": ["simulated-multilabel"], "shares": [0.4, 0.7, 1], "models": ["RF+ET"]},
         "mechanisms": {
             "datasets": ["simulated-multilabel"],

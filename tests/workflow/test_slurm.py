@@ -35,7 +35,7 @@ def rules(root, study):
     """Every rule of the workflow that runs a script, and whether it runs where snakemake does."""
     # the quick study has all parts, and so all figures, but for those of what takes long
     config = yaml.safe_load((root / "config/config.yaml").read_text())
-    for part in ("ablation", "mechanisms", "sample_curves"):
+    for part in ("mechanisms", "sample_curves"):
         config["weak_labels"][part] = {"datasets": ["simulated-multilabel"]}
     config["cross_testing"]["test_share"] = {"datasets": ["breast-cancer"]}
     code, output = study(config).run("--list-rules", "--workflow-profile", str(root / PROFILE))

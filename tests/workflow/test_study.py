@@ -15,8 +15,6 @@ import pytest
 import yaml
 from scipy import stats
 
-from fairfold.models.ablation import PARTS as PARTS_OF_THE_STACK
-from fairfold.models.ablation import WHOLE
 
 METRICS = {"roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"}
 
@@ -172,20 +170,6 @@ def test_the_study_is_repeated_on_other_folds_and_on_the_same(finished):
     assert stability.groupby("splitter")["metric"].agg(set).eq(METRICS).all()
     assert (stability[["n_repeats", "n_trainings", "n_models"]] == 2).all(axis=None)
     assert (stability["kendall_tau"] * 4 % 1 == 0).all()  # four pairs of trainings, each 1, 0 or -1 for two models
-
-
-def test_parts_of_the_stack_are_left_out_on_each_split(finished):
-    study, _ = finished
-    results = study.folder / "results"
-    files = sorted((results / "ablation/simulated-multilabel/rate-50").iterdir())
-    assert [path.name for path in files] == ["from-0.csv", "from-1.csv"]
-    scores = pd.concat(map(pd.read_csv, files))
-    assert scores.groupby(["repeat", "part", "fold"])["metric"].agg(set).eq(METRICS).all()
-    assert set(scores["part"]) == {WHOLE, *PARTS_OF_THE_STACK} and scores["value"].notna().all()
-    gains = pd.read_csv(results / "tables/ablation.csv")
-    assert set(gains["dataset"]) == {"simulated-multilabel", "all"} and (gains["n_repeats"] == 2).all()
-    assert gains[["gain", "low", "high"]].notna().all(axis=None)
-    assert (results / "figures/ablation.png").exists()
 
 
 def test_models_learn_from_shares_of_the_samples(finished):

@@ -160,7 +160,6 @@ def _with_random_folds(config: Config) -> dict[str, list[str]]:
     labels = config["weak_labels"]
     return {
         "weak_labels.rank_stability": labels["rank_stability"]["datasets"],
-        "weak_labels.ablation": labels["ablation"]["datasets"],
         "weak_labels.sample_curves": labels["sample_curves"]["datasets"],
         "splitting.fold_effect": config["splitting"]["fold_effect"]["datasets"],
         "cross_testing.models": config["cross_testing"]["models"]["datasets"],
@@ -176,7 +175,6 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
     parts = [
         ("multilabel", labels["datasets"]),
         ("multilabel", labels["rank_stability"]["datasets"]),
-        ("multilabel", labels["ablation"]["datasets"]),
         ("multilabel", labels["sample_curves"]["datasets"]),
         ("multilabel", labels["mechanisms"]["datasets"]),
         ("multilabel", splitting["datasets"]),

@@ -5,7 +5,6 @@
 SCORES_OF = {
     "weak_labels": ["results/tables/weak_label_scores.csv"],
     "weak_labels.rank_stability": STABILITY_PARTS,
-    "weak_labels.ablation": ABLATION_PARTS,
     "weak_labels.sample_curves": SAMPLE_CURVES_PARTS,
     "weak_labels.mechanisms": ["results/tables/mechanisms.csv"]
     * bool(MECHANISMS["datasets"]),
@@ -30,7 +29,6 @@ TARGETS = {
             "data",
             "weak_labels",
             "rank_stability",
-            "ablation",
             "hierarchies",
             "many_labels",
             "sample_curves",
@@ -39,7 +37,6 @@ TARGETS = {
         [
             "weak_labels",
             "weak_labels.rank_stability",
-            "weak_labels.ablation",
             "weak_labels.sample_curves",
             "weak_labels.mechanisms",
         ],

@@ -39,7 +39,6 @@ PARTS_OF = {
             ),
         ),
     ],
-    "ablation": expand(rules.ablate_model.input.folds, dataset=ABLATION["datasets"]),
     "sample_curves": expand(
         rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]
     ),

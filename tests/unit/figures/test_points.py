@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from fairfold.figures import STYLE, save_figure, tell, tell_at
-from fairfold.figures.ablation import plot_ablation
 from fairfold.figures.cascades import plot_label_frequencies, plot_learning_curves
 from fairfold.figures.cross_testing import plot_cross_testing
 from fairfold.figures.cross_testing_models import plot_cross_testing_models
@@ -319,13 +318,6 @@ def test_bands_of_labels(tmp_path):
     assert texts_of(plot_scores_by_frequency(table), tmp_path) == [
         "CaFE, 0 positives: 0.250",
         "CaFE, 1-5 positives: 0.500 ± 0.125",
-    ]
-
-
-def test_parts_of_a_model(tmp_path):
-    table = pd.DataFrame({"dataset": ["a"], "missing_rate": 50, "metric": "mcc", "part": "imputation", "gain": 0.02})
-    assert texts_of(plot_ablation(table.assign(low=-0.01, high=0.05)), tmp_path) == [
-        "imputation, a: +0.0200 (-0.0100 to +0.0500)"
     ]
 
 

@@ -58,7 +58,6 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
     parts = {
         "weak_labels": (labels, n_folds, 0),
         "weak_labels.rank_stability": (labels["rank_stability"], n_folds, 0),
-        "weak_labels.ablation": (labels["ablation"], n_folds, 0),
         "weak_labels.sample_curves": (labels["sample_curves"], n_folds, 0),
         "weak_labels.mechanisms": (labels["mechanisms"], n_folds, 0),
         "cross_testing.models": (among, among["n_splits"], held_out),
