@@ -117,10 +117,6 @@ def test_jobs_of_large_data_and_low_rates_come_first():
             "config.data.variants.x.folds: unknown value 'publishd': did you mean 'published'",
         ),
         ({"data": {"variants": {"x": {"of": "bibtex"}}}}, "config.data.variants.x: found .*, but at least 2 is needed"),
-        (
-            {"cross_testing": {"test_share": {"datasets": ["breast-cancer"], "n_permutations": 18}}},
-            "config.cross_testing.test_share.n_permutations: found 18, .* give 19 or more",
-        ),
     ],
 )
 def test_what_does_not_go_together(changes, sentence):

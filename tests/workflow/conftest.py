@@ -51,13 +51,6 @@ TINY = {
                 ("share", {"data_sizes": [30], "test_fractions": [0.3, 0.5]}),
             )
         },
-        "test_share": {
-            "datasets": ["breast-cancer"],
-            "shares": [0.3, 0.6],
-            "simulations": 3,
-            "simulations_per_job": 2,
-            "n_permutations": 19,
-        },
         "models": {
             "datasets": ["simulated-multilabel"],
             "candidates": ["SLCForest", "FLAForest+"],

@@ -37,7 +37,6 @@ def rules(root, study):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     for part in ("mechanisms", "sample_curves"):
         config["weak_labels"][part] = {"datasets": ["simulated-multilabel"]}
-    config["cross_testing"]["test_share"] = {"datasets": ["breast-cancer"]}
     code, output = study(config).run("--list-rules", "--workflow-profile", str(root / PROFILE))
     assert code == 0, output
     snakefiles = [(root / name).read_text() for name in ("Snakefile", "workflow/Snakefile")]

@@ -15,7 +15,6 @@ import pytest
 import yaml
 from scipy import stats
 
-
 METRICS = {"roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"}
 
 
@@ -222,23 +221,6 @@ def test_procedures_are_repeated(finished):
     assert (table.loc["cv_testing", ["performance", "parameters", "model"]] == "yes").all()
 
 
-def test_shares_of_test_data_are_simulated(finished):
-    study, _ = finished
-    results = study.folder / "results"
-    runs = pd.read_csv(results / "cross_testing/test_share.csv")
-    assert runs.groupby(["simulation", "labels"]).size().to_dict() == {
-        (simulation, labels): 1 + 2 * 2 for simulation in range(3) for labels in ("own", "permuted")
-    }
-    assert runs["reason"].isna().all()
-    table = pd.read_csv(results / "tables/test_shares.csv")
-    assert table.groupby("procedure").size().to_dict() == {"cv_cross_testing": 2, "cv_testing": 2, "nested_cv": 1}
-    own = runs.query("labels == 'own' and procedure == 'cv_testing'")
-    power = (own["p_exact"] <= 0.05).groupby(own["test_fraction"]).mean()
-    assert table.query("procedure == 'cv_testing'").set_index("test_fraction")["power"].to_dict() == power.to_dict()
-    sentences = pd.read_csv(results / "tables/test_share_sentences.csv")["sentence"]
-    assert all(sentence.startswith("With 569 samples of breast-cancer, ") for sentence in sentences)
-
-
 def test_models_are_cross_tested(finished):
     study, _ = finished
     results = study.folder / "results"
@@ -413,7 +395,7 @@ def assert_a_part_of(finished, study, *paths):
 PARTS = {  # the tables at the end of each chain of rules, and a figure of each kind of text, lines and images
     "splitting": ["tables/split_summary.csv", "figures/label_deviations.png"],
     "weak_labels": ["tables/pairs.csv", "tables/rank_stability.csv", "figures/imputation.png"],
-    "cross_testing": ["figures/cross_testing_fig4.pdf", "figures/test_shares.png", "tables/cross_testing_models.csv"],
+    "cross_testing": ["figures/cross_testing_fig4.pdf", "tables/cross_testing_models.csv"],
     "win_percentage": ["figures/win_percentage_fig2.png", "figures/win_percentage_models.pdf"],
     "ecoc": ["tables/ecoc/examples.csv", "figures/ecoc_comparison.png"],
 }

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairfold.core.config import check
-from fairfold.cross_testing.permutation import fewest_permutations
 from fairfold.datasets.catalog import Catalog, load_catalog
 from fairfold.errors import ConfigError, ModelError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS, MANY_LABELS
@@ -62,7 +61,6 @@ def check_study(config: dict[str, Any]) -> Catalog:
         catalog[dataset].require_complete()
     _check_folds(config, catalog)
     _check_repeats(config, catalog)
-    _check_cross_testing(config)
     _check_many_labels(config)
     _check_search(config)
     _check_mechanisms(config)
@@ -101,16 +99,6 @@ def _check_repeats(config: Config, catalog: Catalog) -> None:
                 f"{found} {dataset} is evaluated by time (hold_out), for which there is one split; set repeats to 1, "
                 f"or leave data.own.{dataset}.hold_out out."
             )
-
-
-def _check_cross_testing(config: Config) -> None:
-    """Refuse so few permutations that no test can be significant."""
-    shares, alpha = config["cross_testing"]["test_share"], config["cross_testing"]["alpha"]
-    if shares["datasets"] and shares["n_permutations"] < (least := fewest_permutations(alpha)):
-        raise ConfigError(
-            f"config.cross_testing.test_share.n_permutations: found {shares['n_permutations']}, with which no test is "
-            f"significant at alpha, {alpha:g}; give {least} or more."
-        )
 
 
 def _check_many_labels(config: Config) -> None:
@@ -184,7 +172,6 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         ("multilabel", config["final"]["datasets"]),
         ("binary", wins["datasets"]),
         ("binary", experiments),
-        ("binary", cross_testing["test_share"]["datasets"]),
         ("multiclass", config["ecoc"]["comparison"]["datasets"]),
     ]
     return [(dataset, task) for task, datasets in parts for dataset in datasets]

@@ -3,7 +3,6 @@
 CROSS_TESTING = config["cross_testing"]
 EXPERIMENTS = CROSS_TESTING["experiments"]
 CHOSEN_FROM = CROSS_TESTING["models"]
-TEST_SHARE = CROSS_TESTING["test_share"]
 CROSS_TESTING_FIGURES = sorted({each["figure"] for each in EXPERIMENTS.values()})
 CROSS_TESTING_POINTS = expand(
     "results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES
@@ -16,8 +15,6 @@ RESULTS_OF["cross_testing"] = [
         "results/cross_testing/models.csv",
     ]
     * bool(CHOSEN_FROM["datasets"]),
-    *["results/tables/test_shares.csv", "results/tables/test_share_sentences.csv"]
-    * bool(TEST_SHARE["datasets"]),
     *["results/tables/interpretation.csv"]
     * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
 ]
@@ -83,31 +80,6 @@ if CHOSEN_FROM["datasets"]:
             alpha=CROSS_TESTING["alpha"],
         ),
     ]
-if TEST_SHARE["datasets"]:
-    STEPS_OF["cross_testing"] += [
-        step(
-            "results/cross_testing/test_share.csv",
-            expand(
-                "results/cross_testing/test_share/{dataset}/from-{first}.csv",
-                dataset=TEST_SHARE["datasets"],
-                first=range(
-                    0, TEST_SHARE["simulations"], TEST_SHARE["simulations_per_job"]
-                ),
-            ),
-        ),
-        step(
-            "results/tables/test_shares.csv",
-            "results/cross_testing/test_share.csv",
-            "fairfold.cross_testing.shares:summarise_test_shares",
-            alpha=CROSS_TESTING["alpha"],
-        ),
-        step(
-            "results/tables/test_share_sentences.csv",
-            "results/tables/test_shares.csv",
-            "fairfold.cross_testing.shares:share_sentences",
-            alpha=CROSS_TESTING["alpha"],
-        ),
-    ]
 
 
 rule repeat_procedures:
@@ -140,33 +112,6 @@ rule repeat_procedures:
         "Cross-testing of {wildcards.experiment}, from repetition {wildcards.first}"
     script:
         "../scripts/repeat_procedures.py"
-
-
-rule simulate_test_shares:
-    input:
-        "results/datasets/{dataset}.npz",
-    output:
-        "results/cross_testing/test_share/{dataset}/from-{first}.csv",
-    log:
-        "results/logs/simulate_test_shares/{dataset}_{first}.log",
-    benchmark:
-        "results/benchmarks/simulate_test_shares/{dataset}_{first}.tsv"
-    threads: 1
-    params:
-        seed=config["seed"],
-        simulations=numbers_of_job(
-            TEST_SHARE["simulations_per_job"], TEST_SHARE["simulations"]
-        ),
-        candidates=CROSS_TESTING["parameters"],
-        setting={
-            "test_fractions": TEST_SHARE["shares"],
-            "n_permutations": TEST_SHARE["n_permutations"],
-            "alpha": CROSS_TESTING["alpha"],
-        },
-    message:
-        "Shares of test data on {wildcards.dataset}, from simulation {wildcards.first}"
-    script:
-        "../scripts/simulate_test_shares.py"
 
 
 rule cross_test_models:

@@ -30,7 +30,6 @@ from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
 from fairfold.figures.sample_curves import plot_sample_curves
 from fairfold.figures.saving import MOST_POINTS
-from fairfold.figures.shares import plot_test_shares
 from fairfold.figures.splitting import (
     plot_label_deviations,
     plot_metric_behaviour,
@@ -299,16 +298,6 @@ def test_procedures_on_weak_labels(tmp_path):
         "CV + testing: 50% significant (10% to 90%)",
         "CV + testing: CaFE in 25% of choices",
         "CV + testing: RF+ET in 75% of choices",
-    ]
-
-
-def test_shares_of_test_data(tmp_path):
-    table = pd.DataFrame({"procedure": ["nested_cv", "cv_testing"], "test_fraction": [np.nan, 0.3], "is_top": True})
-    table = table.assign(dataset="a", n_samples=60, power=0.5, low=0.25, high=0.75)
-    table = table.assign(level=np.nan, level_low=np.nan, level_high=np.nan)
-    assert texts_of(plot_test_shares(table), tmp_path) == [
-        "nested CV: 50% (25% to 75%)",
-        "CV and testing, 30% tested: 50% (25% to 75%)",
     ]
 
 

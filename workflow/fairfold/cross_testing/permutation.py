@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,11 +10,6 @@ from fairfold.core.ties import ROUNDING
 
 P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
 BATCH = 20  # permutations between two looks at whether the rest can still matter
-
-
-def fewest_permutations(alpha: float) -> int:
-    """With fewer permutations no ``exact`` p-value is at most ``alpha``."""
-    return math.ceil(1 / alpha - 1e-9) - 1
 
 
 def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float]:
