@@ -31,8 +31,6 @@ ALLOWED = {  # package -> packages of the library that it may import besides its
 SHARED = {
     *(
         "arrays",
-        "compiled",
-        "compiled_cache",
         "config",
         "errors",
         "files",
@@ -43,7 +41,7 @@ SHARED = {
         "hierarchy_kernels",
         "home",
     ),
-    *("lazy", "machine", "pieces", "plugins", "precision"),
+    *("machine", "pieces", "plugins", "precision"),
     *(
         "provenance",
         "runs",
@@ -215,7 +213,7 @@ def test_public_names_stay_where_they_are(module):
     for name in PUBLIC[module].split():
         assert getattr(home, name) is not None
         assert name in dir(home)
-    with pytest.raises(AttributeError, match=r"fairfold.*has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match=r"fairfold.*attribute '?nothing"):
         home.nothing  # noqa: B018
 
 
@@ -233,7 +231,11 @@ def test_importing_the_library_loads_nothing_heavy():
 def test_modules_of_a_package_load_when_they_are_used():
     """By a process that has loaded none of them, without an import of their own."""
     code = "import sys; from fairfold import {}; before = '{}' in sys.modules; print(before, {}.__name__)"
-    for package, module in (("ecoc", "ecoc.examples"), ("forests", "forests.storage"), ("figures", "figures.ranks")):
+    for package, module in (
+        ("ecoc", "ecoc.examples"),
+        ("forests", "forests.storage"),
+        ("figures", "figures.label_scores"),
+    ):
         command = [sys.executable, "-c", code.format(package, f"fairfold.{module}", module)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert done.stdout == f"False fairfold.{module}\n"

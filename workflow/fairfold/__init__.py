@@ -1,3 +1,40 @@
 """fairfold: which multilabel classifier to trust when labels are many, skewed and partly missing."""
 
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
 __version__ = "0.1.0"
+
+
+def _key_of_compiled_code() -> str:
+    """Hash the modules that Numba compiles, and those that generate code for it."""
+    sources = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*/*.py")))
+    compiled = b"".join(source for source in sources if b"from numba" in source)
+    return hashlib.sha256(compiled).hexdigest()[:16]
+
+
+def _choose_cache_folder() -> str:
+    """Return a folder for compiled code, named after its sources.
+
+    Numba notices a changed file, but not a change of the compiled functions that the file calls.
+    """
+    key, given = _key_of_compiled_code(), os.environ.get("NUMBA_CACHE_DIR")
+    if given and Path(given).name == key:  # chosen by the process that started this one
+        return given
+    try:
+        folder = (Path(given).absolute() if given else platformdirs.user_cache_path("fairfold-compiled")) / key
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # no permission, or a user without a home folder
+        return tempfile.mkdtemp(prefix="fairfold-compiled-")
+    return str(folder)
+
+
+os.environ["NUMBA_CACHE_DIR"] = _choose_cache_folder()
+if "numba" in sys.modules:  # Numba reads the variable when it is imported
+    sys.modules["numba"].config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]

@@ -24,8 +24,8 @@ FILES = {
     "fairfold/menu/soup.py": 'MAKE = "fairfold.heat:DEGREES"\n',
     "fairfold/menu/salad.py": "import fairfold.cold\n",
     "lazily.py": "from fairfold.pantry import rice\nfrom fairfold import errands\n",
-    "fairfold/pantry/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
-    "    from fairfold.pantry.shelf import rice\n",
+    "fairfold/pantry/__init__.py": "",
+    "fairfold/pantry/__init__.pyi": "from .shelf import rice as rice\n",
     "fairfold/pantry/shelf.py": "rice = 1\n",
     "fairfold/errands.py": "",
     "attributes.py": "from fairfold import pantry, cooking as kitchen\npantry.rice\nkitchen.pan.fry()\n",

@@ -132,13 +132,12 @@ def _threads() -> Iterator[tuple[str, str]]:
 
 
 def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str, str]]:
-    from fairfold.core.compiled_cache import FOLDER
     from fairfold.datasets.fetch import default_cache
     from fairfold.datasets.preparation import environment_mirrors
 
     settings = _data_settings(configuration, wrong)
     cache = Path(settings.get("cache") or default_cache()).expanduser()
-    for name, folder in (("downloaded data", cache), ("compiled code", FOLDER.parent)):
+    for name, folder in (("downloaded data", cache), ("compiled code", Path(os.environ["NUMBA_CACHE_DIR"]))):
         yield name, f"{folder} ({_size(folder)})"
         try:
             check_writable(folder)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from fairfold.core.compiled import njit
 
-
-@njit()
+@njit(cache=True, nogil=True)
 def raise_parents(P: np.ndarray, edges: np.ndarray) -> None:
     """Raise parents to their children, in place.
 
@@ -23,7 +22,7 @@ def raise_parents(P: np.ndarray, edges: np.ndarray) -> None:
                 P[row, edges[edge, 1]] = below
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def pool_violators(P: np.ndarray, order: np.ndarray, children: np.ndarray, starts: np.ndarray) -> None:
     """Pool labels that are likelier than their parents with them, in place; a pool has its mean.
 
@@ -68,7 +67,7 @@ def pool_violators(P: np.ndarray, order: np.ndarray, children: np.ndarray, start
             P[row, label] = mean[pool_of[label]]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def choose_free(
     rows: np.ndarray,
     label_starts: np.ndarray,

@@ -110,9 +110,6 @@ def _load_packages() -> None:
     """Load what most pieces need, which copies of this process have then."""
     for package in PACKAGES:
         import_module(package)
-    from fairfold.core.compiled import load_registries
-
-    load_registries()
 
 
 def _end(status: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections.abc import Iterator
@@ -120,8 +121,12 @@ def _home(module: str, name: str) -> tuple[Path, ...]:
 
 @cache
 def _exports(package: Path) -> dict[str, tuple[Path, ...]]:
-    """Name -> file that a package takes it from, those that it loads on first use included, which type checkers see."""
-    homes = ((exported, _home(module, name)) for exported, module, name in _source(package).exports)
+    """Return the file of each name that a package imports, or loads on first use as its stub lists."""
+    homes = [(exported, _home(module, name)) for exported, module, name in _source(package).exports]
+    if (stub := package.with_suffix(".pyi")).exists():
+        parent = ".".join(package.parent.relative_to(LIBRARY.parent).parts)
+        imports = (node for node in ast.parse(stub.read_text("utf-8")).body if isinstance(node, ast.ImportFrom))
+        homes += [(each.name, _home(f"{parent}.{node.module}", each.name)) for node in imports for each in node.names]
     return {exported: files for exported, files in homes if files}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import canonical, csr_of_rows, with_short_indices
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.core.usage import give_back_memory
 
 
@@ -62,7 +62,7 @@ def parts_of(matrices: Sequence[sparse.csr_array]) -> tuple[tuple[np.ndarray, np
     )
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def sum_of_rows(parts, weights, most):  # noqa: ANN001, ANN201
     """Rows of a weighted sum.
 
@@ -108,7 +108,7 @@ def sum_of_rows(parts, weights, most):  # noqa: ANN001, ANN201
     return counts, found[:n_found], sums[:n_found]
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def cells_of_any(parts):  # noqa: ANN001, ANN201
     """Cells that any of several matrices stores.
 
@@ -145,7 +145,7 @@ def cells_of_any(parts):  # noqa: ANN001, ANN201
     return counts, values
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def lowest_column(parts, place, row):  # noqa: ANN001, ANN201
     """The first column of a row, from a place on in each matrix, that any of them stores; -1 where none is left."""
     lowest = -1
@@ -158,7 +158,7 @@ def lowest_column(parts, place, row):  # noqa: ANN001, ANN201
     return lowest
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def values_at(starts, columns, of_starts, of_columns, of_values):  # noqa: ANN001, ANN201
     """What one matrix has in the cells that another one stores.
 
@@ -182,7 +182,7 @@ def values_at(starts, columns, of_starts, of_columns, of_values):  # noqa: ANN00
     return found
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
     """Add the product of a CSR matrix's transpose and dense rows, in place.
 
@@ -199,7 +199,7 @@ def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
                 found[column, at] += value * rows[row, at]
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def keep_highest(columns, values, most):  # noqa: ANN001, ANN201
     """Move the highest values of a row, in order of their columns, to the front; returns their number."""
     n = len(values)

@@ -10,8 +10,7 @@ not exact enough is left to LAPACK.
 from __future__ import annotations
 
 import numpy as np
-
-from fairfold.core.compiled import inner_njit, njit
+from numba import njit
 
 _MOST = 12  # eigenvalues that are looked for; of more, LAPACK finds all in no more time
 _STEPS = 14  # of Lanczos' method
@@ -23,7 +22,7 @@ _ROUNDS = 3
 _TINY = 1e-30  # takes the place of a pivot of 0
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def leading_eigenvectors(A: np.ndarray, share: float) -> np.ndarray:
     """Eigenvectors of the fewest largest eigenvalues that add up to more than a share of them all.
 
@@ -50,7 +49,7 @@ def leading_eigenvectors(A: np.ndarray, share: float) -> np.ndarray:
     return all_vectors[:, ::-1][:, : min(n_kept(values[::-1], least), p)]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def n_kept(values: np.ndarray, least: float) -> int:
     """How many of the first values add up to more than ``least``; one too many if all do not."""
     kept = 0.0
@@ -61,7 +60,7 @@ def n_kept(values: np.ndarray, least: float) -> int:
     return len(values) + 1
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _from_krylov(A: np.ndarray, least: float) -> np.ndarray:
     """The eigenvectors, by Lanczos' method; none where its few steps do not find them."""
     p = len(A)
@@ -86,7 +85,7 @@ def _from_krylov(A: np.ndarray, least: float) -> np.ndarray:
     return basis.T @ np.ascontiguousarray(vectors[:, :k])
 
 
-@inner_njit(fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _from_reflections(A: np.ndarray, least: float) -> np.ndarray:
     """The eigenvectors, by Householder reflections; none where they are too many or not exact."""
     diagonal, off_diagonal, reflections = _tridiagonal(A)
@@ -105,7 +104,7 @@ def _from_reflections(A: np.ndarray, least: float) -> np.ndarray:
     return vectors[:, :k]
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _tridiagonal(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Diagonal, what stands beside it, and reflections u with A = H0 H1 ... T ... H1 H0, H = 1 - u uᵀ."""
     p, A = len(A), A.copy()
@@ -136,7 +135,7 @@ def _tridiagonal(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return diagonal, off_diagonal, reflections
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _leading(diagonal: np.ndarray, off_diagonal: np.ndarray, least: float) -> tuple[np.ndarray, int, float]:
     """Eigenvectors of a tridiagonal matrix, how many are needed, and the largest eigenvalue.
 
@@ -157,7 +156,7 @@ def _leading(diagonal: np.ndarray, off_diagonal: np.ndarray, least: float) -> tu
     return vectors, k, values[0] * scale
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _enclose(diagonal: np.ndarray, off_diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of the ``_MOST`` largest eigenvalues of a tridiagonal matrix with eigenvalues from 0 to 1."""
     n_points = _INSIDE * _MOST
@@ -177,7 +176,7 @@ def _enclose(diagonal: np.ndarray, off_diagonal: np.ndarray) -> tuple[np.ndarray
     return low, high
 
 
-@inner_njit(fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _count_above(diagonal: np.ndarray, squares: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Number of eigenvalues at or above each point: how often leading minors of T - point keep their sign."""
     before, now, n_above = np.ones(_INSIDE * _MOST), np.empty(_INSIDE * _MOST), np.empty(_INSIDE * _MOST)
@@ -200,7 +199,7 @@ def _count_above(diagonal: np.ndarray, squares: np.ndarray, points: np.ndarray) 
     return n_above
 
 
-@inner_njit(fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _refine(
     diagonal: np.ndarray, off_diagonal: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -16,8 +16,8 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.cross_testing.eigenvectors import leading_eigenvectors
 from fairfold.cross_testing.plans import TEST, TRAIN
 
@@ -26,7 +26,7 @@ _SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
 _EXPONENTIAL = tuple(1 / factorial(n) for n in range(11, -1, -1))
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _step(
     g: np.ndarray,
     row_i: np.ndarray,
@@ -49,7 +49,7 @@ def _step(
         down[t] = -value if beta[t] > low[t] else -np.inf
 
 
-@inner_njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
+@njit(cache=True, nogil=True, error_model="numpy")  # a check for division by zero would hinder vectorisation
 def _fill_gains(
     down: np.ndarray, most: float, diagonal: np.ndarray, row: np.ndarray, own: float, out: np.ndarray
 ) -> None:
@@ -65,7 +65,7 @@ def _fill_gains(
         out[t] = difference * difference / curvature
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _largest(values: np.ndarray) -> float:
     """Largest value; four at a time, because each comparison waits for the one before."""
     a = b = c = d = -np.inf
@@ -81,7 +81,7 @@ def _largest(values: np.ndarray) -> float:
     return a if a > c else c
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _last(values: np.ndarray, value: float) -> int:
     """Last place of a value that is there, as LIBSVM takes it of equal ones; four at a time."""
     t = len(values) - 1
@@ -94,7 +94,7 @@ def _last(values: np.ndarray, value: float) -> int:
     return t
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def optimise(K: np.ndarray, train: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
     """Sequential minimal optimisation from a feasible start, in place.
 
@@ -134,7 +134,7 @@ def optimise(K: np.ndarray, train: np.ndarray, y: np.ndarray, C: float, beta: np
         _step(g, row_i, row_j, step, beta, low, high, up, down)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _row(K: np.ndarray, train: np.ndarray, i: int, rows: np.ndarray, is_known: np.ndarray) -> np.ndarray:
     """Row of the training samples' kernel matrix, gathered once."""
     row = rows[i]
@@ -148,7 +148,7 @@ def _row(K: np.ndarray, train: np.ndarray, i: int, rows: np.ndarray, is_known: n
     return row
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
     """Constant of the decision function: the mean over free multipliers, else the middle of what is optimal."""
     total, n_free, most, least = 0.0, 0, -np.inf, np.inf
@@ -164,7 +164,7 @@ def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
     return total / n_free if n_free else (most + least) / 2
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _fit(
     K: np.ndarray, y: np.ndarray, sums: np.ndarray, train: np.ndarray, test: np.ndarray, C: float, values: np.ndarray
 ) -> None:
@@ -202,7 +202,7 @@ def _fit(
                 values[k] += beta[a] * row[test[k]]
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     """``K[train].T @ y[train]``, by rows of ``K``, because sums along a row cannot be vectorised in a fixed order."""
     sums = np.zeros(len(y))
@@ -213,7 +213,7 @@ def _kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     return sums
 
 
-@inner_njit(fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _upper_kernel_sums(K: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The same for the first ``len(K)`` samples, from what is at and above the diagonal of ``K``."""
     sums = np.zeros(len(y))
@@ -228,7 +228,7 @@ def _upper_kernel_sums(K: np.ndarray, y: np.ndarray) -> np.ndarray:
     return sums
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _grouped(is_member: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Members, those of the first class before the others, as LIBSVM orders them: ties in its search go by order."""
     return np.concatenate((np.flatnonzero(is_member & (y > 0)), np.flatnonzero(is_member & (y < 0))))
@@ -259,7 +259,7 @@ class Problem(NamedTuple):
     group: np.ndarray
 
 
-@inner_njit(fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def exponentiate(x: np.ndarray) -> None:
     """Replace each x ≤ 0 by exp(x), to two units in the last place, and by 0 below -708; a loop that vectorises.
 
@@ -278,7 +278,7 @@ def exponentiate(x: np.ndarray) -> None:
         x[i] = np.int64(bits).view(np.float64) if x[i] >= -708 else 0.0
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def component_scores(
     X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float
 ) -> np.ndarray:
@@ -322,7 +322,7 @@ def component_scores(
     return scores
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _pca_kernel(
     X: np.ndarray | None, G: np.ndarray | None, train: np.ndarray, test: np.ndarray, kept_variance: float, gamma: float
 ) -> np.ndarray:
@@ -347,7 +347,7 @@ def _pca_kernel(
     return K
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _decide(
     problem: Problem,
     candidate: int,
@@ -370,7 +370,7 @@ def _decide(
     _fit(K, y, sums, train, test, problem.C[candidate], values)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _choose(
     problem: Problem, fold_of: np.ndarray, n_folds: int, K: np.ndarray, X: np.ndarray | None, G: np.ndarray | None
 ) -> int:
@@ -403,7 +403,7 @@ def _choose(
     return np.argmax(correct)
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def run_plan(
     problem: Problem, inner_fold: np.ndarray, choice_of: np.ndarray, role: np.ndarray, orders: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -448,7 +448,7 @@ def decision_values(
     return result
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     """Rows and columns of a matrix in another order."""
     if K is None:
@@ -461,6 +461,6 @@ def _reordered(K: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     return out
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _taken(X: np.ndarray | None, order: np.ndarray) -> np.ndarray | None:
     return X if X is None else X[order]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
+from numba import njit
 from scipy.sparse import csc_array, csr_array, eye_array
 
-from fairfold.core.compiled import njit
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.errors import ConfigError, unknown_name
 
@@ -695,7 +695,7 @@ def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(first, np.searchsorted(sizes, sizes[first], side="right"))
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _draw_rows(
     order: np.ndarray,
     parents: np.ndarray,

@@ -40,11 +40,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.core.seeds import seed_sequence
 from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, unknown_name
@@ -263,7 +263,7 @@ def _sides(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return offsets.astype(np.int64), np.concatenate(sides).astype(np.int64)
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _kl_kernel(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -317,7 +317,7 @@ def _kl_kernel(
     return P, values, done
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _page_kernel(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -350,7 +350,7 @@ def _page_kernel(
     return P, done
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def _take_page_step(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -380,7 +380,7 @@ def _take_page_step(
     return change
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def _give(offsets: np.ndarray, classes: np.ndarray, j: int, weight: float, answer: float, sums: np.ndarray) -> None:
     """Add a learner's answer to the classes of its positive side, and what is left of 1 to those of the other."""
     if not np.isnan(answer):
@@ -390,7 +390,7 @@ def _give(offsets: np.ndarray, classes: np.ndarray, j: int, weight: float, answe
             sums[classes[m]] += weight * (1 - answer)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     """By how much Newton's step would lower the divergence, were that quadratic."""
     promise = 0.0
@@ -399,21 +399,21 @@ def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
     return promise
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _take_newton_step(p: np.ndarray, step: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
     for k in range(len(p)):
         new[k] = p[k] * np.exp(min(max(-step[k], -_LONGEST_STEP), _LONGEST_STEP))
     _clean(new, inside)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _take_multiplicative_step(p: np.ndarray, A: np.ndarray, B: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
     for k in range(len(p)):
         new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
     _clean(new, inside)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> bool:
     """Mark the classes that a learner with an answer was trained on, and say whether there is any."""
     known[:] = False
@@ -426,7 +426,7 @@ def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: 
     return found
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _clean(p: np.ndarray, inside: np.ndarray) -> None:
     """Scale to sum 1, and keep the reciprocals of what is inside finite."""
     total = 0.0
@@ -436,7 +436,7 @@ def _clean(p: np.ndarray, inside: np.ndarray) -> None:
         p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> float:
     total = 0.0
     for m in range(start, stop):
@@ -444,7 +444,7 @@ def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> floa
     return total
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
     """The divergence less the part that does not depend on p."""
     logs = np.empty(len(p))
@@ -462,7 +462,7 @@ def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: n
     return value
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _derivatives(
     offsets: np.ndarray,
     classes: np.ndarray,
@@ -524,7 +524,7 @@ def _derivatives(
         H[k, k] += damping * abs(gradient[k]) if damping else gradient[k]
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray, x: np.ndarray) -> bool:
     """Solve Q x = b for the variables inside, x = 0 outside, and say whether Q is positive semidefinite there.
 
@@ -562,7 +562,7 @@ def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray,
     return True
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _nonnegative_quadratic(Q: np.ndarray, b: np.ndarray, allowed: np.ndarray, x: np.ndarray) -> None:
     """Minimise x'Qx / 2 - b'x over x >= 0, x = 0 where not allowed: block principal pivoting.
 
@@ -593,7 +593,7 @@ def _nonnegative_quadratic(Q: np.ndarray, b: np.ndarray, allowed: np.ndarray, x:
                 inside[k] = not inside[k]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _simplex_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Least squares solutions on the simplex, up to a factor per sample; zeros without any answer."""
     n_classes, n_learners = M.shape
@@ -617,7 +617,7 @@ def _simplex_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
     return X
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _least_squares_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Non-negative least squares solutions of P+_j = r_j over the learners with an answer."""
     n_classes, n_learners = M.shape

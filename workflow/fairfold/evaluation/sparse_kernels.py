@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fairfold.core.compiled import njit
+from numba import njit
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def average_precision(positives, negatives, counts, of_negatives, n_zeros):  # noqa: ANN001, ANN201
     """Mean of the precisions at each threshold, weighted by the gain in recall.
 

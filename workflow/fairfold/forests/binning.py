@@ -19,10 +19,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.errors import ModelError
 from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
@@ -322,7 +322,7 @@ def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
     ranked.add_dense(values, ranks)
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def distinct_values(column):  # noqa: ANN001, ANN201
     """Distinct values in order, and the rank of each value: ``numpy.unique`` of (n,) float32, by digits of their bits.
 
@@ -394,7 +394,7 @@ def _group(exact: CodeTable, max_bins: int) -> CodeTable:
     return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows))
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _group_values(exact, max_bins, codes, common, of_rows):  # noqa: ANN001, ANN202
     """Fill codes of features, common ones and those of entries with bins of neighbouring values.
 
@@ -435,6 +435,6 @@ def _group_values(exact, max_bins, codes, common, of_rows):  # noqa: ANN001, ANN
     return starts, lowest[:n_bins].copy(), highest[:n_bins].copy()
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _entries_of(listed, of_entries, place):  # noqa: ANN001, ANN202
     return of_entries[listed.starts[place] : listed.starts[place + 1]]

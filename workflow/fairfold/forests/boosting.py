@@ -20,13 +20,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.compiled import njit
 from fairfold.core.gaps import GapFiller
 from fairfold.core.groups import group_codes, random_parts
 from fairfold.core.precision import DistinctValues
@@ -243,7 +243,7 @@ def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return logit((weights @ (Y == 1) + 0.5) / (np.where(n_measured > 0, n_measured, len(Y)) + 1))
 
 
-@njit(boundscheck=False, error_model="numpy")
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def newton_steps(residuals, proba, seen, weights, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
     """Newton steps of each leaf into ``steps``, (n_nodes, n_labels) zeros.
 

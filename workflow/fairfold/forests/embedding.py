@@ -26,12 +26,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
+from numba import njit
 from scipy.linalg import eigh_tridiagonal, lapack
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from fairfold.core.compiled import njit
 from fairfold.core.ties import ROUNDING, first_best
 from fairfold.errors import ModelError, unknown_name
 
@@ -320,7 +320,7 @@ def _one_blas_thread() -> Iterator[None]:
         yield
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _number_leaves(left: np.ndarray, right: np.ndarray, shared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First leaf and number of leaves under each node; turns ``shared`` from a node's own into the sum of its path."""
     n_leaves = np.ones(len(left), dtype=np.int64)
@@ -337,7 +337,7 @@ def _number_leaves(left: np.ndarray, right: np.ndarray, shared: np.ndarray) -> t
     return first_leaf, n_leaves
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _fill_tables(
     starts: np.ndarray, first_leaf: np.ndarray, n_leaves: np.ndarray, shared: np.ndarray, tables: np.ndarray
 ) -> None:
@@ -348,7 +348,7 @@ def _fill_tables(
             tables[tree, begin:end, begin:end] = shared[node]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _add_products(
     tables: np.ndarray, rows: np.ndarray, columns: np.ndarray, products: np.ndarray, symmetric: bool
 ) -> None:

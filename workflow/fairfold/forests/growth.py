@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
+from numba import njit
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.forests.lanes import FLAGS, LANES, add_row, add_row_where, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
 from fairfold.forests.tallies import (
@@ -141,7 +140,7 @@ class _Candidates(NamedTuple):
     count: int
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def _next_random(state):  # noqa: ANN001, ANN202
     """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -151,28 +150,19 @@ def _next_random(state):  # noqa: ANN001, ANN202
     return bits ^ (bits >> np.uint64(31))
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def random_below(state, limit):  # noqa: ANN001, ANN201
     """Whole number from 0 to ``limit - 1``, for limits below 2**32."""
     return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def random_share(state):  # noqa: ANN001, ANN201
     """Number in [0, 1)."""
     return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
 
 
-def _other_kind(types_of_arguments):  # noqa: ANN001, ANN202
-    """Extra trees for a random forest of few codes, and the other way round: cascades grow both."""
-    table, numbers, labels, small, *others = types_of_arguments
-    if small is types.none or table.types[0].dtype.bitwidth > 8:
-        return []
-    numbers = types.Array(types.int32, 2, "C") if numbers is types.none else types.none
-    return [(table, numbers, labels, small, *others)]
-
-
-@njit(boundscheck=False, error_model="numpy", siblings=_other_kind)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
@@ -221,14 +211,14 @@ def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # no
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _push(stack, depth, described):  # noqa: ANN001, ANN202
     # one by one: Numba's assignment of all compiles its message about shapes that differ, for two seconds
     for place in range(STACKED):
         stack[depth, place] = described[place]
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
     """Split the node on the stack and all below it; returns the number of nodes.
 
@@ -287,7 +277,7 @@ def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tall
     return n_nodes
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN001, ANN201
     """(n_nodes, n_labels) float32 mean labels of the draws in each node of which the label is measured.
 
@@ -323,7 +313,7 @@ def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN0
     return values
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     """How often each sample is drawn: groups are, until there are ``n_draws`` samples or a few more."""
     weights = np.zeros(n)
@@ -341,7 +331,7 @@ def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     return weights
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
     return _Tree(
         np.full(most_nodes, -1, dtype=np.int32),
@@ -353,7 +343,7 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
     )
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _empty_workspace(table, n, n_splits):  # noqa: ANN001, ANN202
     n_masks = min(n_splits, len(table.codes)) + SPLITS_AT_ONCE - 1
     found = _Found(
@@ -380,7 +370,7 @@ def _empty_workspace(table, n, n_splits):  # noqa: ANN001, ANN202
     )
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _drawn_first(weights):  # noqa: ANN001, ANN202
     """Samples with a weight, then those without, each in order; and the number of the former."""
     n = len(weights)
@@ -391,7 +381,7 @@ def _drawn_first(weights):  # noqa: ANN001, ANN202
     return rows, _put_behind(others, n_others, rows, n_drawn)
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     """Labels of the samples times their weights, one sample behind the other; others are left undefined."""
     drawn = np.empty_like(labels)
@@ -401,7 +391,7 @@ def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
     return drawn.reshape(-1)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
     width = len(totals)
@@ -416,7 +406,7 @@ def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     return whole
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     """Whether all samples have the same labels."""
     first = rows[0]
@@ -427,7 +417,7 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
     """The same, where labels are 0 or 1."""
     for label in range(n_labels):  # noqa: SIM110
@@ -436,7 +426,7 @@ def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
     return True
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
     place, cut, side = table.sparse.place[split.feature], split.cut, work.side
@@ -448,7 +438,7 @@ def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN20
     return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN202
     """The same for codes of samples that are ``step`` apart, from ``first`` on."""
     n_left = n_right = np.uintp(0)
@@ -458,7 +448,7 @@ def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN2
     return _put_behind(side, n_right, rows, n_left)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _partition_masked(masks, mask, rows, side):  # noqa: ANN001, ANN202
     """The same for samples whose split has this mask."""
     n_left = n_right = np.uintp(0)
@@ -468,7 +458,7 @@ def _partition_masked(masks, mask, rows, side):  # noqa: ANN001, ANN202
     return _put_behind(side, n_right, rows, n_left)
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _put_on_side(is_left, row, rows, n_left, side, n_right):  # noqa: ANN001, ANN202
     """Put a sample behind those on its side; returns how many there are, unsigned.
 
@@ -478,7 +468,7 @@ def _put_on_side(is_left, row, rows, n_left, side, n_right):  # noqa: ANN001, AN
     return n_left + np.uintp(is_left), n_right + np.uintp(not is_left)
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _put_behind(side, n_right, rows, n_left):  # noqa: ANN001, ANN202
     """Put the samples on the right behind those on the left; returns the number of the latter."""
     for position in range(n_right):
@@ -486,7 +476,7 @@ def _put_behind(side, n_right, rows, n_left):  # noqa: ANN001, ANN202
     return np.int64(n_left)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
@@ -494,7 +484,7 @@ def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
     return _extremes(gathered, len(rows))
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _extremes(gathered, n):  # noqa: ANN001, ANN202
     """The lowest and the highest of ``n`` codes."""
     lowest = highest = gathered[0]
@@ -503,7 +493,7 @@ def _extremes(gathered, n):  # noqa: ANN001, ANN202
     return lowest, highest
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
 
@@ -513,7 +503,7 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
     return -1 if draw < n_known else first + draw - n_known
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
@@ -579,7 +569,7 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
     return _Split(best_feature, cut, at, first, -1)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     """Last code on the left, and a threshold midway between two neighbouring codes of a node.
 
@@ -596,7 +586,7 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     return cut, at
 
 
-@inner_njit(boundscheck=False, forceinline=True, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     """Codes of a node's samples in a feature into ``work.codes``; returns the lowest, the highest, and a number.
 
@@ -623,7 +613,7 @@ def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
     return lowest, highest, 0
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
     """Codes of a node's samples from those of the others, which are in front of ``gathered``."""
     left = n_others - 1
@@ -635,7 +625,7 @@ def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
             gathered[position] = common
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     """Number of samples with the lowest code, if they are more than half, as the zeros of a sparse feature; else 0.
 
@@ -652,7 +642,7 @@ def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     return n_lowest
 
 
-@inner_njit(boundscheck=False, forceinline=True, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``; of the keys in front the last is set, to the lowest code."""
     if first > 0:
@@ -665,7 +655,7 @@ def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # n
         _compare_keys(gathered, rows, first, n, keys)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
     for position in range(n):
@@ -676,7 +666,7 @@ def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         keys[to] = key
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
     """The same for a short range of codes."""
     for code in range(n_codes):
@@ -694,7 +684,7 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
         counts[code] += np.uint32(1)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
     """The same for many samples and a wide range (Shell's method, gaps of Knuth 1973)."""
     for position in range(n):
@@ -712,7 +702,7 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         gap //= 3
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """Imbalance and weight of the samples on the left of each candidate.
 
@@ -736,7 +726,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
             parts[candidate] = part
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
 
@@ -751,7 +741,7 @@ def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001
         _score_from_end(node, keys, candidates, candidates.n - 1, end - 1, -1, block, parts, scores)
 
 
-@inner_njit(boundscheck=False, forceinline=True, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _score_from_end(node, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
     """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
 
@@ -772,7 +762,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
             parts[candidate] = part
 
 
-@inner_njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN001, ANN202
     """Divide imbalances by weights; returns the best between two codes, -1 where none is worth over ``least``."""
     for candidate in range(candidates.count):
@@ -786,7 +776,7 @@ def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN
     return best
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _longest_run(keys, n):  # noqa: ANN001, ANN202
     """Where the most common code begins and ends among the sorted keys."""
     start = best_start = best_end = 0
@@ -798,7 +788,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
     return best_start, best_end
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
     rows, gathered, side, found = node.rows, work.codes, work.side, work.found
@@ -878,7 +868,7 @@ def _random_split(table, codes, numbers, node, tally, features, n_constant, rule
     return _Split(feature, _last_up_to(values, start, end, at) - start, at, first, -1)
 
 
-@inner_njit(counted=False)
+@njit(cache=True, nogil=True)
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     """Number in [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
@@ -886,7 +876,7 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     return at if at < highest else np.float64(lowest)
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
     n = high - low
@@ -897,7 +887,7 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
     return low
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
     """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
     cut = lowest
@@ -907,7 +897,7 @@ def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN
     return cut
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     n_left = 0
     for position in range(n):
@@ -915,7 +905,7 @@ def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     return n_left
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     """The samples on one side of the split; returns their number."""
     n_side = 0
@@ -925,7 +915,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     return n_side
 
 
-@inner_njit(boundscheck=False, error_model="numpy", forceinline=True, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
     _, weights, drawn, totals, whole, _ = node
@@ -943,7 +933,7 @@ def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
     return score / (part * (whole - part))
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
     """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
     for tree in range(len(roots)):
@@ -951,7 +941,7 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
             leaves[row, tree] = _walk(X, row, np.uint32(roots[tree]), feature, threshold, left, right)
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def find_leaves_sparse(entries, n_features, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
     """The same for sparse rows, ``entries``: (n_entries,) float32 and their columns, and (n + 1,) where rows begin.
 
@@ -968,7 +958,7 @@ def find_leaves_sparse(entries, n_features, roots, feature, threshold, left, rig
             spread[0, columns[entry]] = 0
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN202
     while feature[node] >= 0:
         goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
@@ -976,7 +966,7 @@ def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN20
     return node
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def add_leaf_values(leaves, counted, values, n_labels, total, of_counted):  # noqa: ANN001, ANN201
     """Add up the values of each row's leaves, tree after tree: of all of them, and of those that are ``counted``.
 

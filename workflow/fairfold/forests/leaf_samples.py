@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.core.sparse_rows import keep_highest
 
 
@@ -28,7 +28,7 @@ class LeafSamples(NamedTuple):
     times: np.ndarray
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def samples_of_leaves(leaf_of, weights, n_nodes):  # noqa: ANN001, ANN201
     """What a tree's leaves keep, as of :class:`LeafSamples`.
 
@@ -52,7 +52,7 @@ def samples_of_leaves(leaf_of, weights, n_nodes):  # noqa: ANN001, ANN201
     return starts, samples, times
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_labels, scale, limits):  # noqa: ANN001, ANN201
     """Mean labels of each row's leaves, added up over trees; only the highest sums are returned.
 
@@ -114,7 +114,7 @@ def sum_labels(leaves, counted, kept, node_weight, label_starts, labels, n_label
     return counts, found[:n_found].copy(), sums[:n_found].copy()
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _longer(array, needed):  # noqa: ANN001, ANN202
     """The array with room for as many as are needed, and twice as many as it had at least."""
     longer = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)

@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
+from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 from scipy import sparse
-
-from fairfold.core.compiled import inner_njit
 
 WORD_BITS = 64
 SPARSE_UP_TO = 0.25  # share of samples with another code than most
@@ -122,7 +121,7 @@ class NodeBits(NamedTuple):
     union: np.ndarray
 
 
-@inner_njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _set_bits(sparse):  # noqa: ANN001, ANN202
     """Set the bits of all entries, and count those before each word."""
     for place in range(len(sparse.common)):
@@ -140,14 +139,14 @@ def _set_bits(sparse):  # noqa: ANN001, ANN202
             n_before += np.int64(count_bits(sparse.bits[at, word]))
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def empty_bits(sparse):  # noqa: ANN001, ANN201
     """Room for the NodeBits of a node."""
     mask = np.empty(sparse.bits.shape[1], dtype=np.uint64)
     return NodeBits(mask, np.empty(sparse.signatures.shape[1], dtype=np.uint64))
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def mark_node(signatures, rows, bits):  # noqa: ANN001, ANN201
     """Set the bits of a node's samples: the mask of large ones, the union of small ones."""
     mask, union = bits
@@ -164,7 +163,7 @@ def mark_node(signatures, rows, bits):  # noqa: ANN001, ANN201
                 union[word] |= signatures[row, word]
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def list_others(sparse, place, n_codes, rows, bits, found, codes):  # noqa: ANN001, ANN201
     """A node's samples with another code of a sparse feature than most have, in order, into ``found``; their number.
 
@@ -202,13 +201,13 @@ def list_others(sparse, place, n_codes, rows, bits, found, codes):  # noqa: ANN0
     return _search_listed(listed, listed_codes, n_found, found, codes)
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def has_own_bits(sparse):  # noqa: ANN001, ANN201
     """Whether no features share a bit of the signatures."""
     return len(sparse.signed_at) <= 64 * sparse.signatures.shape[1]
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _list_signed(signatures, signed_at, rows, found):  # noqa: ANN001, ANN202
     """The samples in whose signature the bit is set."""
     word, bit, n_found = np.uintp(signed_at >> 6), np.uint64(signed_at & np.uint32(63)), 0
@@ -218,7 +217,7 @@ def _list_signed(signatures, signed_at, rows, found):  # noqa: ANN001, ANN202
     return n_found
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _list_common(bits, mask, found):  # noqa: ANN001, ANN202
     n_found = 0
     for word in range(len(mask)):
@@ -231,7 +230,7 @@ def _list_common(bits, mask, found):  # noqa: ANN001, ANN202
     return n_found
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _list_of_many(listed, listed_codes, mask, found, codes):  # noqa: ANN001, ANN202
     """The listed samples that are in a node of so many that a processor would guess wrong."""
     n_found = 0
@@ -242,7 +241,7 @@ def _list_of_many(listed, listed_codes, mask, found, codes):  # noqa: ANN001, AN
     return n_found
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _list_of_few(listed, listed_codes, mask, found, codes):  # noqa: ANN001, ANN202
     """The same for a node in which few of them are."""
     n_found = 0
@@ -254,7 +253,7 @@ def _list_of_few(listed, listed_codes, mask, found, codes):  # noqa: ANN001, ANN
     return n_found
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _keep_listed(bits, n, found):  # noqa: ANN001, ANN202
     """Of ``n`` samples in ``found``, those whose bit is set stay; returns their number."""
     n_found = 0
@@ -265,14 +264,14 @@ def _keep_listed(bits, n, found):  # noqa: ANN001, ANN202
     return n_found
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _look_up_ranks(bits, before, listed_codes, found, n, codes):  # noqa: ANN001, ANN202
     """Codes of ``n`` samples that are listed."""
     for position in range(n):
         codes[position] = listed_codes[_rank(bits, before, found[position])]
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _search_listed(listed, listed_codes, n, found, codes):  # noqa: ANN001, ANN202
     """Of ``n`` samples in ``found``, those that are listed stay; their codes are looked up. Returns their number."""
     n_found = at = 0
@@ -285,7 +284,7 @@ def _search_listed(listed, listed_codes, n, found, codes):  # noqa: ANN001, ANN2
     return n_found
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def partition_sparse(sparse, place, n_codes, cut, rows, mask, side):  # noqa: ANN001, ANN201
     """Move samples with codes of a sparse feature up to ``cut`` to the front, in order; returns their number.
 
@@ -308,7 +307,7 @@ def partition_sparse(sparse, place, n_codes, cut, rows, mask, side):  # noqa: AN
     )
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _mark_moved(listed, listed_codes, cut, common_goes_left, mask):  # noqa: ANN001, ANN202
     """Set the bits of listed samples that go to another side than most."""
     mask[:] = 0
@@ -317,7 +316,7 @@ def _mark_moved(listed, listed_codes, cut, common_goes_left, mask):  # noqa: ANN
         mask[listed[entry] >> np.uint32(6)] |= is_moved << np.uint64(listed[entry] & np.uint32(63))
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _partition_by_bits(is_moved, common_goes_left, rows, side):  # noqa: ANN001, ANN202
     n_left = n_right = 0
     for position in range(len(rows)):
@@ -330,7 +329,7 @@ def _partition_by_bits(is_moved, common_goes_left, rows, side):  # noqa: ANN001,
     return n_left
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _partition_by_ranks(bits, before, listed_codes, cut, common_goes_left, rows, side):  # noqa: ANN001, ANN202
     n_left = n_right = 0
     for position in range(len(rows)):
@@ -344,7 +343,7 @@ def _partition_by_ranks(bits, before, listed_codes, cut, common_goes_left, rows,
     return n_left
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _partition_by_signatures(signatures, signed_at, listed, listed_codes, cut, common_goes_left, rows, side):  # noqa: ANN001, ANN202
     n_left = n_right = at = 0
     word, bit = np.uintp(signed_at >> 6), np.uint64(signed_at & np.uint32(63))
@@ -361,25 +360,25 @@ def _partition_by_signatures(signatures, signed_at, listed, listed_codes, cut, c
     return n_left
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _copy_behind(rows, n_left, side, n_right):  # noqa: ANN001, ANN202
     for position in range(n_right):
         rows[n_left + position] = side[position]
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _bit(bits, row):  # noqa: ANN001, ANN202
     return (bits[row >> np.uint32(6)] >> np.uint64(row & np.uint32(63))) & np.uint64(1)
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _rank(bits, before, row):  # noqa: ANN001, ANN202
     """How many samples are listed before this one."""
     word, bit = row >> np.uint32(6), np.uint64(1) << np.uint64(row & np.uint32(63))
     return np.uintp(before[word]) + np.uintp(count_bits(bits[word] & (bit - np.uint64(1))))
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _first_from(rows, at, row):  # noqa: ANN001, ANN202
     """Place of the first sample from ``at`` on that is not before this one, by steps of twice the length each."""
     end, step = len(rows), 1

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from fairfold.core.compiled import inner_njit
 from fairfold.forests.lanes import (
     FLAGS,
     LANES,
@@ -89,7 +89,7 @@ class Tally(NamedTuple):
     ends: np.ndarray
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def new_tally(small, weights, rows):  # noqa: ANN001, ANN201
     """Tally of these samples."""
     width = small.rows.shape[1]
@@ -113,7 +113,7 @@ def new_tally(small, weights, rows):  # noqa: ANN001, ANN201
     )
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def fits(whole, n_labels, most):  # noqa: ANN001, ANN201
     """Whether sums over a node of this weight, and what its splits are worth, are exact."""
     largest = whole * most
@@ -124,7 +124,7 @@ def fits(whole, n_labels, most):  # noqa: ANN001, ANN201
     )
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def add_up_tally(tally, rows, totals):  # noqa: ANN001, ANN201
     """Sums over a node into ``tally.totals``, those of labels also into ``totals``; returns that of the weights."""
     drawn, sums = tally.drawn, tally.totals
@@ -139,7 +139,7 @@ def add_up_tally(tally, rows, totals):  # noqa: ANN001, ANN201
     return np.float64(sums[width - 2])
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def squared_totals(totals):  # noqa: ANN001, ANN201
     """Sum of squares of a node's sums."""
     square = 0.0
@@ -148,7 +148,7 @@ def squared_totals(totals):  # noqa: ANN001, ANN201
     return square
 
 
-@inner_njit(counted=False, forceinline=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _worth(pair, ends, whole, square):  # noqa: ANN001, ANN202
     """Score of a split, from ``products`` and ``last_pair`` of one side."""
     part = np.float64(np.int32(ends & WEIGHT))
@@ -157,7 +157,7 @@ def _worth(pair, ends, whole, square):  # noqa: ANN001, ANN202
     return imbalance / (part * (whole - part))
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def best_of_codes(tally, gathered, rows, lowest, sought, scores, least):  # noqa: ANN001, ANN201
     """Score of the best split between two codes of a feature, and these codes less the lowest; -1 for none over least.
 
@@ -201,7 +201,7 @@ def best_of_codes(tally, gathered, rows, lowest, sought, scores, least):  # noqa
     return least, seen[best] // LANES, seen[best + 1] // LANES
 
 
-@inner_njit(boundscheck=False, counted=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _list_seen(is_seen, seen):  # noqa: ANN001, ANN202
     """Where in ``by_code`` the codes begin that are seen, in order, into ``seen``; returns their number."""
     n_seen = 0
@@ -215,7 +215,7 @@ def _list_seen(is_seen, seen):  # noqa: ANN001, ANN202
     return n_seen
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def rank_keys(gathered, rows, n, lowest, small_keys, ranks, keys):  # noqa: ANN001, ANN201
     """Sort up to ``RANKED_AT_MOST`` samples by code: the code in the upper half of a key, the sample in the lower.
 
@@ -233,7 +233,7 @@ def rank_keys(gathered, rows, n, lowest, small_keys, ranks, keys):  # noqa: ANN0
         keys[np.uintp(np.uint16(ranks[position]))] = key
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def best_of_sorted(tally, keys, sought, scores, least):  # noqa: ANN001, ANN201
     """Score of the best split between two codes, and how many samples lie on the left; -1 for none over least."""
     drawn, totals, own, pairs, ends = tally.drawn, tally.totals, tally.own, tally.pairs, tally.ends
@@ -260,7 +260,7 @@ def best_of_sorted(tally, keys, sought, scores, least):  # noqa: ANN001, ANN201
     return (least, best) if best >= 0 else (-1.0, 0)
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def gather_numbers(numbers, column, rows, gathered):  # noqa: ANN001, ANN201
     """Numbers of the samples in one feature into ``gathered``; returns the lowest and the highest."""
     for position in range(len(rows)):
@@ -268,19 +268,19 @@ def gather_numbers(numbers, column, rows, gathered):  # noqa: ANN001, ANN201
     return extremes(gathered, len(rows))
 
 
-@inner_njit(counted=False, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _flip(number):  # noqa: ANN001, ANN202
     """From the bits of a floating-point number to a whole number in the order of these, and back."""
     return np.int32(number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
-@inner_njit(counted=False, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def value_of(number):  # noqa: ANN001, ANN201
     """The single-precision value of one of ``BinnedMatrix.numbers``."""
     return np.int32(_flip(number)).view(np.float32)
 
 
-@inner_njit(counted=False, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def last_number(at):  # noqa: ANN001, ANN201
     """That of the largest single-precision value that is at most ``at``."""
     value = np.float32(at)
@@ -288,13 +288,13 @@ def last_number(at):  # noqa: ANN001, ANN201
     return np.int32(number - 1) if value > at else number
 
 
-@inner_njit(counted=False, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _first_bits(n):  # noqa: ANN001, ANN202
     """A word with so many bits set, all if there are fewer."""
     return ~np.uint64(0) >> np.uint64(max(FLAGS - n, 0))
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def mark_up_to(gathered, n, cut, marks):  # noqa: ANN001, ANN201
     """Bits of ``n`` samples whose code is at most the cut into ``marks``; returns their number."""
     n_left = 0
@@ -305,7 +305,7 @@ def mark_up_to(gathered, n, cut, marks):  # noqa: ANN001, ANN201
     return n_left
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def score_marked(tally, rows, marks, others, sought):  # noqa: ANN001, ANN201
     """What a split is worth, from the samples on one side of it: those that are marked, or the others."""
     drawn, totals, own = tally.drawn, tally.totals, tally.own
@@ -324,7 +324,7 @@ def score_marked(tally, rows, marks, others, sought):  # noqa: ANN001, ANN201
     return _worth(pair, ends, sought.whole, sought.square)
 
 
-@inner_njit(boundscheck=False, counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def mask_up_to(gathered, n, cut, masks, split):  # noqa: ANN001, ANN201
     """The row of ``masks``, (n_splits * MASKED_AT_MOST,), for a split: -1 for samples up to the cut, 0 for others.
 
@@ -337,7 +337,7 @@ def mask_up_to(gathered, n, cut, masks, split):  # noqa: ANN001, ANN201
     return n_left
 
 
-@inner_njit(boundscheck=False, error_model="numpy", counted=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def score_masked(tally, rows, masks, n_splits, sought, scores):  # noqa: ANN001, ANN201
     """What splits are worth whose masks these are.
 

@@ -16,13 +16,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 from joblib import Memory
+from numba import njit
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.compiled import njit
 from fairfold.core.groups import OfSamples
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.sparse_rows import cells_of_any, parts_of, weighted_sum
@@ -241,7 +241,7 @@ def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray
     return new
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _votes_of_cells(weights, likelihood, counts):  # noqa: ANN001, ANN202
     """(n_members,) sums over cells of each member's share of what (n_cells, n_members) make likely together."""
     votes = np.zeros(len(weights))

@@ -19,8 +19,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from numba import njit
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.splitting.group_folds import SizeBand
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts
@@ -238,7 +238,7 @@ def _select(entries: tuple, n_labels: int, n_kept: int) -> tuple:
     return rows[positions], indptr, labels[kept], None if amounts is None else amounts[kept]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _find(indptr, labels, n_labels, n_kept):  # noqa: ANN001, ANN202
     """Places of the rows that have one of the first labels, where their entries start, and places of the entries."""
     positions, starts, kept = np.empty_like(indptr), np.zeros_like(indptr), np.empty(n_kept, dtype=indptr.dtype)
@@ -255,7 +255,7 @@ def _find(indptr, labels, n_labels, n_kept):  # noqa: ANN001, ANN202
     return positions[:n_rows], starts[: n_rows + 1], kept
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noise_from):  # noqa: ANN001, ANN202
     sizes, _, smallest, largest = size_arrays
     size_weight, temperature, hold_band = scales
@@ -282,7 +282,7 @@ def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noi
             _move(position, home, best, active, tables)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
     _, indptr, labels, amounts = active
@@ -309,7 +309,7 @@ def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_w
     cost[home] = at_home
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _move(position, home, fold, active, tables):  # noqa: ANN001, ANN202
     _, indptr, labels, amounts = active
     for entry in range(indptr[position], indptr[position + 1]):
@@ -318,7 +318,7 @@ def _move(position, home, fold, active, tables):  # noqa: ANN001, ANN202
         _add(labels[entry], fold, amount, tables)
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _count(active, fold_of, n_folds, tables):  # noqa: ANN001, ANN202
     """Add the positives of the active labels to the folds that hold them."""
     rows, indptr, labels, amounts = active
@@ -331,7 +331,7 @@ def _count(active, fold_of, n_folds, tables):  # noqa: ANN001, ANN202
             _add(label, fold, np.float32(0), tables)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _add(label, fold, amount, tables):  # noqa: ANN001, ANN202
     """Change a count; keep what one positive more would cost, and what the last one costs, in the label's gains."""
     weights, deviations, gains = tables
@@ -341,7 +341,7 @@ def _add(label, fold, amount, tables):  # noqa: ANN001, ANN202
     gains[label, deviations.shape[1] + fold] = weight * (abs(deviation) - abs(deviation - np.float32(1)))
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _amount(amounts, entry):  # noqa: ANN001, ANN202
     if amounts is None:
         return np.float32(1)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import ArrayLike
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.core.groups import numbered
 from fairfold.errors import SplitError, shortened
 from fairfold.splitting.labels import Rows
@@ -255,7 +255,7 @@ def uneven_sizes(
     )
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _fill_empty_folds(weights, fold_of, n_folds):  # noqa: ANN001, ANN202
     """Move the smallest group of a fold that has several to each empty fold."""
     n_groups = np.bincount(fold_of, minlength=n_folds)
@@ -271,7 +271,7 @@ def _fill_empty_folds(weights, fold_of, n_folds):  # noqa: ANN001, ANN202
             fold_of[smallest] = fold
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
     """Move and swap groups as long as that lowers the sum of squared differences from the fair sizes."""
     n_folds = len(fair)
@@ -301,7 +301,7 @@ def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
                     changed = True
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  # noqa: ANN001, ANN202
     n_folds = len(sizes)
     nothing = np.zeros(shares.shape[1])
@@ -329,7 +329,7 @@ def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  
                     changed = True
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _change(leaving, back, home, to):  # noqa: ANN001, ANN202
     """Change of the sum of absolute deviations."""
     change = 0.0

@@ -6,8 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, count_positives
@@ -142,7 +142,7 @@ def stratify_as_first_seen(
     _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng)
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN001, ANN202
     """Pairs and, after these, labels, as they appear row by row: a label, then its pairs with those after it."""
     indptr, indices = labels
@@ -163,7 +163,7 @@ def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN0
     return order[:n_seen]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng):  # noqa: ANN001, ANN202
     """Assign the rows of one pair or label after another, the last row of each first."""
     indptr, indices = by_row
@@ -192,7 +192,7 @@ def _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fo
                     remaining[other] -= 1
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
     """First place from this one on of a pair with rows left; shortens the way there for the next time."""
     found = place
@@ -222,7 +222,7 @@ def label_pairs(labels: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((np.ones(n_held, dtype=bool), columns, indptr), shape=(len(lengths), max(n_pairs, 1)))
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN202
     """Fill in the number of the pair at each place, one first label after another: no list of all pairs is sorted."""
     indptr, indices = by_row
@@ -254,7 +254,7 @@ def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN2
     return n_pairs
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
     """Assign the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
     indptr, indices = by_row
@@ -289,7 +289,7 @@ def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of,
                 rarity = remaining[other]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
     """Assign the rows of one label after another in the given order, the last row of each first."""
     label_indptr, label_rows = by_label
@@ -299,7 +299,7 @@ def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # 
                 _give(row, _neediest_fold(label, missing, False, rng), by_row, weights, missing, fold_of)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
     indptr, indices = by_row
     missing_positives, missing_rows = missing
@@ -309,7 +309,7 @@ def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
         missing_positives[label, fold] -= 1
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
     """Doubly linked lists of the labels, one list for each number of remaining rows."""
     head = np.full(remaining.max() + 1, -1, dtype=np.int64)
@@ -321,7 +321,7 @@ def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
     return buckets
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
     head, following, preceding = buckets
     following[label] = head[size]
@@ -331,7 +331,7 @@ def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
     head[size] = label
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
     head, following, preceding = buckets
     if preceding[label] >= 0:
@@ -342,7 +342,7 @@ def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
         preceding[following[label]] = preceding[label]
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _neediest_fold(label, missing, size_breaks_ties, rng):  # noqa: ANN001, ANN202
     """Fold that lacks most positives of the label; then, if asked, most rows; then any of the best at random."""
     missing_positives, missing_rows = missing

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import ArrayLike
 
-from fairfold.core.compiled import njit
 from fairfold.core.folds import check_folds
 from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.base import FoldSplitter
@@ -257,7 +257,7 @@ class _Ranking:
             self._first, self._labels = 0, np.argsort(self._losses, kind="stable")[::-1]
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _number_before(losses, near):  # noqa: ANN001, ANN202
     """How many labels have a rank before this one's; -1 for the first of all."""
     if near < 0:
@@ -270,7 +270,7 @@ def _number_before(losses, near):  # noqa: ANN001, ANN202
     return n
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _labels_from(losses, near, most):  # noqa: ANN001, ANN202
     """At most so many labels of this one's rank and the next, each inserted among those that were found so far."""
     labels, n = np.empty(most, dtype=np.int64), 0
@@ -290,7 +290,7 @@ def _labels_from(losses, near, most):  # noqa: ANN001, ANN202
     return labels[:n]
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
     """By how many of a label's positives each fold exceeds its target."""
     fair = held.sum() * proportions
@@ -302,7 +302,7 @@ def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
     return held - target
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
     """Rows that leave the folds with a surplus, and the folds that they go to."""
     held = np.zeros(len(surplus), dtype=np.int64)
@@ -328,7 +328,7 @@ def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
     return rows, to
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # noqa: ANN001, ANN202
     for position, row in enumerate(rows):
         fold_of[row] = to[position]
@@ -339,7 +339,7 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
             counts[to[position], indices[entry]] += 1
 
 
-@njit(error_model="numpy")  # a check for division by zero would hinder vectorisation
+@njit(cache=True, nogil=True, error_model="numpy")  # a check for division by zero would hinder vectorisation
 def relative_label_losses(
     counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
 ) -> np.ndarray:
@@ -360,7 +360,7 @@ def relative_label_losses(
     return losses
 
 
-@njit(error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def class_proportion_losses(
     counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
 ) -> np.ndarray:
@@ -378,7 +378,7 @@ def class_proportion_losses(
     return losses
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def label_losses(
     counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
 ) -> np.ndarray:

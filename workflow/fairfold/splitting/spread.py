@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from fairfold.core.compiled import njit
+from numba import njit
 
 
 def spread(
@@ -35,7 +34,7 @@ def spread(
     return fold_of
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _deal(rows, weights, share, missing, fold_of):  # noqa: ANN001, ANN202
     for row in rows:
         best = 0

@@ -19,12 +19,12 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from fairfold.core.arrays import Matrix, stored_cells, to_dense
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.weak_labels.rankings import check_shapes
@@ -235,7 +235,7 @@ def _quarter_of(value: np.ndarray | float, low: np.ndarray, high: np.ndarray) ->
     return np.minimum((value - low) / width * QUARTERS, QUARTERS - 1).astype(np.uint8)
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _frequencies(
     quarters: np.ndarray,
     labels: np.ndarray,
@@ -267,7 +267,7 @@ class _Nodes(NamedTuple):
     split_by: np.ndarray
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _largest_bound(
     quarters: np.ndarray,
     observed: np.ndarray,
@@ -316,7 +316,7 @@ def _largest_bound(
     return best
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None:
     """Clear the counts of features that were split by on the way to a node: each once on a path."""
     while nodes.split_by[node] >= 0:
@@ -324,7 +324,7 @@ def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None
         node = nodes.parent[node]
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _split(
     nodes: _Nodes, node: int, first: int, quarters: np.ndarray, feature: int, inside: np.ndarray, outside: np.ndarray
 ) -> None:
@@ -338,13 +338,13 @@ def _split(
         nodes.parent[first + quarter], nodes.split_by[first + quarter] = node, feature
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
     """Lower bound of c from a set of n samples, n_observed of them observed positives."""
     return n_observed / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _count(
     quarters: np.ndarray, observed: np.ndarray, inside: np.ndarray, outside: np.ndarray, counts: np.ndarray
 ) -> None:
@@ -362,7 +362,7 @@ def _count(
                 counts[feature, quarters[row, feature], 2] += 1
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     """Feature whose best quarter has the largest smoothed share of observed positives; -1 when none has any.
 
@@ -381,7 +381,7 @@ def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
     return feature
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _sort(rows: np.ndarray, quarters: np.ndarray, feature: int) -> np.ndarray:
     """Put rows in the order of a feature's quarters; (5,) where each quarter starts, and where the last one ends."""
     start = np.zeros(QUARTERS + 1, dtype=np.int64)

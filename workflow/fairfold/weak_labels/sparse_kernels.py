@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from fairfold.core.compiled import njit
 
-
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001, ANN201
     """Sums over each label's cells that Newton's method for logistic curves needs.
 
@@ -34,7 +33,7 @@ def logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001
     return sums
 
 
-@njit(boundscheck=False)
+@njit(cache=True, nogil=True, boundscheck=False)
 def places_of_positives(starts, rows, scores, seen_starts, seen_rows, seen):  # noqa: ANN001, ANN201
     """Places of observed positives, from 0 on, among the measured samples of their label by falling score.
 

@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from fairfold.core.compiled import inner_njit, njit
 from fairfold.win_percentage.gaussians import RIDGE, TIE, total_variance
 
 LANES = 8  # each fold's run of samples is padded to a multiple, so that vector loops have no scalar remainder
@@ -100,7 +100,7 @@ def _feature_statistics(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDAr
     return np.stack(columns, axis=1)
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _cross(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Sum of products; four partial sums, so that additions need not wait for each other."""
     a = b = c = d = 0.0
@@ -130,7 +130,7 @@ class _Moments(NamedTuple):
     syp: float
 
 
-@inner_njit()
+@njit(cache=True, nogil=True)
 def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], scores: NDArray[np.int64]) -> None:
     """Scores (6,) of the classifiers on the pair (i, j); ``crosses`` (n_folds, 2) is room to work in."""
     x, y, of_x, of_y = data.values[i], data.values[j], data.statistics[i], data.statistics[j]
@@ -188,7 +188,7 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
 # Decisions are constant, coefficients of x and y, then of squares and of the product; positive for the second class.
 
 
-@inner_njit(forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _nearest_centroid(m: _Moments) -> tuple[float, float, float]:
     """NC: the variance is the mean of the two."""
     i = 2.0 / (m.sxp + m.syp)
@@ -196,7 +196,7 @@ def _nearest_centroid(m: _Moments) -> tuple[float, float, float]:
     return (norm0 - norm1) * (0.5 * i), (m.mx1 - m.mx0) * i, (m.my1 - m.my0) * i
 
 
-@inner_njit(forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _pooled(m: _Moments, c: float) -> tuple[float, float, float]:
     """LDA, of the pooled covariance ``c``."""
     dx, dy = m.mx1 - m.mx0, m.my1 - m.my0
@@ -205,7 +205,7 @@ def _pooled(m: _Moments, c: float) -> tuple[float, float, float]:
     return -0.5 * (x * (m.mx0 + m.mx1) + y * (m.my0 + m.my1)), x, y
 
 
-@inner_njit(forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _spherical(m: _Moments) -> tuple[float, float, float, float]:
     """SDA: one variance for each class."""
     t0, t1 = 0.5 * (m.sx0 + m.sy0), 0.5 * (m.sx1 + m.sy1)
@@ -215,7 +215,7 @@ def _spherical(m: _Moments) -> tuple[float, float, float, float]:
     return constant, m.mx1 * i1 - m.mx0 * i0, m.my1 * i1 - m.my0 * i0, 0.5 * (i0 - i1)
 
 
-@inner_njit(forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _quadratic(m: _Moments, c0: float, c1: float) -> tuple[float, float, float, float, float, float]:
     """QDA, of the classes' covariances ``c0`` and ``c1``."""
     det0, det1 = m.sx0 * m.sy0 - c0 * c0, m.sx1 * m.sy1 - c1 * c1
@@ -227,7 +227,7 @@ def _quadratic(m: _Moments, c0: float, c1: float) -> tuple[float, float, float, 
     return constant, px1 - px0, py1 - py0, xx, yy, xy
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def score_listed(data: PairData, pairs: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
     """Scores of listed pairs.
 
@@ -242,7 +242,7 @@ def score_listed(data: PairData, pairs: NDArray[np.int64], scores: NDArray[np.in
         _score_pair(data, pairs[t, 0], pairs[t, 1], crosses, scores[t])
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def count_range(
     data: PairData,
     pair: tuple[int, int],

@@ -1,0 +1,2 @@
+from . import diagnostics as diagnostics, models as models, storage as storage
+from .models import MODEL_NAMES as MODEL_NAMES, load_model as load_model, make_model as make_model

@@ -1,0 +1,5 @@
+from .iterative import IterativeStratification as IterativeStratification
+from .optisplit import OptiSplit as OptiSplit
+from .partitioned import PartitionedSampling as PartitionedSampling
+from .random import RandomSplit as RandomSplit
+from .stratified_sampling import StratifiedSampling as StratifiedSampling
