@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from fairfold.core.config import SCHEMAS
+from fairfold.core.home import PROJECT
 from fairfold.cross_testing.experiment import N_SPLITS, Setting, draw_rows, published_candidates, run_repetitions
 from fairfold.cross_testing.names import NESTED, TESTING
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
@@ -109,7 +109,7 @@ def seconds_of_point(data: Dataset, name: str, search: str, n: int, share: float
 
 
 def project(few: int) -> None:
-    paper = yaml.safe_load((SCHEMAS.parents[1] / "config" / "paper.yaml").read_text())["cross_testing"]
+    paper = yaml.safe_load((PROJECT / "config" / "paper.yaml").read_text())["cross_testing"]
     for search in SEARCHES:
         whole = stopped = 0.0
         for name, experiment in paper["experiments"].items():

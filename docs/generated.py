@@ -1,4 +1,4 @@
-"""Parts of the site that are made from code, catalog, schemas and measured tables when it is built.
+"""Parts of the site that are generated from code, settings, the catalog and measured tables.
 
 A page asks for one with the directive ``{generated} <name> <arguments>``; each is a function here that returns
 Markdown, and has to be named in ``PARTS``.
@@ -43,71 +43,75 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 # --- configuration ------------------------------------------------------------------------------------------------
 
 
-def schema_of_configurations() -> dict[str, Any]:
-    """The schema as it is on disk."""
-    return yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+Keys = Iterator[tuple[str, Mapping[str, Any], bool]]
 
-
-def keys_of(schema: Mapping[str, Any], path: str, definitions: Mapping[str, Any]) -> Iterator[tuple[str, dict, bool]]:
-    """Each key below a node of the schema: its path, what the schema says of it, and whether it is required."""
-    for name, node in schema.get("properties", {}).items():
-        target = definitions.get(node.get("$ref", "").removeprefix("#/$defs/"), {})
-        entry = {**target, **node}
-        yield f"{path}{name}", entry, name in schema.get("required", [])
-        others = entry.get("additionalProperties")
-        inner = others if isinstance(others, dict) and "properties" in others else entry
-        if f"{path}{name}" in ("data.own", "data.variants", "models.own"):
-            continue
-        yield from keys_of(inner, f"{path}{name}.", definitions)
+_OF_THEIR_OWN = {  # settings with a table of their own -> their place in the configuration
+    "own_dataset": ("data", "own", "<id>"),
+    "variant": ("data", "variants", "<id>"),
+    "own_model": ("models", "own", "<name>"),
+}
 
 
 def configuration(part: str) -> str:
-    """The keys of one part, ``weak_labels`` say, or of ``own_dataset``, ``own_model`` and ``variant``."""
-    schema = schema_of_configurations()
-    definitions = schema["$defs"]
-    if part in _PLACES:
-        keys = keys_of(definitions[part], _PLACES[part], definitions)
-    else:
-        keys = (key for key in keys_of(schema, "", definitions) if key[0].split(".")[0] == part)
-    return "\n\n".join(_key(*key) for key in keys)
+    """The keys of one section, such as ``weak_labels``, or of ``own_dataset``, ``own_model`` and ``variant``."""
+    from fairfold.core.violations import node_at
+    from fairfold.study import Study
+
+    schema = Study.model_json_schema()
+    place = _OF_THEIR_OWN.get(part, (part,))
+    node = node_at(schema, place)
+    is_required = part in schema["required"]
+    keys = keys_of(node, ".".join(place), schema) if "properties" in node else [(part, node, is_required)]
+    return table(["key", "type", "default", "meaning"], [_cells(*key) for key in keys])
 
 
-# Whose keys stand in a section of their own
-_PLACES = {"own_dataset": "data.own.<id>.", "variant": "data.variants.<id>.", "own_model": "models.own.<name>."}
+def keys_of(node: Mapping[str, Any], path: str, schema: Mapping[str, Any]) -> Keys:
+    """Each key below a node of the schema: its path, its own node, and whether it is required."""
+    from fairfold.core.violations import resolved, values_of
+
+    required = node.get("required", [])
+    for name in dict.fromkeys([*required, *node["properties"]]):
+        entry = resolved(node["properties"][name], schema)
+        place = f"{path}.{name}"
+        yield place, entry, name in required
+        values = resolved(values_of(entry), schema)
+        if "properties" in entry:
+            yield from keys_of(entry, place, schema)
+        elif "properties" in values and place not in _WITH_TABLES:
+            yield from keys_of(values, f"{place}.<name>", schema)
 
 
-def _key(path: str, entry: Mapping[str, Any], required: bool) -> str:
-    has_keys = "properties" in entry or "properties" in (entry.get("additionalProperties") or {})
-    options = [f":type: {allowed}"] if (allowed := _allowed(entry)) and not has_keys else []
-    if required:
-        options.append(":default: required")
-    elif "left_out" in entry:
-        options.append(f":default: {entry['left_out']}")
-    elif "default" in entry and not has_keys:
-        text = yaml.safe_dump(entry["default"], default_flow_style=True, width=9999).removesuffix("...\n").strip()
-        options.append(f":default: `{text}`")
-    text = entry.get("meaning") or entry.get("description", "")
-    return "\n".join([f"```{{confval}} {path}", *options, "", text[:1].upper() + text[1:], "```"])
+_WITH_TABLES = {".".join(place[:2]) for place in _OF_THEIR_OWN.values()}
+
+
+def _cells(path: str, entry: Mapping[str, Any], is_required: bool) -> list[str]:
+    default = "required" if is_required else ""
+    if "default" in entry and "properties" not in entry:
+        default = _in_yaml(entry["default"])
+    return [f"`{path}`", _allowed(entry), default, " ".join(entry.get("description", "").split())]
 
 
 def _allowed(entry: Mapping[str, Any]) -> str:
-    if "enum" in entry:
-        return ", ".join(f"`{value}`" for value in entry["enum"])
+    """Type and allowed values of a key."""
+    alternatives = entry.get("anyOf", ())
+    if len(alternatives) > 1:
+        return " or ".join(_allowed(each) for each in reversed(alternatives))  # null comes first
     if "names_of" in entry:
-        return f"one of the {entry['names_of']}"
-    kinds = entry.get("type", "")
-    kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
-    bounds = [
-        f"{word} {entry[name]}"
-        for name, word in (
-            *(("minimum", "at least"), ("exclusiveMinimum", "above")),
-            *(("maximum", "at most"), ("exclusiveMaximum", "below")),
-        )
-        if name in entry
-    ]
-    words = {"array": "list", "object": "mapping", "string": "text", "boolean": "true or false", "null": "null"}
-    kind = " or ".join(words.get(each, each) for each in kind.split(" or "))
-    return ", ".join([kind, *bounds]) if kind else ""
+        return f"one of the [{entry['names_of']}](/reference/names.md)"
+    if "enum" in entry or "const" in entry:
+        return ", ".join(_in_yaml(value) for value in entry.get("enum", [entry.get("const")]))
+    if entry.get("type") == "array":
+        return f"list: {_allowed(entry['items'])}"
+    words = {"object": "mapping", "string": "text", "boolean": "true or false"}
+    kind = entry.get("type", "any")
+    limits = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+    bounds = [f"{word} {entry[limit]:g}" for limit, word in limits.items() if limit in entry]
+    return ", ".join([words.get(kind, kind), *bounds])
+
+
+def _in_yaml(value: object) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, width=9999).removesuffix("...\n").strip()
+    return f"`{text}`"
 
 
 # --- what there is by name ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ PYTHON = "3.12"
 # Packages that people install by hand; conda finds the rest as their dependencies.
 NAMED = [
     *("snakemake", "pygments", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib-base", "numba", "platformdirs"),
-    *("lightgbm", "requests", "tenacity", "tqdm", "rdata", "liac-arff", "defusedxml", "jsonschema", "pyyaml"),
+    *("lightgbm", "requests", "tenacity", "tqdm", "rdata", "liac-arff", "defusedxml", "pydantic", "pyyaml"),
     *("jinja2", "docutils", "skops", "pyarrow", "openpyxl", "zstandard"),
 ]
 

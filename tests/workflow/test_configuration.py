@@ -1,8 +1,9 @@
-"""Which configuration a study has: one file and the schema's defaults, whatever stands around it.
+"""Which configuration a study has: one file and the defaults of the settings, whatever stands around it.
 
 From the project's root, where Snakemake would find the quick study's configuration and mix it with another.
 """
 
+import copy
 import os
 import re
 import shutil
@@ -11,6 +12,8 @@ import subprocess
 import pandas as pd
 import pytest
 import yaml
+
+from fairfold.study import check_config
 
 OWN = {
     "seed": 3,
@@ -39,27 +42,11 @@ def snakemake(copy_of_project, root, python):
     return run
 
 
-def with_defaults(value, schema, root):
-    """The plain counterpart of what fills in defaults: key by key, as the schema says."""
-    while "$ref" in schema:
-        schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")] | {
-            name: inner for name, inner in schema.items() if name != "$ref"
-        }
-    if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        defaults = {name: inner["default"] for name, inner in properties.items() if "default" in inner}
-        others = schema.get("additionalProperties") or {}
-        return {
-            name: with_defaults(inner, properties.get(name, others), root)
-            for name, inner in {**defaults, **value}.items()
-        }
-    return value
-
-
-@pytest.fixture
-def expected(root):
-    schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text())
-    return lambda document: with_defaults(document, schema, schema)
+def expected(document):
+    """The document with all defaults."""
+    config = copy.deepcopy(document)
+    check_config(config)
+    return config
 
 
 def effective(folder):
@@ -67,7 +54,7 @@ def effective(folder):
 
 
 @pytest.mark.parametrize("name", ["config/paper.yaml", "config/readme.yaml", "config/mine.yaml"])
-def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, expected, name):
+def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, name):
     path = copy_of_project / name  # without the one key that goes by what can be had here
     path.write_text(path.read_text().replace("unavailable: skip", "unavailable: stop"))
     code, output = snakemake("results/config.yaml", "--configfile", name)
@@ -75,7 +62,7 @@ def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, ex
     assert effective(copy_of_project) == expected(yaml.safe_load(path.read_text()))
 
 
-def test_single_keys_change_the_file_in_force(snakemake, copy_of_project, expected):
+def test_single_keys_change_the_file_in_force(snakemake, copy_of_project):
     seed = ["--config", "seed=7", "folds={'n_splits': 3}"]
     code, output = snakemake("results/config.yaml", "--configfile", "config/mine.yaml", *seed)
     assert code == 0, output
@@ -86,7 +73,7 @@ def test_single_keys_change_the_file_in_force(snakemake, copy_of_project, expect
     assert effective(copy_of_project) == expected({**quick, "seed": 7, "folds": {**quick["folds"], "n_splits": 3}})
 
 
-def test_without_a_file_it_is_the_quick_study_wherever_it_runs(snakemake, copy_of_project, expected, tmp_path):
+def test_without_a_file_it_is_the_quick_study_wherever_it_runs(snakemake, copy_of_project, tmp_path):
     quick = expected(yaml.safe_load((copy_of_project / "config/config.yaml").read_text()))
     there, beside = tmp_path / "there", tmp_path / "beside"
     code, output = snakemake("results/config.yaml", "--directory", there)
@@ -98,7 +85,7 @@ def test_without_a_file_it_is_the_quick_study_wherever_it_runs(snakemake, copy_o
     assert effective(beside) == quick
 
 
-def test_a_folder_of_studies_may_have_a_configuration_of_its_own(snakemake, expected, tmp_path):
+def test_a_folder_of_studies_may_have_a_configuration_of_its_own(snakemake, tmp_path):
     (tmp_path / "config").mkdir()
     document = {"seed": 5, "weak_labels": {"datasets": ["simulated-multilabel"]}}
     (tmp_path / "config" / "config.yaml").write_text(yaml.safe_dump(document))

@@ -3,25 +3,105 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from fairfold.core.config import check
+from fairfold.core.config import validated
+from fairfold.core.settings import NonNegative, Settings
+from fairfold.cross_testing.settings import CrossTesting
 from fairfold.datasets.catalog import Catalog, load_catalog
-from fairfold.errors import ConfigError, ModelError, unknown_name
+from fairfold.datasets.settings import Data
+from fairfold.ecoc.settings import ECOC
+from fairfold.errors import ConfigError, ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS, MANY_LABELS
+from fairfold.final.settings import Final
 from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
+from fairfold.models.settings import Models
 from fairfold.splitting.methods import METHOD_NAMES
+from fairfold.splitting.settings import Folds, Splitting
+from fairfold.weak_labels.settings import WeakLabels
+from fairfold.win_percentage.settings import WinPercentage
 
 Config = Mapping[str, Any]
 
 
-def check_config(config: dict[str, Any]) -> None:
-    """Fill in the defaults of a configuration, then check each key by :func:`fairfold.core.config.check`."""
-    names = {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(BASIC_METRICS)}
-    check(config, "config.schema.yaml", "config", names)
+class Study(Settings):
+    """Configuration of a study."""
+
+    seed: NonNegative
+    """Every random stream is derived from this number and the names of the unit of work (dataset, missing rate, fold,
+    method)."""
+
+    data: Data = Data()
+
+    models: Models = Models()
+
+    folds: Folds = Folds()
+
+    splitting: Splitting = Splitting()
+
+    weak_labels: WeakLabels
+
+    cross_testing: CrossTesting = CrossTesting()
+
+    win_percentage: WinPercentage = WinPercentage()
+
+    final: Final = Final()
+
+    ecoc: ECOC = ECOC()
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of configurations, for editors; printed by ``python -m fairfold.study``."""
+    return _with_names(Study.model_json_schema(), _known_names({}))
+
+
+def _with_names(node: Any, names: Mapping[str, Sequence[str]]) -> Any:
+    """Return a JSON schema with the known names in place of ``names_of``."""
+    if isinstance(node, list):
+        return [_with_names(each, names) for each in node]
+    if not isinstance(node, dict):
+        return node
+    filled = {key: _with_names(value, names) for key, value in node.items() if key != "names_of"}
+    return {**filled, "enum": list(names[node["names_of"]])} if "names_of" in node else filled
+
+
+def _known_names(config: Config) -> dict[str, Sequence[str]]:
+    return {
+        "models": (*MODEL_NAMES, *_own_names(config)),
+        "splitters": METHOD_NAMES,
+        "metrics": tuple(BASIC_METRICS),
+    }
+
+
+def check_config(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
+    """Check each key of a configuration and fill in the defaults.
+
+    Parameters
+    ----------
+    config : dict
+        Content of a configuration file. Defaults are filled in place.
+    files : sequence of Path, default=()
+        Configuration files, whose lines messages name.
+
+    Returns
+    -------
+    Study
+        The same settings as a typed object.
+
+    Raises
+    ------
+    ConfigError
+        One sentence per violation.
+    """
+    study = validated(config, Study, "config", names=_known_names(config), files=files)
+    config.clear()
+    config.update(study.model_dump(by_alias=True))
+    return study
 
 
 def _own_names(config: Config) -> list[str]:
@@ -32,25 +112,28 @@ def _own_names(config: Config) -> list[str]:
     return [f"{name}{plus}" for name in (own if isinstance(own, dict) else ()) for plus in ("", "+")]
 
 
-def check_study(config: dict[str, Any]) -> Catalog:
-    """Fill in the defaults of a configuration, and check it whole.
+def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
+    """Check a whole configuration and fill in the defaults.
 
     Parameters
     ----------
-    config : as read from its file; changed in place.
+    config : dict
+        Content of a configuration file. Defaults are filled in place.
+    files : sequence of Path, default=()
+        Configuration files, whose lines messages name.
 
     Returns
     -------
     Catalog
-        The project's datasets and those of the configuration.
+        Datasets of the project and of the configuration.
 
     Raises
     ------
     ConfigError
-        When a value is not allowed, a dataset is unknown or not of the kind that a part of the study needs, the file of
-        an own model is not there, or two values do not go together.
+        If a value is not allowed, a dataset is unknown or of the wrong kind for a part of the study, the file of a
+        model of your own is missing, or two values contradict each other.
     """
-    check_config(config)
+    check_config(config, files)
     for name, entry in config["models"]["own"].items():
         check_entry(name, entry)
     register_own(config["models"])
@@ -62,7 +145,6 @@ def check_study(config: dict[str, Any]) -> Catalog:
     _check_folds(config, catalog)
     _check_repeats(config, catalog)
     _check_many_labels(config)
-    _check_search(config)
     _check_mechanisms(config)
     _check_final(config)
     return catalog
@@ -102,24 +184,12 @@ def _check_repeats(config: Config, catalog: Catalog) -> None:
 
 
 def _check_many_labels(config: Config) -> None:
-    """Refuse datasets that are not scored, and bands out of order."""
+    """Refuse datasets that are not scored."""
     many = config["weak_labels"]["many_labels"]
     if unscored := sorted({*(many["datasets"] or ())} - {*config["weak_labels"]["datasets"]}):
         raise ConfigError(
             f"config.weak_labels.many_labels.datasets: found {unscored[0]}, which weak_labels.datasets lacks; add it "
             "there."
-        )
-    if many["bands"] != sorted(many["bands"]):
-        raise ConfigError(f"config.weak_labels.many_labels.bands: found {many['bands']}; let the numbers ascend.")
-
-
-def _check_search(config: Config) -> None:
-    """Refuse more permuted sets of features than there are sets."""
-    sets = config["win_percentage"]["models"]
-    if (sets["n_permuted_sets"] or 0) > sets["n_sets"]:
-        raise ConfigError(
-            f"config.win_percentage.models.n_permuted_sets: found {sets['n_permuted_sets']}, but the value must be at "
-            f"most n_sets, {sets['n_sets']}."
         )
 
 
@@ -131,10 +201,8 @@ def _check_mechanisms(config: Config) -> None:
 
 
 def _check_final(config: Config) -> None:
-    """Refuse an unknown model to take home, and datasets for which none is recommended."""
+    """Refuse datasets for which no final model is recommended or named."""
     final = config["final"]
-    if final["model"] is not None and final["model"] not in (known := (*MODEL_NAMES, *_own_names(config))):
-        raise ConfigError(f"config.final.model: {unknown_name('model', final['model'], known)}")
     unscored = sorted({*final["datasets"]} - {*config["weak_labels"]["datasets"]})
     if unscored and final["model"] is None:
         raise ConfigError(
@@ -330,3 +398,7 @@ def first_level(config: Config, model: str) -> str | None:
     if spec.variants:
         return labels["variant"]
     return "chosen-shapes" if labels["forest"]["shape"] == "auto" else "text"
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -72,7 +72,7 @@ update_config(
     },
 )
 try:
-    CATALOG = study.check_study(config)
+    CATALOG = study.check_study(config, list(map(Path, workflow.configfiles)))
 except StudyError as error:
     sys.exit(str(error))  # no traceback for a user's own mistake
 

@@ -1,5 +1,5 @@
 import copy
-import re
+from typing import get_args
 
 import pytest
 import yaml
@@ -11,6 +11,7 @@ from fairfold.forests.models import VARIANTS
 from fairfold.models import MODEL_NAMES
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.study import check_config
+from fairfold.weak_labels.settings import WeakLabels
 
 MINIMAL = {"seed": 1, "weak_labels": {"datasets": ["flags"]}}
 
@@ -39,7 +40,7 @@ def test_defaults_are_filled_in():
 def test_own_columns_are_named():
     stanza = {"path": "a.csv", "format": "csv", "labels": {"last": 1}}
     own = {"mine": {**stanza, "id": "sample_id", "ignore": ["meta_*", "fold"]}}
-    assert checked(data={"own": own})["data"]["own"] == own
+    assert checked(data={"own": own})["data"]["own"]["mine"].items() >= own["mine"].items()
     for wrong in ({"id": ["a"]}, {"id": ""}, {"ignore": "fold"}, {"ignore": [""]}, {"ignore": ["a", "a"]}):
         with pytest.raises(ConfigError, match=f"config.data.own.mine.{next(iter(wrong))}"):
             checked(data={"own": {"mine": {**stanza, **wrong}}})
@@ -52,7 +53,7 @@ def test_given_values_win_over_defaults():
 def test_the_figure_of_the_models_is_taken():
     experiment = {"figure": "fig4", "title": "t", "dataset": "d", "data_sizes": [20]}
     assert checked(cross_testing={"experiments": {"one": experiment}})["cross_testing"]["models"]["datasets"] == []
-    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"models" is taken by cross_testing.models'):
+    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"models", which is taken'):
         checked(cross_testing={"experiments": {"one": {**experiment, "figure": "models"}}})
 
 
@@ -61,26 +62,8 @@ def test_the_projects_configurations_are_valid(root, name):
     check_config(load_yaml(root / "config" / name))
 
 
-def test_every_key_of_the_schema_is_documented(root):
-    """The reference of the documents is made from the schema, part by part."""
-    schema = load_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
-
-    def silent(schema, prefix):
-        for name, inner in schema.get("properties", {}).items():
-            if not inner.keys() & {"description", "meaning", "$ref"}:
-                yield f"{prefix}{name}"
-            yield from silent(inner, f"{prefix}{name}.")
-
-    parts = {name: schema["$defs"][name] for name in ("own_dataset", "own_model", "variant")}
-    parts |= schema["properties"]
-    assert [key for name, part in parts.items() for key in silent(part, f"{name}.")] == []
-    page = (root / "docs" / "reference" / "configuration.md").read_text()
-    assert set(re.findall(r"^```{generated} configuration (\w+)$", page, re.MULTILINE)) == set(parts)
-
-
-def test_names_are_those_that_there_are(root):
-    schema = load_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
-    assert schema["properties"]["weak_labels"]["properties"]["variant"]["enum"] == list(VARIANTS)
+def test_names_are_those_that_there_are():
+    assert get_args(WeakLabels.model_fields["variant"].annotation) == tuple(VARIANTS)
     everything = checked(weak_labels__models=list(MODEL_NAMES), splitting__methods=list(METHOD_NAMES))
     assert set(everything["splitting"]["methods"]) == set(checked()["splitting"]["methods"])  # all by default
     for name in BASIC_METRICS:
@@ -105,7 +88,7 @@ def test_names_are_those_that_there_are(root):
         ({"weak_labels": {}}, "config.weak_labels: missing 'datasets'; add it."),
         ({"weak_labels__models": ["SLCForrest"]}, "unknown value 'SLCForrest': did you mean 'SLCForest'?"),
         ({"weak_labels__variant": "author-code"}, "unknown value 'author-code': did you mean 'authors-code'?"),
-        ({"weak_labels__forest": {"threshold": 1}}, "must be at most 1 (excluded)"),
+        ({"weak_labels__forest": {"threshold": 1}}, "must be below 1"),
         ({"weak_labels__forest": {"threshold": float("nan")}}, "found nan, but a value of type number is needed"),
         ({"folds__n_splits": 5.0}, "found 5.0, but a value of type integer is needed"),
         ({"seed": True}, "config.seed: found True, but a value of type integer is needed"),
@@ -132,7 +115,7 @@ def test_all_mistakes_are_told_at_once():
 
 
 def test_a_config_that_is_no_mapping():
-    with pytest.raises(ConfigError, match="type object is needed"):
+    with pytest.raises(ConfigError, match="type mapping is needed"):
         check_config([])
 
 

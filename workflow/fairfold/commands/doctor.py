@@ -165,7 +165,7 @@ def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, An
     if (path := next(iter(paths), configuration)) is None:
         return {}
     try:
-        check_config(config := load_yaml(path))
+        check_config(config := load_yaml(path), [path])
     except StudyError as error:
         wrong.append(str(error))
         return {}

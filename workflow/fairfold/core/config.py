@@ -1,20 +1,17 @@
-"""Checks of the configuration and of the catalog against their schemas, in sentences a user can act on."""
+"""Read YAML files and check the configuration."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fairfold.core.home import PROJECT
 from fairfold.core.machine import check_machine
 from fairfold.errors import ConfigError, StudyError
-
-SCHEMAS = PROJECT / "workflow" / "schemas"
 
 
 class _Strict:
@@ -125,36 +122,47 @@ def _check_keys(path: Path, advice: str) -> None:
         raise ConfigError(f"configuration file {path}: it needs keys, such as 'seed: 1', but holds {found}.{advice}")
 
 
-def check(document: Any, schema_name: str, what: str, names: Mapping[str, Sequence[str]] | None = None) -> None:
-    """Fill in the schema's defaults, then check ``document`` (changed in place) against the schema.
+def validated(
+    document: Any,
+    model: Any,
+    where: str,
+    *,
+    names: Mapping[str, Collection[str]] | None = None,
+    files: Sequence[Path] = (),
+) -> Any:
+    """Validate settings and fill in their defaults.
 
     Parameters
     ----------
-    document : mapping or list as read from YAML.
-    schema_name : file name under ``workflow/schemas``.
-    what : how the document is called in messages, for example ``"config"``.
-    names : kind of names -> those that there are, which the schema allows where it says ``names_of: <kind>``.
+    document : object
+        Content of a YAML file.
+    model : type
+        Pydantic model, or another type that pydantic validates.
+    where : str
+        Name of the document in messages, for example ``"config"``.
+    names : mapping, default=None
+        Known models, splitters and metrics, for models with such names.
+    files : sequence of Path, default=()
+        YAML files that make up the document. Messages name the line of a key.
+
+    Returns
+    -------
+    object
+        Instance of ``model``.
 
     Raises
     ------
     ConfigError
-        One sentence per violation: the key, the value found, what is allowed.
+        One sentence per violation, with the key, the value and the allowed values.
     """
-    from fairfold.core.schema import violations  # here, as it takes longer to load than most who read YAML
+    from pydantic import TypeAdapter, ValidationError  # loaded here, because most users of this module only read YAML
 
-    schema = _with_names(load_yaml(SCHEMAS / schema_name, is_ours=True), names or {})
-    if found := violations(document, schema, what):
-        raise ConfigError("\n".join(found))
+    from fairfold.core.violations import violations
 
-
-def _with_names(schema: Any, names: Mapping[str, Sequence[str]]) -> Any:
-    """The schema with the names that there are in place of ``names_of``."""
-    if isinstance(schema, list):
-        return [_with_names(each, names) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    filled = {key: _with_names(value, names) for key, value in schema.items() if key != "names_of"}
-    return {**filled, "enum": list(names[schema["names_of"]])} if "names_of" in schema else filled
+    try:
+        return TypeAdapter(model).validate_python(document, context=names)
+    except ValidationError as error:
+        raise ConfigError("\n".join(violations(error, model, document, where, files))) from None
 
 
 if __name__ == "__main__":  # what the profiles run before Snakemake reads the files

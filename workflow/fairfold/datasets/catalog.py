@@ -14,6 +14,7 @@ from typing import Any, Literal
 from fairfold.core import config
 from fairfold.core.home import PROJECT
 from fairfold.core.validation import Negatives
+from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.data_file import DataFile
 from fairfold.datasets.dataset import Task
@@ -30,9 +31,9 @@ LabelsAre = Literal["complete", "observed"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of ``workflow/schemas/datasets.schema.yaml``. ``hierarchy``, ``path``, ``ignore``, ``groups``,
-    ``folds``, ``weights``, ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``, are set for
-    a user's own file only, and only there positives may be missing that samples have (``labels_are``; where
+    The fields are those of :class:`fairfold.datasets.settings.CatalogEntry`. ``hierarchy``, ``path``, ``ignore``,
+    ``groups``, ``folds``, ``weights``, ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``,
+    are set for a user's own file only, and only there positives may be missing that samples have (``labels_are``; where
     ``negatives`` are confirmed, none is): published labels are taken as complete. ``tests_split`` is set for a dataset
     of the configuration (``data.variants``) that is tested on the published test part.
     """
@@ -94,8 +95,8 @@ class Entry:
         fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
         labels = fields["labels"]
-        fields["hierarchy"] = {key: labels[key] for key in _OF_HIERARCHIES if key in labels}
-        fields["labels"] = {way: value for way, value in labels.items() if way not in _OF_HIERARCHIES}
+        fields["hierarchy"] = {key: labels[key] for key in hierarchies.KEYS if key in labels}
+        fields["labels"] = {way: value for way, value in labels.items() if way not in hierarchies.KEYS}
         fields["hierarchical"] = "hierarchy" in labels
         if fields.get("negatives") == "confirmed":
             fields["labels_are"] = "complete"
@@ -217,7 +218,6 @@ class Catalog(Mapping[str, Entry]):
         for dataset, entry in entries.items():
             if dataset in self._entries:
                 raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
-            _check_labels(entry)
             is_table = entry.format in ("csv", "arff")
             if not is_table and (entry.ignore or entry.id_column is not None):
                 raise ConfigError(
@@ -229,8 +229,10 @@ class Catalog(Mapping[str, Entry]):
                     raise ConfigError(
                         f"config.data.own.{dataset}: {key} is for csv and arff with several labels; leave it out."
                     )
-            if entry.negatives == "confirmed" and entry.task != "multilabel":
-                raise ConfigError(f"config.data.own.{dataset}: negatives is for several labels; leave it out.")
+            if entry.task != "multilabel":
+                for key, is_given in (("negatives", entry.negatives == "confirmed"), ("hierarchy", entry.hierarchical)):
+                    if is_given:
+                        raise ConfigError(f"config.data.own.{dataset}: {key} is for several labels; leave it out.")
             by_time = {"dates": entry.dates, "hold_out": entry.hold_out, "folds": entry.folds}
             check_hold_out(f"config.data.own.{dataset}", **by_time)
             for path in entry.own_files:
@@ -273,21 +275,6 @@ def _composed_labels(way: str, value: Any) -> Any:
     return [composed(name) for name in value] if way == "columns" else value
 
 
-def _check_labels(entry: Entry) -> None:
-    """Raise :class:`ConfigError` unless there is one way to find labels, and what is said of a hierarchy has one."""
-    if len(entry.labels) != 1:
-        found = ", ".join(entry.labels) or "none"
-        raise ConfigError(f"config.data.own.{entry.id}.labels: found {found}; name one way to find the labels.")
-    if entry.hierarchy and not entry.hierarchical:
-        raise ConfigError(
-            f"config.data.own.{entry.id}.labels: found {', '.join(entry.hierarchy)}, but no hierarchy; name its file "
-            "as hierarchy, or leave that out."
-        )
-    if entry.hierarchical and entry.task != "multilabel":
-        raise ConfigError(f"config.data.own.{entry.id}.labels: hierarchy is for several labels; leave it out.")
-
-
-_OF_HIERARCHIES = ("hierarchy", "relations", "propagate", "reconciliation")
 _HOW_TO_ADD = " Your own files go under data.own in the configuration (see docs/guide/own-data.md)."
 
 
@@ -313,8 +300,10 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
 
 @functools.cache
 def _load(path: Path) -> Catalog:
+    from fairfold.datasets.settings import CatalogEntry  # loaded here, because many jobs need no catalog
+
     stanzas = config.load_yaml(path, is_ours=True)
-    config.check(stanzas, "datasets.schema.yaml", path.name)
+    config.validated(stanzas, list[CatalogEntry], path.name)
     entries: dict[str, Entry] = {}
     for stanza in stanzas:
         entry = Entry.from_stanza(stanza)

@@ -21,6 +21,9 @@ from fairfold.errors import DataError, shortened, unknown_name
 RELATIONS = ("is_a", "part_of")
 """By which a gene that has a term has the other, too, in the Gene Ontology; what CAFA's evaluator goes by."""
 
+KEYS = ("hierarchy", "relations", "propagate", "reconciliation")
+"""Keys of ``labels`` in the configuration that describe a hierarchy."""
+
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _COMMENT = re.compile(r"\s*(?<!\\)\{[^{}]*\}\s*(!.*)?$|(^|\s+)!.*$")  # and a modifier in braces
 _HEADER = ("child", "parent")

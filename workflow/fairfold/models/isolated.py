@@ -205,7 +205,7 @@ class _Process:
             send(self.requests, head, **matrices)
             if not self._answers_within(60 * entry["minutes"]):
                 self._end()
-                raise ModelError(f"{name} took longer than its {entry['minutes']} minutes.")
+                raise ModelError(f"{name} took longer than its {entry['minutes']:g} minutes.")
             head, found = receive(self.answers)
         except (EOFError, OSError):
             how = _how_it_ended(self.process)

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairfold.core.config import check, load_yaml
+from fairfold.core.config import load_yaml
 from fairfold.core.home import PROJECT
 from fairfold.core.plugins import declared
+from fairfold.core.schema import violations
 from fairfold.errors import ConfigError, unknown_name
 
 FOLDER = PROJECT / "workflow" / "report"
@@ -30,7 +31,9 @@ def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
         is not there, or has the name of another.
     """
     document = load_yaml(path, is_ours=True)
-    check(document, "contents.schema.yaml", path.name)
+    schema = load_yaml(PROJECT / "workflow" / "schemas" / "contents.schema.yaml", is_ours=True)
+    if found := violations(document, schema, path.name):
+        raise ConfigError("\n".join(found))
     sections = {section["id"]: section for section in document["sections"]}
     for spec, module in _own_figures():
         file = f"figures/{spec.name}.png"

@@ -29,7 +29,7 @@ LIBRARY = (
     "liac-arff",
     "skops",
     "defusedxml",
-    "jsonschema",
+    "pydantic",
     "pyyaml",
 )
 STUDIES = (

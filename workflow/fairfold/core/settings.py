@@ -1,0 +1,127 @@
+"""Base classes and types that the settings of all packages share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+)
+
+from fairfold.errors import unknown_name
+
+
+class Settings(BaseModel):
+    """A section of the configuration: each key with its type, default and description."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+
+
+def _without_null(schema: dict[str, Any]) -> None:
+    """Remove null from the JSON schema of optional keys."""
+    for node in schema["properties"].values():
+        if node.get("default", ...) is None:
+            del node["default"]
+        if "anyOf" in node:
+            node["anyOf"] = [each for each in node["anyOf"] if each != {"type": "null"}]
+
+
+class SparseSettings(Settings):
+    """A section whose missing keys stay missing in the dictionary. Such keys are `None` here, but null is refused."""
+
+    model_config = ConfigDict(json_schema_extra=_without_null)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _require_value(cls, value: Any) -> Any:
+        if value is None:
+            raise ValueError("found no value. Give one or leave the key out.")
+        return value
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in serialize(self).items() if value is not None}
+
+
+def _unique(values: list) -> list:
+    if any(value in values[:place] for place, value in enumerate(values)):
+        raise ValueError(f"found a value twice in {values}; name each once.")
+    return values
+
+
+def known_name(kind: Literal["models", "splitters", "metrics"]) -> Any:
+    """Return the type of a name that the validation context lists under ``kind``."""
+
+    def check(name: str, info: ValidationInfo) -> str:
+        if name not in info.context[kind]:
+            raise ValueError(unknown_name("value", name, info.context[kind]))
+        return name
+
+    return Annotated[str, AfterValidator(check), Field(json_schema_extra={"names_of": kind})]
+
+
+def plain_name(pattern: str, meaning: str) -> Any:
+    """Return the type of texts that match a pattern, which messages explain."""
+    return Annotated[str, Field(pattern=pattern, json_schema_extra={"meaning": meaning})]
+
+
+Unique = AfterValidator(_unique)
+NonEmpty = Field(min_length=1)
+Text = Annotated[str, NonEmpty]
+Name = plain_name(
+    r"^[A-Za-z0-9][A-Za-z0-9_+-]*(\.[A-Za-z0-9_+-]+)*$",
+    'a plain name (letters, digits, "_", "-", "+" and "."), because files and folders are named after it',
+)
+Names = Annotated[list[Name], Unique]
+ModelName, SplitterName, MetricName = known_name("models"), known_name("splitters"), known_name("metrics")
+ModelNames = Annotated[list[ModelName], Unique, NonEmpty]
+SplitterNames = Annotated[list[SplitterName], Unique, NonEmpty]
+
+NonNegative = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+TwoOrMore = Annotated[int, Field(ge=2)]
+TenOrMore = Annotated[int, Field(ge=10)]
+Proportion = Annotated[float, Field(gt=0, lt=1)]
+MissingRate = Annotated[int, Field(ge=0, le=99)]
+MissingRates = Annotated[list[MissingRate], Unique, NonEmpty]
+
+NTrees = Annotated[int, Field(ge=1, description="Trees per forest. A cascade level has two forests.")]
+MaxLevels = Annotated[int, Field(ge=1, description="Maximum number of cascade levels above level 0.")]
+
+
+class ForestChanges(SparseSettings):
+    """Forest settings of this part. A missing key takes its value from `weak_labels.forest`."""
+
+    n_trees: NTrees | None = None
+    max_levels: MaxLevels | None = None
+
+
+class DatasetsPart(Settings):
+    """A part of the study that runs on the datasets that it lists."""
+
+    datasets: Names = []
+    """IDs of datasets from the catalog, `data.own` or `data.variants`. An empty list skips this part."""
+
+
+class ForestPart(DatasetsPart):
+    """A part that trains models and can change the size of their forests."""
+
+    forest: ForestChanges = ForestChanges()
+
+
+class PermutedModelsPart(ForestPart):
+    """A part that hides labels, trains models and repeats this with permuted labels."""
+
+    missing_rate: MissingRate = 50
+    """Percentage of each label's training positives that are hidden."""
+
+    exchange: Literal["groups", "within"] = "groups"
+    """Unit of permutation for data with `groups`. `groups` exchanges whole groups of the same size, for labels that
+    belong to a group, such as a patient. `within` exchanges samples of one group, for labels that vary in it."""

@@ -1,0 +1,452 @@
+"""Settings of your own datasets, of variants of catalog datasets, and of entries of the catalog."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from fairfold.core.settings import Count, Name, NonEmpty, NonNegative, Settings, SparseSettings, Text, Unique
+from fairfold.core.validation import Negatives
+from fairfold.datasets import hierarchies
+from fairfold.datasets.categories import Encoding
+from fairfold.datasets.dataset import Task
+
+LabelsAre = Literal["complete", "observed"]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class LabelFilter(SparseSettings):
+    """Bounds on the samples of a label. Labels outside of them are dropped."""
+
+    min_positives: NonNegative | None = None
+    """Minimum number of samples that have the label."""
+
+    min_negatives: NonNegative | None = None
+    """Minimum number of samples that do not have it."""
+
+
+class Samples(SparseSettings):
+    """Samples of a series matrix or MAGE-TAB archive that are used. All are used without it."""
+
+    table: Text | None = None
+    """Path of the sample table (`.sdrf.txt`), required for `mage-tab`."""
+
+    only: Annotated[dict[str, Text | Annotated[list[Text], NonEmpty]], NonEmpty] | None = None
+    """Characteristics that samples must have, each with a value or a list of values. A `*` stands for any text."""
+
+
+class Source(SparseSettings):
+    """How a table is read, for your own datasets and for those of the catalog."""
+
+    header: bool | None = None
+    """Whether the first line of a CSV file names the columns; true if left out."""
+
+    missing_value: str | None = None
+    """Text of a missing feature, in addition to an empty cell, `?`, `NA`, `n/a`, `NaN`, `null`, `none`, `nil` and
+    `-`."""
+
+    missing_values: Literal["error", "drop-features"] | None = None
+    """Treatment of missing features in a series matrix or MAGE-TAB matrix. `error`, the default, refuses the file.
+    `drop-features` leaves out the probes that lack a number."""
+
+    quantity: Text | None = None
+    """Columns of a MAGE-TAB matrix to read, by its second header line. Needed if the matrix has several kinds."""
+
+    samples: Samples | None = None
+
+    label_filter: LabelFilter | None = None
+
+
+class Characteristic(SparseSettings):
+    """Characteristic of the samples in a series matrix (`key: value`) or MAGE-TAB sample table that holds the class,
+    for a `task` of one label."""
+
+    key: Text
+    """The characteristic, as the file names it."""
+
+    classes: Annotated[dict[str, Text], Field(min_length=2)]
+    """Class of each value of the characteristic. A `*` stands for any text, and the first matching value counts."""
+
+    missing: Literal["error", "drop"] | None = None
+    """Treatment of samples without a value. `error`, the default, refuses the file. `drop` leaves them out."""
+
+
+class LabelColumns(SparseSettings):
+    """Columns that hold the labels."""
+
+    prefix: Text | None = None
+    """Start of the names of label columns."""
+
+    columns: Annotated[list[str], NonEmpty] | None = None
+    """Names of the label columns."""
+
+    last: Count | None = None
+    """Number of label columns at the end of the table."""
+
+    xml: Text | None = None
+    """Path of a MULAN label list."""
+
+    column: str | int | None = None
+    """Name or position of the column with the class, for a `task` of one label. The first column is 0, the last -1."""
+
+    everything: Literal[True] | None = None
+    """`true` if the file contains only labels."""
+
+
+class OwnLabels(LabelColumns):
+    """Where the labels are, by exactly one of `prefix`, `columns`, `last`, `xml`, `table`, `column`, `characteristic`
+    and `everything`, and their hierarchy."""
+
+    table: Text | None = None
+    """Path of a second table with the `id` and a column for each label. Both tables need the same ids, in any order."""
+
+    characteristic: Characteristic | None = None
+
+    hierarchy: Text | None = None
+    """Path of [a hierarchy of the labels](/how-it-works/missing-labels.md#labels-below-each-other): an ontology in OBO
+    format, whose terms match labels by id or name, or a table with a label and one of its parents in each row."""
+
+    relations: Annotated[list[Text], Unique, NonEmpty] | None = None
+    """Relations of an ontology by which a term is below another; `[is_a, part_of]` if left out."""
+
+    propagate: bool | None = None
+    """Whether implied labels that the data lack are added. Such data are refused if it is false or left out."""
+
+    reconciliation: Literal["isotonic", "maximum"] | None = None
+    """How probabilities are kept at or below those of their parents. `isotonic`, the default, takes the nearest such
+    probabilities. `maximum` raises parents to their children."""
+
+    @model_validator(mode="after")
+    def _check_ways(self) -> OwnLabels:
+        of_hierarchy = self.model_fields_set & set(hierarchies.KEYS)
+        ways = self.model_fields_set - of_hierarchy
+        if len(ways) != 1:
+            raise ValueError(f"found {', '.join(sorted(ways)) or 'none'}; name one way to find the labels.")
+        if of_hierarchy and self.hierarchy is None:
+            raise ValueError(
+                f"found {', '.join(sorted(of_hierarchy))}, but no hierarchy; name its file as hierarchy, or leave that "
+                "out."
+            )
+        return self
+
+
+class HoldOut(SparseSettings):
+    """[Evaluation by time](/how-it-works/folds.md#what-comes-later) in place of `folds.method`; needs `dates`. Models
+    learn from earlier samples and are tested on later ones."""
+
+    after: Any = None
+    """Date or number. Later samples are tested. A list in ascending order starts several test periods."""
+
+    n_splits: Count | None = None
+    """Number of test periods with equal numbers of samples, instead of `after`."""
+
+
+class OwnDataset(Source):
+    """A dataset of your own."""
+
+    path: Text
+    """Path of your file."""
+
+    labels: OwnLabels
+
+    format: Literal["csv", "arff", "svmlight", "npz", "series-matrix", "mage-tab"] = "csv"
+    """File format. `csv` reads text tables, Parquet, Feather and Excel workbooks with one sheet. `npz` is a SciPy
+    sparse matrix of labels. `series-matrix` and `mage-tab` are gene expression of the Gene Expression Omnibus and
+    ArrayExpress. ARFF and svmlight files are recognized by their content if the format is `csv`."""
+
+    title: str | None = None
+    """Name of the dataset in tables; the ID if left out."""
+
+    labels_are: LabelsAre = "observed"
+    """Whether positives may be missing (`observed`) or none is missing (`complete`). The report shows it. No score
+    depends on it."""
+
+    negatives: Negatives = "unlabelled"
+    """Meaning of a label of 0: not observed to be positive (`unlabelled`) or known to be negative (`confirmed`), for
+    several labels. Confirmed zeros are never imputed. The labels then count as complete, and the study hides equal
+    shares of positives and zeros, which become unmeasured."""
+
+    task: Task = "multilabel"
+    """Kind of labels. The weak-label study needs `multilabel`."""
+
+    id: Text | None = None
+    """Column that identifies the samples and is not a feature. Missing or repeated ids are refused. For `csv` and
+    `arff`."""
+
+    groups: Text | None = None
+    """Column of the groups of samples, such as patients. A group is never divided between folds or by a model that
+    holds out training samples. Every row needs a group. Fewer groups than `folds.n_splits` reduce the number of
+    folds."""
+
+    folds: Text | None = None
+    """Column of your own folds, used in place of `folds.method`. For a hold-out, write `train` and `test`; columns
+    named `is_test` or `is_train` may contain 0 and 1, or true and false. Every row needs a value, and `folds.repeats`
+    must be 1. Comparisons of splitters and of repeated splits make their own folds."""
+
+    weights: Text | None = None
+    """Column of positive sample weights. They count in training, calibration, model choice and scores. A model without
+    support for weights gets a row with that reason. Folds, hidden labels, label frequencies and thresholds ignore
+    them."""
+
+    dates: Text | None = None
+    """Column of dates, such as 2021-01-31 (ISO 8601), or of numbers, such as years; needs `hold_out`."""
+
+    hold_out: HoldOut | None = None
+
+    ignore: Annotated[list[Text], Unique] | None = None
+    """Columns to leave out, by name or by a pattern such as `meta_*`. For `csv` and `arff`."""
+
+    categorical: Encoding | None = None
+    """Encoding of text columns with at most 100 values. Without it, text columns are refused. `one-hot` makes a 0/1
+    feature `column=value` for each value. `ordinal` numbers the sorted values. `as-is` passes a category to LightGBM
+    and HistGB, and is one-hot elsewhere. For `csv` and `arff` with several labels."""
+
+
+class Variant(SparseSettings):
+    """A variant of a catalog dataset, with other `parameters`, `label_filter` or `folds`."""
+
+    of: Name
+    """ID of the catalog dataset."""
+
+    title: str | None = None
+    """Name of the variant in tables; that of the catalog if left out."""
+
+    parameters: dict[str, Any] | None = None
+    """Parameters of a generated dataset, by the names of its function's arguments in `fairfold.datasets.generate`.
+    Other parameters keep the value of the catalog."""
+
+    label_filter: LabelFilter | None = None
+    """Bounds that replace those of the catalog. `{}` keeps all labels."""
+
+    folds: Literal["published"] | None = None
+    """`published` trains and tests on the published parts in place of `folds.method`. `folds.repeats` must be 1."""
+
+    @model_validator(mode="after")
+    def _check_change(self) -> Variant:
+        if self.model_fields_set == {"of"}:
+            raise ValueError(f"found only of, {self.of!r}, but at least one change is needed; add one.")
+        return self
+
+
+class Data(Settings):
+    """Sources of data."""
+
+    mirrors: list[Text] = []
+    """Folders that are searched before the cache and the web, with files at `<dataset id>/<file name>`. The environment
+    variable `FAIRFOLD_MIRROR` adds more, separated by `:`."""
+
+    cache: str | None = None
+    """Folder of downloaded files. `null` is the cache folder of the platform."""
+
+    offline: bool = False
+    """Whether downloads are forbidden."""
+
+    unavailable: Literal["stop", "skip"] = "stop"
+    """Reaction to a catalog dataset that is in no mirror, not in the cache and cannot be downloaded. `skip` runs the
+    study without it; `tables/unavailable.csv` and the report list the parts that lack it. A wrong checksum or an
+    interrupted download is always an error."""
+
+    left_out: dict[str, str] = {}
+    """Excluded datasets by id, each with the reason. `skip` adds to them."""
+
+    own: dict[Name, OwnDataset] = {}
+    """Your datasets by id; see [your own data](/guide/own-data.md#what-a-table-may-be)."""
+
+    variants: dict[Name, Variant] = {}
+    """Variants of catalog datasets by id; see [datasets taken
+    otherwise](/guide/own-data.md#datasets-of-the-catalog-taken-otherwise)."""
+
+
+class Cutoff(Settings):
+    """Time limit of events. Samples without an event and with a shorter follow-up are left out."""
+
+    time: Text
+    """Key of the time of the event or of the follow-up."""
+
+    last: float
+    """Last time that counts, in the unit of the file."""
+
+    without: Text
+    """Class without events."""
+
+
+class CatalogCharacteristic(Characteristic):
+    """Characteristic that holds the class, which may have a time limit."""
+
+    cutoff: Cutoff | None = None
+
+
+class Drawn(Settings):
+    """Classes drawn at random with equal frequencies, for samples of gene expression."""
+
+    classes: Annotated[list[Text], Unique, Field(min_length=2)]
+    """Names of the classes."""
+
+    name: Text
+    """Name of the draw. The same name gives the same classes."""
+
+
+class CatalogLabels(LabelColumns):
+    """Where the labels of a catalog dataset are; exactly one key."""
+
+    per_class: Annotated[list[str], Unique, Field(min_length=2)] | None = None
+    """Variables of a `.mat` file, each a matrix of the samples of one class."""
+
+    object: str | None = None
+    """R object with the class of each sample."""
+
+    characteristic: CatalogCharacteristic | None = None
+
+    drawn: Drawn | None = None
+
+    @model_validator(mode="after")
+    def _check_ways(self) -> CatalogLabels:
+        return _with_one_of(self, set(type(self).model_fields))
+
+
+class CatalogFile(SparseSettings):
+    """A file of a dataset and its checksum."""
+
+    name: Name
+    """Name of the file in mirrors and in the cache."""
+
+    urls: Annotated[list[Annotated[str, Field(pattern="^https?://")]], NonEmpty]
+    """Addresses, tried in this order."""
+
+    size: Count | None = None
+    """Size in bytes."""
+
+    sha256: Sha256 | None = None
+    """SHA-256 of the content."""
+
+    git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
+    """SHA-1 that git gives the file."""
+
+    lfs_sha256: Sha256 | None = None
+    """Checksum in a git-LFS pointer."""
+
+    record_sha256: Literal[True] | None = None
+    """`true` if no checksum is published. That of the first download is recorded next to the file in the cache."""
+
+    @model_validator(mode="after")
+    def _check_checksum(self) -> CatalogFile:
+        return _with_one_of(self, {"sha256", "git_blob", "lfs_sha256", "record_sha256"})
+
+
+class Generator(SparseSettings):
+    """Function of `fairfold.datasets.generate` that makes a dataset."""
+
+    function: str
+    """Name of the function."""
+
+    parameters: dict[str, Any] | None = None
+    """Arguments of the function."""
+
+
+class Expected(SparseSettings):
+    """Shape after the label filter, checked when the dataset is prepared."""
+
+    n_samples: Count | None = None
+    """Number of samples."""
+
+    n_features: NonNegative | None = None
+    """Number of features."""
+
+    n_labels: Count | None = None
+    """Number of labels, or of classes for a multiclass or binary task."""
+
+    label_density: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Mean of the label matrix, to three decimals."""
+
+
+class Published(SparseSettings):
+    """Published numbers of the file before the label filter, checked when the dataset is prepared."""
+
+    source: Text
+    """Publication with the numbers."""
+
+    n_samples: Count | None = None
+    """Number of samples."""
+
+    n_features: NonNegative | None = None
+    """Number of columns of text or numbers."""
+
+    n_labels: Count | None = None
+    """Number of labels."""
+
+    label_cardinality: Annotated[float, Field(ge=0)] | None = None
+    """Mean number of positives of a sample, to two decimals."""
+
+
+class PublishedSplit(Settings):
+    """Published split into a training and a test part."""
+
+    n_train: Count
+    """Number of training samples, which are the first ones of the files."""
+
+    source: Text
+    """Origin of the split."""
+
+
+class CatalogEntry(Source):
+    """A dataset of the catalog, `resources/datasets.yaml`."""
+
+    id: Name
+    """Name of the dataset in the configuration and in results."""
+
+    title: str
+    """Name of the dataset in tables."""
+
+    task: Task
+    """Kind of labels."""
+
+    format: Literal["csv", "arff", "mat", "rdata", "npz", "series-matrix", "mage-tab", "generated"]
+    """File format, or `generated` for data without files."""
+
+    categorical: Literal["one-hot", "ordinal"] | None = None
+    """Encoding of text columns. Without it, text columns are refused."""
+
+    folder: Name | None = None
+    """Folder of the files in mirrors and in the cache, for datasets that share a source; the id if left out."""
+
+    files: Annotated[list[CatalogFile], NonEmpty] | None = None
+    """Files whose rows are stacked in this order, except label lists and sample tables."""
+
+    generator: Generator | None = None
+
+    labels: CatalogLabels | None = None
+
+    hierarchical: bool | None = None
+    """Whether the generator makes a hierarchy of the labels."""
+
+    expected: Expected | None = None
+
+    published: Published | None = None
+
+    split: PublishedSplit | None = None
+
+    citation: str
+    """Publication of the dataset."""
+
+    licence: str
+    """License of the dataset."""
+
+    used_by: (
+        Annotated[list[Literal["weak-labels", "splitting", "cross-testing", "win-percentage", "ecoc"]], Unique] | None
+    ) = None
+    """Parts of the study that use the dataset."""
+
+    @model_validator(mode="after")
+    def _check_source(self) -> CatalogEntry:
+        needed = {"generator"} if self.format == "generated" else {"files", "labels"}
+        if missing := sorted(needed - self.model_fields_set):
+            raise ValueError(f"missing {' and '.join(missing)}, which the format {self.format!r} needs; add it.")
+        return self
+
+
+def _with_one_of(settings: Any, keys: set[str]) -> Any:
+    given = sorted(settings.model_fields_set & keys)
+    if len(given) != 1:
+        raise ValueError(f"found {', '.join(given) or 'none'}; give one of {', '.join(sorted(keys))}.")
+    return settings

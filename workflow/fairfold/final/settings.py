@@ -1,0 +1,15 @@
+"""Settings of the final model."""
+
+from __future__ import annotations
+
+from fairfold.core.settings import ModelName, Names, Settings
+
+
+class Final(Settings):
+    """The final model, fitted to all samples by the target `final` in `results/final/<dataset>/`."""
+
+    datasets: Names = []
+    """Datasets to fit a model for. An empty list stands for `weak_labels.datasets`."""
+
+    model: ModelName | None = None
+    """Name of the model. `null` takes the best model by average precision on the dataset."""

@@ -1,0 +1,66 @@
+"""Settings of your own models and of the search for hyperparameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fairfold.core.settings import Count, MetricName, NonEmpty, Settings, Text, TwoOrMore, plain_name
+
+OwnModelName = plain_name(
+    r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
+    'a plain name (letters, digits, "_", "-" and "."); a "+" after it corrects for missing labels',
+)
+DottedName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+
+
+class OwnModel(Settings):
+    """A classifier of your own."""
+
+    class_: DottedName = Field(alias="class")
+    """`package.module.Class` of a classifier, or of a function that returns one. With `file`, its name in that file."""
+
+    file: Text | None = None
+    """Python file in the folder where the study runs."""
+
+    parameters: dict[str, Any] = {}
+    """Arguments of the class."""
+
+    labels: Literal["one-per-label", "together", "together-sparse", "chain"] = "one-per-label"
+    """How the model is fitted to several labels. `one-per-label` fits one model to each label. `chain` fits ten
+    classifier chains. `together` fits all labels at once and expects probabilities of shape (n_samples, n_labels) or
+    scikit-learn's list. `together-sparse` does the same with a CSR array of labels, for thousands of labels; its
+    probabilities may be sparse."""
+
+    scale: bool = False
+    """Whether features are standardized for the model. Sparse features are scaled but not centered."""
+
+    tune: dict[str, Annotated[list[Any], NonEmpty]] = {}
+    """Values to try, by parameter. `results/tables/models.csv` lists tuned models. The logs contain the choices."""
+
+    minutes: Annotated[float, Field(gt=0)] = 60.0
+    """Time limit of one fit, or of the prediction of one test part."""
+
+
+class Tuning(Settings):
+    """Search for hyperparameters in each training part by observed labels, with the same folds and the same budget for
+    all models that have `tune`."""
+
+    n_splits: TwoOrMore = 3
+    """Folds of the training part."""
+
+    n_candidates: Count = 20
+    """Maximum number of parameter combinations. If there are more, this many are drawn at random."""
+
+    scoring: MetricName = "average_precision"
+    """Score to optimize, as in `cross_testing.models.scoring`."""
+
+
+class Models(Settings):
+    """Your own classifiers."""
+
+    own: dict[OwnModelName, OwnModel] = {}
+    """Your models by name; see [your own models](/guide/own-models.md)."""
+
+    tuning: Tuning = Tuning()

@@ -1,0 +1,189 @@
+"""Settings of the weak-label study."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from fairfold.core.settings import (
+    Count,
+    ForestPart,
+    MaxLevels,
+    MissingRate,
+    MissingRates,
+    ModelName,
+    ModelNames,
+    Names,
+    NonEmpty,
+    NTrees,
+    Proportion,
+    Settings,
+    SplitterNames,
+    TwoOrMore,
+    Unique,
+)
+
+Share = Annotated[float, Field(gt=0, le=1)]
+Mechanism = Literal["random", "difficulty", "rarity", "sample", "group"]
+
+
+class Forest(Settings):
+    """Settings of the deep forests. `RandomForest` and `ExtraTrees` use only `n_trees`."""
+
+    n_trees: NTrees = 150
+
+    max_levels: MaxLevels = 10
+
+    shape: Literal["auto", "paper"] = "auto"
+    """Tree shape of deep forests with a `+`. `auto` chooses leaf size, draws and features per split by out-of-bag error
+    on the training part. `paper` uses the published shape."""
+
+    min_samples_leaf: Count = 5
+    """Minimum number of training samples in a leaf of trees with the published shape."""
+
+    threshold: Proportion = 0.5
+    """Probability above which a label is predicted or imputed."""
+
+    label_frequencies: Literal["shared", "by-label"] = "shared"
+    """Missing rates that models with a `+` estimate. `shared` estimates one rate for all labels. `by-label` estimates a
+    rate for each label from its ranking."""
+
+    percentile: Share = 0.95
+    """Quantile of out-of-bag probabilities that estimates the label frequency. `LCForest` and models with a `+` ignore
+    it."""
+
+
+class RankStability(ForestPart):
+    """The study on many splits, which shows how much of a model's rank comes from the split."""
+
+    splitters: SplitterNames = ["random", "IS", "OptiSplit-rLD"]
+    """Methods that make the splits."""
+
+    missing_rates: MissingRates = [50]
+    """Percentages of each label's positives that are hidden from training."""
+
+    repeats: TwoOrMore = 5
+    """Splits of each dataset by each splitter. Confidence intervals need 3."""
+
+    trainings: TwoOrMore = 2
+    """Trainings on each split, each with other hidden labels and other random seeds."""
+
+    repeats_per_job: Count = 1
+    """Splits in one job. An interrupted study repeats at most one job."""
+
+    models: Annotated[ModelNames, Field(min_length=2)] | None = None
+    """Two or more models to rank. `null` ranks those of `weak_labels.models`."""
+
+
+class SampleCurves(ForestPart):
+    """Scores by number of training samples, and a power law that extrapolates to twice and four times as many."""
+
+    shares: Annotated[list[Share], Unique, Field(min_length=3)] = [0.2, 0.35, 0.5, 0.7, 1.0]
+    """Shares of each training part that models learn from. Each share costs as much as the same share of the weak-label
+    study, or more."""
+
+    missing_rate: MissingRate = 0
+    """Percentage of each label's positives that are hidden from training."""
+
+    repeats: Count = 1
+    """Splits of each dataset."""
+
+    models: ModelNames | None = None
+    """Models to train. `null` trains those of `weak_labels.models`."""
+
+
+class Propensity(Settings):
+    """Propensity model of propensity-scored precision (Jain et al. 2016)."""
+
+    A: Annotated[float, Field(gt=0)] = 0.55
+    """Exponent. The authors use 0.5 for Wikipedia, 0.6 for Amazon and 0.55 otherwise."""
+
+    B: Annotated[float, Field(gt=0)] = 1.5
+    """Number added to the positives of a label. The authors use 0.4 for Wikipedia, 2.6 for Amazon and 1.5 otherwise."""
+
+
+class ManyLabels(Settings):
+    """Scores of the first 1, 3 and 5 labels of each sample, and scores of labels by their number of positives."""
+
+    datasets: Names | None = None
+    """Some of `weak_labels.datasets`. `null` selects those of the catalog with more than 50 labels. Name your own data
+    here."""
+
+    bands: Annotated[list[Count], Unique, NonEmpty] = [5, 20, 100]
+    """Upper limits of the bands of labels, in ascending order. Labels are grouped by their positives in the training
+    part, hidden ones included. The last band has no limit."""
+
+    most_labels: dict[ModelName, Count] = {}
+    """Maximum number of labels by model, for example `{ LightGBM: 400 }`. A dataset with more labels gets a row with
+    the reason instead of scores."""
+
+    propensity: Propensity = Propensity()
+
+    @field_validator("bands")
+    @classmethod
+    def _check_order(cls, bands: list[int]) -> list[int]:
+        if bands != sorted(bands):
+            raise ValueError(f"found {bands}; let the numbers ascend.")
+        return bands
+
+
+class Mechanisms(ForestPart):
+    """Accuracy of the estimates when labels are not missing at random, in training and in test parts."""
+
+    kinds: Annotated[list[Mechanism], Unique, NonEmpty] = ["random", "difficulty", "rarity", "sample", "group"]
+    """Mechanisms that hide labels, one job each. `difficulty` hides the hard labels of a model that is not compared.
+    `group` needs data with groups."""
+
+    missing_rate: MissingRate = 50
+    """Percentage of the positives that are hidden."""
+
+    wrong_positives: MissingRates = [0]
+    """Percentages of the remaining positives that are wrong, where labels are hidden at random."""
+
+    models: ModelNames | None = None
+    """Models to score. `null` scores those of `weak_labels.models`."""
+
+
+class WeakLabels(Settings):
+    """The weak-label study."""
+
+    datasets: Annotated[Names, NonEmpty]
+    """IDs of datasets from the catalog, `data.own` or `data.variants`."""
+
+    missing_rates: MissingRates = [0, 30, 50, 70]
+    """Percentages of each label's training positives that are hidden. Of n positives, exactly ⌊rate·n⌋ are hidden."""
+
+    models: ModelNames = ["RF+ET", "logistic+", "joint-GB", "gcForest+", "SLCForest+", "FLAForest+", "Stack+"]
+    """Models to compare, see [the names](/reference/names.md). A `+` at the end of a name means that the model corrects
+    for missing labels. A corrected baseline takes six times as long, but `joint-GB+` and `kernel-ridge+` take no
+    longer."""
+
+    models_per_job: Count | None = None
+    """Models trained by one job. `null` trains all models of a dataset and missing rate in one job."""
+
+    variant: Literal["text", "authors-code"] = "text"
+    """Whether the nine published models follow the text of the paper or the code of its authors. Other models have no
+    variants."""
+
+    levels_by: Literal["observed", "complete"] = "observed"
+    """Labels by which the nine published models choose the level of their cascade. `complete` reproduces the printed
+    numbers and needs complete labels."""
+
+    alpha: Proportion = 0.05
+    """Significance level of the comparison of models. With 5 datasets or fewer, no difference is significant at
+    0.05."""
+
+    rope: Annotated[float, Field(ge=0, le=1)] = 0.01
+    """Largest score difference that is practically zero (region of practical equivalence). The recommendation gives the
+    probability that the best model exceeds another by more."""
+
+    forest: Forest = Forest()
+
+    rank_stability: RankStability = RankStability()
+
+    sample_curves: SampleCurves = SampleCurves()
+
+    many_labels: ManyLabels = ManyLabels()
+
+    mechanisms: Mechanisms = Mechanisms()
