@@ -5,21 +5,18 @@ Values are rounded to single precision first, as scikit-learn's trees do.
 would merge. Random forests look at up to ``max_bins``
 groups of neighbouring values per feature; extra trees draw their thresholds between exact values. A feature with no
 more distinct values than bins has the same codes for both. A code takes 1 byte while every feature has up to 256
-distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise. Of a feature in which three quarters of the
-samples have one value, zero most often, only the others have a code, in dense input too; see
-:mod:`fairfold.forests.sparse_codes` for what such features take. They are ranked without being spread out, too.
+distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise. Of a feature that is zero in nearly all
+samples, in dense input too, only the others have a code; see :mod:`fairfold.forests.sparse_codes`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
@@ -27,7 +24,6 @@ from fairfold.errors import ModelError
 from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
 COLUMNS_AT_ONCE = 64  # of dense features, turned to lie one behind the other
-SPARSE_COLUMNS_AT_ONCE = 1024
 
 
 class CodeTable(NamedTuple):
@@ -47,12 +43,20 @@ class CodeTable(NamedTuple):
     def samples(self, rows: np.ndarray) -> CodeTable:
         """Some of the samples, with the codes that they have among all."""
         codes = np.ascontiguousarray(self.codes[:, rows])
-        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows))
+        return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows, self.codes.shape[1]))
+
+    def dense_starts(self) -> np.ndarray:
+        """(n_dense,) where the values of each feature that is not sparse begin."""
+        return self.starts[:-1][self.sparse.place < 0]
+
+    def sparse_starts(self) -> np.ndarray:
+        """(n_sparse,) where the values of each sparse feature begin."""
+        return self.starts[:-1][self.sparse.place >= 0]
 
     def codes_of(self, feature: int) -> np.ndarray:
         """(n_samples,) codes of one feature."""
         place = self.sparse.place[feature]
-        return self.codes[-1 - place] if place < 0 else self.sparse.codes_of(place)
+        return self.codes[-1 - place] if place < 0 else self.sparse.codes_of(place, self.codes.shape[1])
 
 
 class Pool(NamedTuple):
@@ -96,29 +100,9 @@ class BinnedMatrix:
             return self.exact
         return _group(self.exact, self.max_bins)
 
-    @cached_property
-    def numbers(self) -> np.ndarray:
-        """(n_samples, n_dense) int32 in the order of exact values: their bits in single precision, but for the sign.
-
-        In a small node, whose samples are anywhere in a feature's codes, extra trees have values by rows at hand sooner
-        than a code and, from another table, what it stands for. Features are those of ``exact.codes``.
-        """
-        table = self.exact
-        bits = (table.lowest + np.float32(0)).view(np.int32)  # of zeros, no sign
-        of_values = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
-        starts, (n_dense, n_samples) = table.starts[:-1][table.sparse.place < 0], table.codes.shape
-        numbers = np.empty((n_samples, n_dense), dtype=np.int32)
-        block = np.empty((COLUMNS_AT_ONCE, n_samples), dtype=np.int32)
-        for first in range(0, n_dense, COLUMNS_AT_ONCE):
-            columns = range(first, min(first + COLUMNS_AT_ONCE, n_dense))
-            for place, column in enumerate(columns):
-                of_values[starts[column] :].take(table.codes[column], out=block[place], mode="clip")
-            numbers[:, columns.start : columns.stop] = block[: len(columns)].T
-        return numbers
-
-    def for_kind(self, kind: str) -> tuple[CodeTable, np.ndarray | None]:
-        """The first arguments of ``grow_tree`` for trees of this kind."""
-        return (self.exact, self.numbers) if kind == "extra_trees" else (self.binned, None)
+    def for_kind(self, kind: str) -> CodeTable:
+        """The features as trees of this kind see them."""
+        return self.exact if kind == "extra_trees" else self.binned
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -194,20 +178,14 @@ def _rank_values(X: Matrix) -> CodeTable:
     """Codes of exact values."""
     X = single_precision(X)
     n, p = X.shape
-    if sparse.issparse(X):
-        X = _by_columns(X)
-        few_entries = is_sparse(np.diff(X.indptr), n)
-        ranked = _Ranked(n, np.count_nonzero(~few_entries))
-        for first, end in _runs(few_entries):
-            if few_entries[first]:
-                part = slice(X.indptr[first], X.indptr[end])
-                _rank_entries(X.data[part], np.diff(X.indptr[first : end + 1]), X.indices[part], ranked)
-            else:
-                _rank_columns(X[:, first:end].toarray(), ranked)
-    else:
-        ranked = _Ranked(n, p)
-        for first in range(0, p, COLUMNS_AT_ONCE):
-            _rank_columns(X[:, first : first + COLUMNS_AT_ONCE], ranked)
+    X = _by_columns(X) if sparse.issparse(X) else X
+    ranked = _Ranked(n)
+    for first in range(0, p, COLUMNS_AT_ONCE):
+        block = X[:, first : first + COLUMNS_AT_ONCE]
+        if sparse.issparse(block):
+            _rank_sparse(block, ranked)
+        else:
+            _rank_dense(np.ascontiguousarray(block.T), ranked)
     return ranked.table()
 
 
@@ -222,219 +200,109 @@ def _by_columns(X: Matrix) -> sparse.csc_array:
     return columns
 
 
-def _runs(few_entries: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Where runs of columns that have few entries, and of those that do not, begin and end; long ones are cut."""
-    bounds = [0, *(np.flatnonzero(np.diff(few_entries)) + 1), len(few_entries)]
-    for start, end in itertools.pairwise(bounds):
-        step = SPARSE_COLUMNS_AT_ONCE if end > start and few_entries[start] else COLUMNS_AT_ONCE
-        for first in range(start, end, step):
-            yield first, min(first + step, end)
-
-
 class _Ranked:
-    """Features that have been ranked so far, at most ``most_dense`` of which are not sparse."""
+    """Features that have been ranked so far, of so many samples; of sparse ones, the samples that are not zero."""
 
-    def __init__(self, n_samples: int, most_dense: int) -> None:
-        # what is not filled is never there
-        self._codes, self._n_dense = np.empty((most_dense, n_samples), dtype=np.uint8), 0
-        self._is_sparse: list[bool] = []
-        self._sizes, self._values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.float32)]
-        self._common, self._counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        self._rows, self._of_rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+    def __init__(self, n_samples: int) -> None:
+        self._n_samples = n_samples
+        self._dense: list[np.ndarray] = []
+        self._common, self._rows, self._ranks = [], [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+        self._places: list[int] = []
+        self._values: list[np.ndarray] = []
 
-    def add_dense(self, values: np.ndarray, ranks: np.ndarray) -> None:
-        """A feature of these distinct values, and the ranks of all samples."""
-        dtype = np.promote_types(self._codes.dtype, np.min_scalar_type(len(values) - 1))
-        if dtype != self._codes.dtype:
-            narrow, self._codes = self._codes, np.empty(self._codes.shape, dtype=dtype)
-            self._codes[: self._n_dense] = narrow[: self._n_dense]
-        self._codes[self._n_dense] = ranks
-        self._n_dense += 1
-        self._is_sparse.append(False)
-        self._sizes.append(np.array([len(values)]))
+    def add_dense(self, column: np.ndarray) -> None:
+        """A feature."""
+        values, ranks = np.unique(column + np.float32(0), return_inverse=True)  # zeros have no sign
+        self._places.append(-1 - len(self._dense))
+        self._dense.append(_narrowed(ranks, len(values)))
         self._values.append(values)
 
-    def add_sparse(
-        self,
-        sizes: np.ndarray,
-        values: np.ndarray,
-        common: np.ndarray,
-        counts: np.ndarray,
-        rows: np.ndarray,
-        ranks: np.ndarray,
-    ) -> None:
-        """Features of so many distinct values, these; with the common rank, the number of other samples, and theirs."""
-        self._is_sparse += [True] * len(sizes)
-        self._sizes.append(sizes)
-        self._values.append(values)
-        self._common.append(common)
-        self._counts.append(counts)
+    def add_sparse(self, rows: np.ndarray, entries: np.ndarray) -> None:
+        """A feature that is zero in all samples but these."""
+        values, ranks = np.unique(np.append(entries, np.float32(0)), return_inverse=True)
+        self._places.append(len(self._common))
+        self._common.append(ranks[-1])
         self._rows.append(rows.astype(np.uint32))
-        self._of_rows.append(ranks.astype(np.min_scalar_type(ranks.max(initial=0))))
+        self._ranks.append(_narrowed(ranks[:-1], len(values)))
+        self._values.append(values)
 
     def table(self) -> CodeTable:
         """All of them."""
-        common, of_rows, values = (np.concatenate(parts) for parts in (self._common, self._of_rows, self._values))
-        narrowest = np.min_scalar_type(common.max(initial=0))
-        dtype = np.result_type(self._codes, of_rows, narrowest)
-        flags = np.array(self._is_sparse, dtype=bool)
-        place = np.where(flags, np.cumsum(flags) - 1, -np.cumsum(~flags)).astype(np.int32)
-        starts = np.cumsum(np.append(0, np.concatenate(self._counts)))
-        rows, n_samples = np.concatenate(self._rows), self._codes.shape[1]
-        listed = SparseCodes.of(place, common.astype(dtype), starts, rows, of_rows.astype(dtype), n_samples)
-        codes = self._codes[: self._n_dense].astype(dtype, copy=False)
-        starts = np.cumsum(np.append(0, np.concatenate(self._sizes)))
-        return CodeTable(codes, starts, values, values, listed)
+        dtype = np.min_scalar_type(max(map(len, self._values), default=1) - 1)
+        codes = np.empty((len(self._dense), self._n_samples), dtype=dtype)
+        for row, ranks in zip(codes, self._dense, strict=True):
+            row[:] = ranks
+        sizes, counts = ([0, *map(len, parts)] for parts in (self._values, self._rows[1:]))
+        values = np.concatenate([np.empty(0, dtype=np.float32), *self._values])
+        listed = SparseCodes(
+            np.array(self._places, dtype=np.int32),
+            np.array(self._common, dtype=dtype),
+            np.cumsum(counts),
+            np.concatenate(self._rows),
+            np.concatenate(self._ranks).astype(dtype),
+        )
+        return CodeTable(codes, np.cumsum(sizes), values, values, listed)
 
 
-def _rank_columns(block: np.ndarray, ranked: _Ranked) -> None:
-    """Rank dense features, (n_samples, n_features)."""
-    columns = np.ascontiguousarray(block.T)
-    few_entries = is_sparse(np.count_nonzero(columns, axis=1), columns.shape[1])
-    for first, end in _runs(few_entries):
-        if few_entries[first]:
-            cells = np.flatnonzero(columns[first:end])
-            column_of, rows = np.divmod(cells, columns.shape[1])
-            counts = np.bincount(column_of, minlength=end - first)
-            _rank_entries(columns[first:end].ravel()[cells], counts, rows, ranked)
+def _narrowed(ranks: np.ndarray, n_values: int) -> np.ndarray:
+    """Ranks of so many values, in as few bytes as hold them."""
+    return ranks.astype(np.min_scalar_type(n_values - 1))
+
+
+def _rank_sparse(columns: sparse.csc_array, ranked: _Ranked) -> None:
+    """Rank features, (n_samples, n_features), of which only entries other than zero are stored."""
+    n_samples = columns.shape[0]
+    for start, end in itertools.pairwise(columns.indptr):
+        rows, entries = columns.indices[start:end], columns.data[start:end]
+        if is_sparse(end - start, n_samples):
+            ranked.add_sparse(rows, entries)
         else:
-            for column in columns[first:end]:
-                _rank_column(column, ranked)
+            column = np.zeros(n_samples, dtype=np.float32)
+            column[rows] = entries
+            ranked.add_dense(column)
 
 
-def _rank_column(column: np.ndarray, ranked: _Ranked) -> None:
-    """Rank a feature that is zero in few samples, or in less than most."""
-    others, n = np.flatnonzero(column), len(column)
-    if 2 * len(others) <= n:  # zeros that are most of a column are not sorted
-        values, of_others = distinct_values(np.append(column[others], np.float32(0)))
-        ranks = np.full(n, of_others[-1])
-        ranks[others] = of_others[:-1]
-        ranked.add_dense(values, ranks)
-        return
-    values, ranks = distinct_values(column)
-    if is_sparse(len(values) - 1, n):
-        counts = np.bincount(ranks)
-        others = np.flatnonzero(ranks != counts.argmax())
-        if is_sparse(len(others), n):
-            one = np.array([[len(values)], [counts.argmax()], [len(others)]])
-            ranked.add_sparse(one[0], values, one[1], one[2], others, ranks[others])
-            return
-    ranked.add_dense(values, ranks)
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def distinct_values(column):  # noqa: ANN001, ANN201
-    """Distinct values in order, and the rank of each value: ``numpy.unique`` of (n,) float32, by digits of their bits.
-
-    Zeros have no sign. A digit is one of three in base 2**11, the last is sorted by first.
-    """
-    n = len(column)
-    bits = (column + np.float32(0)).view(np.uint32)
-    counts = np.zeros((3, 2048), dtype=np.uint32)
-    pairs, sorted_pairs = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
-    for row in range(n):
-        # the bits of floating-point numbers are in the order of these but for the sign
-        key = bits[row] ^ (np.uint32(np.int32(bits[row]) >> np.int32(31)) | np.uint32(1 << 31))
-        pairs[row] = (np.uint64(key) << np.uint64(32)) | np.uint64(row)
-        for digit in range(3):
-            counts[digit, (key >> np.uint32(11 * digit)) & np.uint32(2047)] += np.uint32(1)
-    for digit in range(3):
-        before = np.uint32(0)
-        for value in range(2048):
-            count = counts[digit, value]
-            counts[digit, value] = before
-            before += count
-        shift = np.uint64(32 + 11 * digit)
-        for position in range(n):
-            value = np.uintp((pairs[position] >> shift) & np.uint64(2047))
-            sorted_pairs[counts[digit, value]] = pairs[position]
-            counts[digit, value] += np.uint32(1)
-        pairs, sorted_pairs = sorted_pairs, pairs
-    values, ranks = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.int64)
-    last = -1
-    for position in range(n):
-        row = np.uintp(np.uint32(pairs[position]))
-        last += position == 0 or pairs[position] >> np.uint64(32) != pairs[position - 1] >> np.uint64(32)
-        values[last], ranks[row] = column[row] + np.float32(0), last
-    return values[: last + 1].copy(), ranks
-
-
-def _rank_entries(entries: np.ndarray, counts: np.ndarray, rows: np.ndarray, ranked: _Ranked) -> None:
-    """Rank features that are zero in most samples, all together, by their other values.
-
-    Parameters
-    ----------
-    entries : (n_entries,) float32, of one feature after the other, none of them zero.
-    counts : (n_features,) how many there are of each.
-    rows : (n_entries,) samples, in order for each feature.
-    """
-    column_of = np.repeat(np.arange(len(counts)), counts)
-    bits = entries.view(np.uint32)
-    # the bits of floating-point numbers are in the order of these but for the sign
-    rising = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
-    keys = column_of.astype(np.uint64) << np.uint64(32) | rising
-    order = np.argsort(keys)
-    is_first = np.diff(keys[order], prepend=~keys[order[:1]]) != 0
-    column_of, values = column_of[order], entries[order]
-    n_values, n_negative = (
-        np.bincount(column_of[which], minlength=len(counts)) for which in (is_first, is_first & (values < 0))
-    )
-    starts = np.cumsum(n_values) - n_values
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.cumsum(is_first) - 1 - starts[column_of] + (values > 0)
-    with_zeros = np.insert(values[is_first], starts + n_negative, np.float32(0))
-    ranked.add_sparse(n_values + 1, with_zeros, n_negative, counts, rows, ranks)
+def _rank_dense(columns: np.ndarray, ranked: _Ranked) -> None:
+    """Rank features, (n_features, n_samples)."""
+    n_samples = columns.shape[1]
+    for column, n_others in zip(columns, np.count_nonzero(columns, axis=1), strict=True):
+        if is_sparse(n_others, n_samples):
+            rows = np.flatnonzero(column)
+            ranked.add_sparse(rows, column[rows])
+        else:
+            ranked.add_dense(column)
 
 
 def _group(exact: CodeTable, max_bins: int) -> CodeTable:
-    """The table of bins."""
-    codes, listed = np.empty(exact.codes.shape, dtype=np.uint8), exact.sparse
-    common, of_rows = np.empty(len(listed.common), dtype=np.uint8), np.empty(len(listed.codes), dtype=np.uint8)
-    starts, lowest, highest = _group_values(exact, max_bins, codes, common, of_rows)
-    return CodeTable(codes, starts, lowest, highest, listed.recoded(common, of_rows))
+    """The table of bins of neighbouring values."""
+    listed, (_, n) = exact.sparse, exact.codes.shape
+    sizes = np.diff(exact.starts)
+    feature_of = np.repeat(np.arange(len(sizes)), sizes)
+    counts = _count_values(exact)
+    before = np.cumsum(counts) - counts - n * feature_of
+    rank = np.arange(len(counts)) - exact.starts[feature_of]
+    # Values are in the bin in which the middle of their samples lies.
+    share = np.where(sizes[feature_of] <= max_bins, rank, max_bins * (2 * before + counts) // (2 * n))
+    is_first = (rank == 0) | (share != np.roll(share, 1))
+    is_last = np.append(is_first[1:], True)
+    bins = np.cumsum(is_first) - 1
+    starts = np.append(bins[exact.starts[:-1]], bins[-1] + 1)
+    bin_of = (bins - starts[feature_of]).astype(np.uint8)
+    dense, places = exact.dense_starts(), np.repeat(exact.sparse_starts(), np.diff(listed.starts))
+    codes = np.empty(exact.codes.shape, dtype=np.uint8)
+    for row, ranks, start in zip(codes, exact.codes, dense, strict=True):
+        row[:] = bin_of[start + ranks.astype(np.int64)]
+    recoded = listed.recoded(bin_of[exact.sparse_starts() + listed.common], bin_of[places + listed.codes])
+    return CodeTable(codes, starts, exact.lowest[is_first], exact.highest[is_last], recoded)
 
 
-@njit(cache=True, nogil=True)
-def _group_values(exact, max_bins, codes, common, of_rows):  # noqa: ANN001, ANN202
-    """Fill codes of features, common ones and those of entries with bins of neighbouring values.
-
-    Returns the bins' starts, lowest and highest values.
-    """
-    listed, n_features, n = exact.sparse, len(exact.starts) - 1, codes.shape[1]
-    starts = np.zeros(n_features + 1, dtype=np.int64)
-    lowest, highest = np.empty_like(exact.lowest), np.empty_like(exact.lowest)
-    n_bins = 0
-    for feature in range(n_features):
-        place = listed.place[feature]
-        first, n_values = exact.starts[feature], exact.starts[feature + 1] - exact.starts[feature]
-        counts = np.zeros(n_values, dtype=np.int64)
-        if place >= 0:
-            ranks, binned = _entries_of(listed, listed.codes, place), _entries_of(listed, of_rows, place)
-            counts[listed.common[place]] = n - len(ranks)
-        else:
-            ranks, binned = exact.codes[-1 - place], codes[-1 - place]
-        for rank in ranks:
-            counts[rank] += 1
-        bin_of = np.empty(n_values, dtype=np.uint8)
-        before, previous = 0, -1
-        for rank in range(n_values):
-            # the bin in which the middle of the value's samples lies
-            share = rank if n_values <= max_bins else max_bins * (2 * before + counts[rank]) // (2 * n)
-            before += counts[rank]
-            if share != previous:
-                lowest[n_bins] = exact.lowest[first + rank]
-                n_bins += 1
-                previous = share
-            highest[n_bins - 1] = exact.highest[first + rank]
-            bin_of[rank] = n_bins - 1 - starts[feature]
-        if place >= 0:
-            common[place] = bin_of[listed.common[place]]
-        for at in range(len(ranks)):
-            binned[at] = bin_of[ranks[at]]
-        starts[feature + 1] = n_bins
-    return starts, lowest[:n_bins].copy(), highest[:n_bins].copy()
-
-
-@njit(cache=True, nogil=True)
-def _entries_of(listed, of_entries, place):  # noqa: ANN001, ANN202
-    return of_entries[listed.starts[place] : listed.starts[place + 1]]
+def _count_values(exact: CodeTable) -> np.ndarray:
+    """(n_values,) samples with each value of all features, one feature behind the other."""
+    listed, (_, n), n_values = exact.sparse, exact.codes.shape, len(exact.lowest)
+    n_listed = np.diff(listed.starts)
+    counts = np.bincount(np.repeat(exact.sparse_starts(), n_listed) + listed.codes, minlength=n_values)
+    counts[exact.sparse_starts() + listed.common] += n - n_listed
+    for ranks, start in zip(exact.codes, exact.dense_starts(), strict=True):
+        of_feature = np.bincount(ranks)
+        counts[start : start + len(of_feature)] += of_feature
+    return counts

@@ -153,6 +153,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
             n_draws=len(seen),
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=self.min_samples_leaf,
+            random_thresholds=self.kind == "extra_trees",
         )
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(self.max_rounds, np.uint64)
         # each sample is drawn by itself: nothing is left out of a bag here
@@ -224,7 +225,7 @@ class _Run:
             proba[~self._is_measured] = 0  # no curvature, and no residual
             self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
             nodes, weights, values, leaf_of, _ = grow_tree(
-                *self._features, self._residuals, None, n_labels, self._rules, self._pool, next(self._seeds)
+                self._features, self._residuals, n_labels, self._rules, self._pool, next(self._seeds)
             )
             steps = np.zeros(values.shape)
             of_leaves = self._pool.samples, self.weights, leaf_of

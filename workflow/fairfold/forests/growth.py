@@ -17,61 +17,35 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairfold.forests.lanes import FLAGS, LANES, add_row, add_row_where, imbalance, no_rows, store
-from fairfold.forests.sparse_codes import NodeBits, empty_bits, list_others, mark_node, partition_sparse
-from fairfold.forests.tallies import (
-    MASKED_AT_MOST,
-    MOST_CODES,
-    RANKED_AT_MOST,
-    SPLITS_AT_ONCE,
-    Sought,
-    add_up_tally,
-    best_of_codes,
-    best_of_sorted,
-    fits,
-    gather_numbers,
-    last_number,
-    mark_up_to,
-    mask_up_to,
-    new_tally,
-    rank_keys,
-    score_marked,
-    score_masked,
-    squared_totals,
-    value_of,
-)
+from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
+from fairfold.forests.sparse_codes import list_others, write_codes
 
 INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
-STACKED = 8  # numbers that describe a node that is still to be split
+COMPARED_AT_MOST = 256  # samples whose values are compared with a threshold; with more, it is looked up
+STACKED = 7  # numbers that describe a node that is still to be split
 SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
 SHORT_RUN = 4  # samples with one code
 CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number is below
 
 
 class GrowthRules(NamedTuple):
-    """How a tree grows."""
+    """How a tree grows.
+
+    With ``random_thresholds`` each feature that is looked at has one random threshold, as in extra trees; otherwise the
+    best of all.
+    """
 
     n_draws: int
     max_features: int
     min_samples_leaf: int
-
-
-class _Found(NamedTuple):
-    """Random splits of a node that leave enough samples on either side: feature, threshold, worth, and mask or -1.
-
-    ``masks`` are of samples, one behind the other (see ``mask_up_to``), of as many splits as ``scores`` has places for.
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    score: np.ndarray
-    mask: np.ndarray
-    masks: np.ndarray
-    scores: np.ndarray
+    random_thresholds: bool
 
 
 class _Workspace(NamedTuple):
-    """Room for what is computed for the samples of a node, one entry for each; ``counts`` has one for each code."""
+    """Room for what is computed for the samples of a node, one entry for each; ``counts`` has one for each code.
+
+    ``node_of`` is the last node that each sample was in.
+    """
 
     codes: np.ndarray
     keys: np.ndarray
@@ -79,12 +53,7 @@ class _Workspace(NamedTuple):
     side: np.ndarray
     parts: np.ndarray
     scores: np.ndarray
-    bits: NodeBits
-    small_keys: np.ndarray
-    ranks: np.ndarray
-    numbers: np.ndarray
-    marks: np.ndarray
-    found: _Found
+    node_of: np.ndarray
 
 
 class _Tree(NamedTuple):
@@ -102,29 +71,27 @@ class _Node(NamedTuple):
     """Samples of a node that are in the bag, and what they sum to.
 
     ``weights`` and ``drawn``, the labels times these, are of all samples; ``totals`` is the sum of ``drawn`` over the
-    node, ``whole`` that of ``weights``. ``is_tallied``: whether labels are added up as small whole numbers, too.
+    node, ``whole`` that of ``weights``.
     """
 
+    number: int
     rows: np.ndarray
     weights: np.ndarray
     drawn: np.ndarray
     totals: np.ndarray
     whole: float
-    is_tallied: bool
 
 
 class _Split(NamedTuple):
     """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
 
-    The latter are the first ``n_constant`` features. ``mask``: which of the masks of ``_Found`` the split has, whose
-    cut is one of ``numbers`` then; -1 for none.
+    The latter are the first ``n_constant`` features.
     """
 
     feature: int
     cut: int
     threshold: float
     n_constant: int
-    mask: int
 
 
 class _Candidates(NamedTuple):
@@ -163,16 +130,13 @@ def random_share(state):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
+def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
     """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
 
     Parameters
     ----------
     table : CodeTable of the features.
-    numbers : None for the best threshold of a feature; for one at random (extra trees), ``BinnedMatrix.numbers`` or an
-        empty array of two dimensions.
     labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
-    small : SmallLabels, the same labels, or None where they are no whole numbers.
     n_labels : labels before padding.
     rules : GrowthRules.
     pool : Pool of the samples that may be drawn.
@@ -189,23 +153,14 @@ def grow_tree(table, numbers, labels, small, n_labels, rules, pool, seed):  # no
     state = np.array([seed], dtype=np.uint64)
     weights = _draw_weights(n, pool, rules.n_draws, state)
     rows, n_drawn = _drawn_first(weights)
-    most = np.int64(weights.sum())
-    is_all_tallied = False
-    if small is not None:
-        has_few_codes = table.codes.itemsize == 1
-        is_all_tallied = fits(most, n_labels, small.most) and (numbers is not None or has_few_codes)
-    drawn = np.empty(0, dtype=labels.dtype) if is_all_tallied else _repeat_labels(labels, weights, rows[:n_drawn])
+    drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
-    bag = _Node(rows, weights, drawn, np.zeros(width), 0.0, False)
+    bag = _Node(-1, rows, weights, drawn, np.zeros(width), 0.0)
     features = np.arange(len(table.sparse.place)).astype(np.int32)
     stack = np.empty((most_leaves + 1, STACKED), dtype=np.int64)
-    _push(stack, 0, (0, n_drawn, n_drawn, n, 0, -1, 0, most))
-    tally = None if small is None else new_tally(small, weights, rows[:n_drawn])
-    work = _empty_workspace(table, n, 0 if numbers is None else rules.max_features)
-    n_nodes = _grow_nodes(
-        table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree
-    )
+    _push(stack, 0, (0, n_drawn, n_drawn, n, 0, -1, 0))
+    n_nodes = _grow_nodes(table, labels, n_labels, rules, state, bag, features, _empty_workspace(table, n), stack, tree)
     left, right = tree.children[:n_nodes, 0].copy(), tree.children[:n_nodes, 1].copy()
     shape = (tree.feature[:n_nodes].copy(), tree.threshold[:n_nodes].copy(), left, right)
     return shape, tree.weight[:n_nodes].copy(), tree.value[:n_nodes].copy(), tree.leaf_of, weights
@@ -219,60 +174,44 @@ def _push(stack, depth, described):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _grow_nodes(table, numbers, labels, small, n_labels, rules, state, bag, tally, features, work, stack, tree):  # noqa: ANN001, ANN202
+def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stack, tree):  # noqa: ANN001, ANN202
     """Split the node on the stack and all below it; returns the number of nodes.
 
     A row of the stack has start and end of the samples in the bag and out of it, the number of constant features, the
-    parent, the side of it, and a weight that is not exceeded. ``bag`` has all samples, those in the bag in front.
+    parent, and the side of it. ``bag`` has all samples, those in the bag in front.
     """
     rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
     n_nodes, depth = 0, 1
     while depth > 0:
         depth -= 1
-        start, end, out_start, out_end, n_constant, parent, side, most = stack[depth]
+        start, end, out_start, out_end, n_constant, parent, side = stack[depth]
         in_bag, out_of_bag = rows[start:end], rows[out_start:out_end]
         number = n_nodes
         n_nodes += 1
         if parent >= 0:
             tree.children[parent, side] = number
-        is_tallied = False
-        if tally is not None:
-            is_tallied = fits(most, n_labels, small.most)
-        if tally is not None and is_tallied:
-            whole = add_up_tally(tally, in_bag, totals)
-        else:
-            whole = _add_up(bag.drawn, bag.weights, in_bag, totals)
-        node = _Node(in_bag, bag.weights, bag.drawn, totals, whole, is_tallied)
-        tree.weight[number] = np.int32(node.whole)
+        whole = _add_up(bag.drawn, bag.weights, in_bag, totals)
+        node = _Node(number, in_bag, bag.weights, bag.drawn, totals, whole)
+        tree.weight[number] = np.int32(whole)
         for label in range(n_labels):
-            tree.value[number, label] = totals[label] / node.whole
-        if len(in_bag) < 2 * rules.min_samples_leaf:
-            is_leaf = True
-        elif tally is not None and is_tallied and small.is_binary:
-            is_leaf = _has_equal_labels(totals, n_labels, whole)
-        else:
-            is_leaf = _is_pure(labels, n_labels, in_bag)
+            tree.value[number, label] = totals[label] / whole
         # Searches are compiled into this loop (forceinline): to hand on the hundreds of words that describe all these
-        # arrays takes as long as a search in a small node. Of the two, only that of the forest's kind is compiled.
-        if is_leaf:
-            split = _Split(-1, 0, 0.0, n_constant, -1)
-        elif numbers is not None:
-            split = _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work)
+        # arrays takes as long as a search in a small node.
+        if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
+            split = _Split(-1, 0, 0.0, n_constant)
+        elif rules.random_thresholds:
+            split = _random_split(table, codes, node, features, n_constant, rules, state, work)
         else:
-            split = _best_split(table, codes, node, tally, features, n_constant, rules, state, work)
+            split = _best_split(table, codes, node, features, n_constant, rules, state, work)
         if split.feature < 0:
             tree.leaf_of[in_bag] = number
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        if split.mask >= 0:
-            middle = start + _partition_masked(work.found.masks, split.mask, in_bag, work.side)
-        else:
-            middle = start + _partition(table, codes, numbers, split, in_bag, work)
-        out_middle = out_start + _partition(table, codes, numbers, split, out_of_bag, work)
-        most = np.int64(node.whole)
-        _push(stack, depth, (middle, end, out_middle, out_end, split.n_constant, number, 1, most))
-        _push(stack, depth + 1, (start, middle, out_start, out_middle, split.n_constant, number, 0, most))
+        middle = start + _partition(table, codes, split, in_bag, work)
+        out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
+        _push(stack, depth, (middle, end, out_middle, out_end, split.n_constant, number, 1))
+        _push(stack, depth + 1, (start, middle, out_start, out_middle, split.n_constant, number, 0))
         depth += 2
     return n_nodes
 
@@ -344,29 +283,15 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True)
-def _empty_workspace(table, n, n_splits):  # noqa: ANN001, ANN202
-    n_masks = min(n_splits, len(table.codes)) + SPLITS_AT_ONCE - 1
-    found = _Found(
-        np.empty(n_splits, dtype=np.int32),
-        np.empty(n_splits),
-        np.empty(n_splits),
-        np.empty(n_splits, dtype=np.int64),
-        np.empty(n_masks * MASKED_AT_MOST, dtype=np.int16),
-        np.empty(n_masks),
-    )
+def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     return _Workspace(
-        np.empty(n + FLAGS, dtype=table.codes.dtype),
+        np.empty(n, dtype=table.codes.dtype),
         np.empty(n, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
-        np.empty(max(n, MOST_CODES)),
-        np.empty(max(n, MOST_CODES)),
-        empty_bits(table.sparse),
-        np.empty(RANKED_AT_MOST, dtype=np.int16),
-        np.empty(RANKED_AT_MOST, dtype=np.int16),
-        np.empty(MASKED_AT_MOST + FLAGS, dtype=np.int32),
-        np.empty(n // FLAGS + 1, dtype=np.uint64),
-        found,
+        np.empty(n),
+        np.empty(n),
+        np.full(n, -1, dtype=np.int32),
     )
 
 
@@ -417,43 +342,17 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(cache=True, nogil=True, boundscheck=False)
-def _has_equal_labels(totals, n_labels, whole):  # noqa: ANN001, ANN202
-    """The same, where labels are 0 or 1."""
-    for label in range(n_labels):  # noqa: SIM110
-        if totals[label] != 0 and totals[label] != whole:
-            return False
-    return True
-
-
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _partition(table, codes, numbers, split, rows, work):  # noqa: ANN001, ANN202
+def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
-    place, cut, side = table.sparse.place[split.feature], split.cut, work.side
+    place, gathered, side = table.sparse.place[split.feature], work.codes, work.side
     if place >= 0:
-        n_codes = table.starts[split.feature + 1] - table.starts[split.feature]
-        return partition_sparse(table.sparse, place, n_codes, cut, rows, work.bits.mask, work.side)
-    if numbers is not None and split.mask >= 0:
-        return _partition_dense(numbers.reshape(-1), numbers.shape[1], -1 - place, np.int32(cut), rows, side)
-    return _partition_dense(codes, 1, (-1 - place) * table.codes.shape[1], codes.dtype.type(cut), rows, side)
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _partition_dense(codes, step, first, cut, rows, side):  # noqa: ANN001, ANN202
-    """The same for codes of samples that are ``step`` apart, from ``first`` on."""
-    n_left = n_right = np.uintp(0)
-    for row in rows:
-        is_left = codes[np.uintp(first) + np.uintp(row) * np.uintp(step)] <= cut
-        n_left, n_right = _put_on_side(is_left, row, rows, n_left, side, n_right)
-    return _put_behind(side, n_right, rows, n_left)
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _partition_masked(masks, mask, rows, side):  # noqa: ANN001, ANN202
-    """The same for samples whose split has this mask."""
+        write_codes(table.sparse, place, rows, gathered)
+    else:
+        _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
     n_left = n_right = np.uintp(0)
     for position in range(len(rows)):
-        is_left = masks[np.uintp(mask * MASKED_AT_MOST) + np.uintp(position)] != 0
+        is_left = gathered[position] <= split.cut
         n_left, n_right = _put_on_side(is_left, rows[position], rows, n_left, side, n_right)
     return _put_behind(side, n_right, rows, n_left)
 
@@ -478,10 +377,9 @@ def _put_behind(side, n_right, rows, n_left):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
-    """Codes of the samples in one feature into ``gathered``; returns the lowest and the highest."""
+    """Codes of the samples in one feature into ``gathered``."""
     for position in range(len(rows)):
         gathered[position] = codes[np.uintp(column_start) + rows[position]]
-    return _extremes(gathered, len(rows))
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -504,13 +402,12 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
-def _best_split(table, codes, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
     rows, whole = node.rows, node.whole
-    gathered, keys, counts, side, parts, scores, bits = work[:7]
+    gathered, keys, counts, side, parts, scores, _ = work
     n = len(rows)
-    sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
-    mark_node(table.sparse.signatures, rows, bits)
+    _mark_node(table, node, work)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
@@ -520,7 +417,7 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
+        lowest, highest, n_lowest = _look_up(table, codes, feature, node, work)
         if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
@@ -529,20 +426,6 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
         n_useful += 1
         features[position], features[last] = features[last], feature
         n_codes = np.int64(highest - lowest) + 1
-        if tally is not None and node.is_tallied and n_codes <= MOST_CODES:
-            if n_lowest == 0 and n <= RANKED_AT_MOST:
-                rank_keys(gathered, rows, n, lowest, work.small_keys, work.ranks, keys)
-                score, end = best_of_sorted(tally, keys, sought, scores, best_score)
-                if score > best_score:
-                    best_score, best_feature = score, feature
-                    best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
-                continue
-            listed = side[: n - n_lowest] if n_lowest > 0 else rows
-            score, left, right = best_of_codes(tally, gathered, listed, lowest, sought, scores, best_score)
-            if score > best_score:
-                best_score, best_feature = score, feature
-                best_left, best_right = np.int64(lowest) + np.int64(left), np.int64(lowest) + np.int64(right)
-            continue
         if n_lowest == 0:
             n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
         if n_lowest > 0 and highest - lowest == 1:
@@ -564,9 +447,9 @@ def _best_split(table, codes, node, tally, features, n_constant, rules, state, w
             best_score, best_feature, end = scores[candidate], feature, candidate + fewest
             best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
     if best_feature < 0:
-        return _Split(-1, 0, 0.0, first, -1)
+        return _Split(-1, 0, 0.0, first)
     cut, at = _place_threshold(table, best_feature, best_left, best_right)
-    return _Split(best_feature, cut, at, first, -1)
+    return _Split(best_feature, cut, at, first)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -586,26 +469,33 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     return cut, at
 
 
+@njit(cache=True, nogil=True, boundscheck=False)
+def _mark_node(table, node, work):  # noqa: ANN001, ANN202
+    """Note the node of its samples, by which those of sparse features are found."""
+    if len(table.sparse.common) > 0:
+        for row in node.rows:
+            work.node_of[row] = node.number
+
+
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _look_up(table, codes, feature, rows, work):  # noqa: ANN001, ANN202
+def _look_up(table, codes, feature, node, work):  # noqa: ANN001, ANN202
     """Codes of a node's samples in a feature into ``work.codes``; returns the lowest, the highest, and a number.
 
     If this is not 0, it is that of the samples with the lowest code, more than half, which are left out; the others are
     in ``work.side``, in order.
     """
-    gathered, side, n, place = work.codes, work.side, len(rows), table.sparse.place[feature]
+    rows, gathered, side, place = node.rows, work.codes, work.side, table.sparse.place[feature]
+    n = len(rows)
     if place < 0:
-        lowest, highest = _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
+        _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
+        lowest, highest = _extremes(gathered, n)
         return lowest, highest, 0
-    n_codes, common = table.starts[feature + 1] - table.starts[feature], table.sparse.common[place]
-    n_others = list_others(table.sparse, place, n_codes, rows, work.bits, side, gathered)
+    common = table.sparse.common[place]
+    n_others = list_others(table.sparse, place, rows, work.node_of, node.number, side, gathered)
     if n_others == 0:
         return common, common, n
-    is_few = 2 * n_others < n
-    if n_codes == 2 and common == 0 and is_few:
-        return common, codes.dtype.type(1), n - n_others
     lowest, highest = _extremes(gathered, n_others)
-    if common < lowest and is_few:
+    if common < lowest and 2 * n_others < n:
         return common, highest, n - n_others
     if n_others < n:
         lowest, highest = min(lowest, common), max(highest, common)
@@ -709,7 +599,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     Those between samples of one code are not skipped, because to guess which they are takes a processor longer than to
     score them.
     """
-    _, weights, drawn, totals, whole, _ = node
+    _, _, weights, drawn, totals, whole = node
     width = len(totals)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
@@ -747,7 +637,7 @@ def _score_from_end(node, keys, candidates, first, stop, step, block, parts, sco
 
     A candidate lies behind the sample that was last added, as seen from that end.
     """
-    _, weights, drawn, totals, whole, _ = node
+    _, _, weights, drawn, totals, whole = node
     width = len(totals)
     lanes, part = no_rows(drawn), 0.0
     for at in range(first, stop, step):
@@ -789,15 +679,12 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
-def _random_split(table, codes, numbers, node, tally, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
-    rows, gathered, side, found = node.rows, work.codes, work.side, work.found
-    values, starts = table.lowest, table.starts
-    is_small = node.is_tallied and len(rows) <= MASKED_AT_MOST and len(numbers) > 0
+    rows, gathered, side, values = node.rows, work.codes, work.side, table.lowest
     n = len(rows)
-    sought = Sought(n, node.whole, squared_totals(node.totals), rules.min_samples_leaf)
-    mark_node(table.sparse.signatures, rows, work.bits)
-    n_found = n_masked = 0
+    _mark_node(table, node, work)
+    best_score, best_feature, best_cut, best_at = -1.0, -1, 0, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
@@ -806,66 +693,31 @@ def _random_split(table, codes, numbers, node, tally, features, n_constant, rule
             n_known -= 1
             continue
         feature = features[position]
-        by_numbers = is_small and table.sparse.place[feature] < 0
-        if by_numbers:
-            column = -1 - table.sparse.place[feature]
-            low_number, high_number = gather_numbers(numbers, column, rows, work.numbers)
-            is_constant, n_lowest = low_number == high_number, 0
-            low_value, high_value = value_of(low_number), value_of(high_number)
-        else:
-            lowest, highest, n_lowest = _look_up(table, codes, feature, rows, work)
-            is_constant, start = lowest == highest, starts[feature]
-            low, high = start + np.int64(lowest), start + np.int64(highest)
-            low_value, high_value = values[low], values[high]
-        if is_constant:
+        lowest, highest, n_lowest = _look_up(table, codes, feature, node, work)
+        if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
             continue
         last -= 1
-        features[position], features[last] = features[last], feature
-        at = _draw_threshold(low_value, high_value, state)
         n_useful += 1
-        found.feature[n_found], found.threshold[n_found] = feature, at
-        if by_numbers:
-            n_left = mask_up_to(work.numbers, n, last_number(at), found.masks, n_masked)
-            found.mask[n_found] = n_masked
-            is_allowed = min(n_left, n - n_left) >= rules.min_samples_leaf
-            n_masked += is_allowed  # without a branch that a processor would guess
-            n_found += is_allowed
-            continue
+        features[position], features[last] = features[last], feature
+        start = table.starts[feature]
+        low, high = start + np.int64(lowest), start + np.int64(highest)
+        at = _draw_threshold(values[low], values[high], state)
         listed = side[: n - n_lowest] if n_lowest > 0 else rows
-        if len(listed) <= MASKED_AT_MOST:
+        if len(listed) <= COMPARED_AT_MOST:
             cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
         else:
             cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-        if node.is_tallied:
-            n_left = n_lowest + mark_up_to(gathered, len(listed), cut, work.marks)
-        else:
-            n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
+        n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
-        if tally is not None and node.is_tallied:
-            score = score_marked(tally, listed, work.marks, 2 * n_left > n, sought)
-        else:
-            n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-            score = _score_listed(side, 0, n_side, 1, node)
-        found.score[n_found], found.mask[n_found] = score, -1
-        n_found += 1
-    if tally is not None and n_masked > 0:
-        score_masked(tally, rows, found.masks, n_masked, sought, found.scores)
-    best, best_score = -1, -1.0
-    for split in range(n_found):
-        mask = found.mask[split]
-        score = found.score[split] if mask < 0 else found.scores[mask]
+        n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
+        score = _score_listed(side, 0, n_side, 1, node)
         if score > best_score:
-            best, best_score = split, score
-    if best < 0:
-        return _Split(-1, 0, 0.0, first, -1)
-    feature, at, mask = np.int64(found.feature[best]), found.threshold[best], found.mask[best]
-    if mask >= 0:
-        return _Split(feature, np.int64(last_number(at)), at, first, mask)
-    start, end = starts[feature], starts[feature + 1]
-    return _Split(feature, _last_up_to(values, start, end, at) - start, at, first, -1)
+            best_score, best_feature, best_at = score, feature, at
+            best_cut = _last_up_to(values, low, high, at) - start
+    return _Split(best_feature, best_cut, best_at, first)
 
 
 @njit(cache=True, nogil=True)
@@ -918,7 +770,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
-    _, weights, drawn, totals, whole, _ = node
+    _, _, weights, drawn, totals, whole = node
     width = len(totals)
     part = 0.0
     for position in range(first, stop, step):
@@ -967,32 +819,21 @@ def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN20
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def add_leaf_values(leaves, counted, values, n_labels, total, of_counted):  # noqa: ANN001, ANN201
+def add_leaf_values(leaves, counted, values, total, of_counted):  # noqa: ANN001, ANN201
     """Add up the values of each row's leaves, tree after tree: of all of them, and of those that are ``counted``.
 
     Parameters
     ----------
     leaves : (n, n_trees) nodes.
     counted : (n, n_trees) bool, or None.
-    values : (n_nodes * n_labels + LANES,) float32; the last ones, which belong to no node, are read and not used.
-    total, of_counted : (n, n_labels) float64, sums are written here; to ``of_counted`` if there is ``counted``.
+    values : (n_nodes, n_labels) float32.
+    total, of_counted : (n, n_labels) float64 zeros, sums are written here; to ``of_counted`` if there is ``counted``.
     """
-    n_trees = leaves.shape[1]
-    masks, sums = np.empty(n_trees, dtype=np.int32), np.empty(2 * LANES)
     for row in range(len(leaves)):
-        if counted is not None:
-            for tree in range(n_trees):
-                masks[tree] = -np.int32(counted[row, tree])
-        for block in range(0, n_labels, LANES):
-            lanes = some = no_rows(sums)
-            for tree in range(n_trees):
-                at = leaves[row, tree] * n_labels + block
-                lanes = add_row(lanes, values, at)
-                if counted is not None:
-                    some = add_row_where(some, values, at, masks, tree)
-            store(lanes, sums, 0)
-            store(some, sums, LANES)
-            for label in range(block, min(block + LANES, n_labels)):
-                total[row, label] = sums[label - block]
-                if counted is not None:
-                    of_counted[row, label] = sums[label - block + LANES]
+        for tree in range(leaves.shape[1]):
+            node = np.uintp(leaves[row, tree])
+            for label in range(values.shape[1]):
+                total[row, label] += values[node, label]
+            if counted is not None and counted[row, tree]:
+                for label in range(values.shape[1]):
+                    of_counted[row, label] += values[node, label]

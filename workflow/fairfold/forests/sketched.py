@@ -234,7 +234,7 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
 class _GrownOn(NamedTuple):
     """What the trees of a forest are grown on."""
 
-    features: tuple[CodeTable, np.ndarray | None]
+    features: CodeTable
     Y: sparse.csr_array
     rules: GrowthRules
     pool: Pool
@@ -244,8 +244,8 @@ class _GrownOn(NamedTuple):
         """Nodes, their weights, what leaves keep, leaves of the samples, and which were drawn."""
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
-        padded, small, _ = pad_labels(labels, most_draws)
+        padded, _ = pad_labels(labels, most_draws)
         nodes, weights, _, leaf_of, draws = grow_tree(
-            *self.features, padded, small, labels.shape[1], self.rules, self.pool, seed
+            self.features, padded, labels.shape[1], self.rules, self.pool, seed
         )
         return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0

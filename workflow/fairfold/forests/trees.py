@@ -37,7 +37,6 @@ from fairfold.forests.growth import (
     measured_values,
 )
 from fairfold.forests.lanes import LANES
-from fairfold.forests.tallies import LARGEST_SMALL, SmallLabels, small_labels
 
 ForestKind = Literal["random_forest", "extra_trees"]
 
@@ -202,6 +201,7 @@ class MultilabelForest(ForgetsSamples):
             n_draws=n_draws if self.bootstrap else 1,
             max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
             min_samples_leaf=int(self.min_samples_leaf),
+            random_thresholds=self.kind == "extra_trees",
         )
 
     def _target(self, X: BinnedMatrix, Y: np.ndarray) -> _Target:
@@ -212,9 +212,9 @@ class MultilabelForest(ForgetsSamples):
         rules = self._rules(X, pool)
         # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
-        padded, small, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
+        padded, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
-        return _Target(padded, small, centre, Y.shape[1], rules, pool, gapped)
+        return _Target(padded, centre, Y.shape[1], rules, pool, gapped)
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
@@ -431,14 +431,12 @@ class MultilabelForest(ForgetsSamples):
         """Put the nodes of the trees, and their values, behind each other."""
         nodes, weights, values, *_ = zip(*trees, strict=True)
         self._put_nodes_together(nodes, weights)
-        self.value_ = _with_room_behind(self.tree_starts_[-1], len(centre))
         if self.labelwise:
             own = np.repeat(self.label_of_tree_, np.diff(self.tree_starts_))
-            self.value_[:] = 0
+            self.value_ = np.zeros((len(own), len(centre)), dtype=np.float32)
             self.value_[np.arange(len(own)), own] = np.concatenate(values)[:, 0] + centre[own]
         else:
-            np.concatenate(values, out=self.value_)
-            self.value_ += centre
+            self.value_ = np.concatenate(values) + centre
 
     def _put_nodes_together(self, nodes: Sequence[tuple], weights: Sequence[np.ndarray]) -> None:
         features, thresholds, lefts, rights = zip(*nodes, strict=True)
@@ -481,8 +479,8 @@ class MultilabelForest(ForgetsSamples):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sums over all trees, and over those that are ``counted``; without these, the latter are undefined."""
         values = self.value_**2 if squared else self.value_
-        total, of_counted = np.empty((2, len(leaves), values.shape[1]))
-        add_leaf_values(leaves, counted, _and_room_behind(values), values.shape[1], total, of_counted)
+        total, of_counted = np.zeros((2, len(leaves), values.shape[1]))
+        add_leaf_values(leaves, counted, values, total, of_counted)
         return total, of_counted
 
     def _check_parameters(self) -> None:
@@ -512,7 +510,6 @@ class _Target(NamedTuple):
     """
 
     padded: np.ndarray
-    small: SmallLabels | None
     centre: np.ndarray
     n_labels: int
     rules: GrowthRules
@@ -534,10 +531,10 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
     )
 
 
-def _grow(features: tuple[CodeTable, np.ndarray | None], target: _Target, seed: int) -> tuple:
+def _grow(features: CodeTable, target: _Target, seed: int) -> tuple:
     """Nodes, weights, values, leaves of the samples, and which were drawn."""
-    padded, small, centre, n_labels, rules, pool, gapped = target
-    nodes, weights, values, leaf_of, draws = grow_tree(*features, padded, small, n_labels, rules, pool, seed)
+    padded, centre, n_labels, rules, pool, gapped = target
+    nodes, weights, values, leaf_of, draws = grow_tree(features, padded, n_labels, rules, pool, seed)
     if gapped is not None:
         means = _means(gapped)
         values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
@@ -603,33 +600,15 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
     )
 
 
-def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, SmallLabels | None, np.ndarray]:
-    """Labels in whole blocks of lanes, the same as whole numbers or None, and what was taken off them, (n_labels,).
+def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels in whole blocks of lanes, and what was taken off them, (n_labels,).
 
     Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
     """
-    most = float(np.abs(Y).max())
-    if n_draws * most < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
-        small = small_labels(Y, most) if most < LARGEST_SMALL else None
-        return _pad(Y, np.float32), small, np.zeros(Y.shape[1], dtype=np.float32)
+    if n_draws * float(np.abs(Y).max()) < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
+        return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
     centre = Y.mean(axis=0).astype(np.float32)
-    return _pad(Y - centre, np.float64), None, centre
-
-
-def _with_room_behind(n_nodes: int, n_labels: int) -> np.ndarray:
-    """Undefined values, (n_nodes, n_labels), with room for a block behind the last, which its block reaches into."""
-    whole = np.empty(n_nodes * n_labels + LANES, dtype=np.float32)
-    whole[-LANES:] = 0
-    return whole[:-LANES].reshape(n_nodes, n_labels)
-
-
-def _and_room_behind(values: np.ndarray) -> np.ndarray:
-    """Values and the room behind them, one behind the other; of those that have none, a copy."""
-    whole = values.base
-    has_room = isinstance(whole, np.ndarray) and whole.shape == (values.size + LANES,) and values.flags.c_contiguous
-    if has_room and np.shares_memory(whole[:1], values):
-        return whole
-    return np.append(values, np.zeros(LANES, dtype=np.float32))
+    return _pad(Y - centre, np.float64), centre
 
 
 def _pad(rows: np.ndarray, dtype: type) -> np.ndarray:

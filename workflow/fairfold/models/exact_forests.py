@@ -1,11 +1,11 @@
-"""scikit-learn's forests, protected against merging feature values that single precision cannot tell apart."""
+"""Tree ensembles of scikit-learn, protected against feature values that they merge or refuse."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
@@ -30,3 +30,11 @@ class ExactRandomForest(_ExactFeatures, RandomForestClassifier):
 
 class ExactExtraTrees(_ExactFeatures, ExtraTreesClassifier):
     """Extremely randomized trees of scikit-learn that keep distinct feature values apart."""
+
+
+class GapTolerantBoosting(HistGradientBoostingClassifier):
+    """Gradient boosting of scikit-learn that ignores features without any value, on which scikit-learn fails."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """Fit as the class of scikit-learn does."""
+        return super().fit(np.where(np.isnan(X).all(axis=0), 0, X), y, sample_weight)

@@ -47,7 +47,7 @@ TRUSTED = frozenset(
         "fairfold.models.correction.CorrectedClassifier",
         "fairfold.models.exact_forests.ExactExtraTrees",
         "fairfold.models.exact_forests.ExactRandomForest",
-        "fairfold.models.lean_boosting.LeanBoosting",
+        "fairfold.models.exact_forests.GapTolerantBoosting",
         "fairfold.models.kernel_ridge.KernelRidgeClassifier",
         "fairfold.models.many_label_ridge.ManyLabelRidge",
         "fairfold.models.measured.MeasuredRows",

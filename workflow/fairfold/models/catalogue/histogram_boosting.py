@@ -23,9 +23,9 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     categories : see :func:`~fairfold.models.registry.make_model`.
     """
     from fairfold.models.binary import as_dense, one_per_label
-    from fairfold.models.lean_boosting import LeanBoosting
+    from fairfold.models.exact_forests import GapTolerantBoosting
 
-    boosting = LeanBoosting(
+    boosting = GapTolerantBoosting(
         max_iter=200,
         max_leaf_nodes=15,
         learning_rate=0.05,
