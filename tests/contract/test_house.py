@@ -186,8 +186,8 @@ PUBLIC = {  # package or module -> names that users import from there; docs/refe
     "cross_testing.procedures": "Outcome compare_procedures",
     "cross_testing.experiment": "Setting run_repetitions",
     "cross_testing.experiment_summary": "summarise",
-    "win_percentage": "GAUSSIAN_CLASSIFIERS draws_needed evaluate_all_pairs evaluate_feature_sets "
-    "monte_carlo_win_percentage null_interval theoretical_win_percentage win_percentage",
+    "win_percentage": "GAUSSIAN_CLASSIFIERS draw_feature_sets draws_needed evaluate_all_pairs evaluate_feature_sets "
+    "null_interval theoretical_win_percentage win_percentage",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
     "ecoc.examples": "EXAMPLES posterior_map predict_example",
     "figures": "PALETTE save_figure tell tell_at",

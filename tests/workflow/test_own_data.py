@@ -182,30 +182,21 @@ def test_labels_may_be_unmeasured(study):
     unmeasured = rng.random((120, 2)) < 0.3
     table.iloc[:, 3:] = np.where(unmeasured, ["", "NA"], table.iloc[:, 3:])
     config = own()
-    config["weak_labels"] |= {"models": ["RF+ET", "SLCForest", "logistic", "Stack+"], "missing_rates": [0, 50]}
-    config["weak_labels"]["forest"]["n_trees"] = 10
+    config["weak_labels"] |= {"models": ["RF+ET", "SLCForest", "logistic", "Stack+"], "missing_rates": [50]}
+    config["weak_labels"]["forest"] = {"n_trees": 10, "max_levels": 1}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run()
+    code, output = mine.run("all", "final")
     assert code == 0, output
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert scores["value"].notna().all(), scores["reason"].dropna().unique()
     told = f"{unmeasured.sum()} of 240 label cells unmeasured"
     assert told in (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
-    code, output = mine.run("final")
-    assert code == 0, output
     assert told in (mine.folder / "results/final/mine/README.md").read_text()
     suspects = pd.read_csv(mine.folder / "results/tables/suspect_labels.csv")
     cells = pd.DataFrame(unmeasured, columns=table.columns[3:])
     for row in suspects.itertuples():
         assert cells.loc[row.sample - 1, row.label] == (row.kind == "unmeasured")
-
-
-def test_labels_are_0_or_1(study):
-    table = plants(60)
-    table.iloc[3, 3] = -1
-    output = told(study(own()), table)
-    assert 'DataError: mine.csv, data row 4, column "label_shade": expected 0, 1 or an empty cell, found "-1"' in output
 
 
 def test_too_few_samples_are_refused_before_training(study):
@@ -257,11 +248,6 @@ def test_fewer_samples_than_folds(study):
     output = told(study(config, "few"), plants(8))
     assert "SplitError" in output
     assert "n_splits is 9: it must lie between 2 and the number of rows, here 8" in output
-
-
-def test_a_filter_that_leaves_nothing(study):
-    output = told(study(own(label_filter={"min_positives": 41}), "none"), plants(40))
-    assert "the label filter (min_positives 41, min_negatives 0) leaves no label" in output
 
 
 def test_a_dataset_on_which_no_model_can_be_scored(study):
@@ -352,18 +338,17 @@ def test_folds_of_ones_own(study, named):
     rng = np.random.default_rng(1)
     table["part"] = rng.permutation(np.repeat(["b", "a", "c"] if named == "folds" else ["train", "test", "train"], 30))
     config = own(folds="part")
-    config["weak_labels"] |= {"models": ["RF+ET", "gcForest+", "logistic"], "missing_rates": [0, 50]}
+    config["weak_labels"] |= {"models": ["RF+ET", "gcForest+"], "missing_rates": [50]}
+    config["weak_labels"]["forest"]["max_levels"] = 1
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run()
+    code, output = mine.run("all", "final")
     assert code == 0, output
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert set(scores["fold"]) == ({0, 1, 2} if named == "folds" else {0}) and scores["value"].notna().any()
     folds = np.load(next(mine.folder.glob("results/folds/mine/*/*/repeats-1.npz")))["fold_of"][0]
     numbers = {"a": 0, "b": 1, "c": 2} if named == "folds" else {"test": 0, "train": -1}
     assert folds.tolist() == table["part"].map(numbers).tolist()
-    code, output = mine.run("final")
-    assert code == 0, output
 
 
 def test_the_messy_table_of_the_documents(root, study):

@@ -302,8 +302,6 @@ def test_a_learner_that_needs_more_samples(six):
         ({"class_order": [0, 1]}, "class_order lacks class 2 of y"),
         ({"class_order": [0, 1, 2, 3]}, "class_order names class 3, of which y has no sample"),
         ({"class_order": [0, 1, 2, 2]}, "class_order names 4 classes and y has 3"),
-        ({"n_jobs": 0}, "n_jobs is 0"),
-        ({"n_jobs": "all"}, "n_jobs is 'all'"),
         ({"random_state": 1.5}, "random_state is 1.5"),
     ],
 )

@@ -17,8 +17,6 @@ def test_hinge_by_hand():
     np.testing.assert_allclose(weighted, [[-1.25 / 2, -0.75 / 2, -1.5 / 2]], rtol=1e-15)
     based = neg_loss(PAIRS, SCORES, "hinge", "lossbased")
     np.testing.assert_allclose(based, [[-1.25 / 3, -0.75 / 3, -1.5 / 3]], rtol=1e-15)
-    counted = neg_loss(PAIRS, SCORES, "hinge", "lossbased", count_zeros=True)
-    np.testing.assert_allclose(counted, [[-1.75 / 3, -1.25 / 3, -2 / 3]], rtol=1e-15)
 
 
 def test_learners_without_an_answer_are_left_out_of_both_averages():
@@ -27,8 +25,6 @@ def test_learners_without_an_answer_are_left_out_of_both_averages():
     np.testing.assert_allclose(weighted[0], [-0.25, -0.75 / 2, -1.5], rtol=1e-15)
     based = neg_loss(PAIRS, scores, "hinge", "lossbased")
     np.testing.assert_allclose(based[0], [-0.25 / 2, -0.75 / 2, -1.5 / 2], rtol=1e-15)
-    counted = neg_loss(PAIRS, scores, "hinge", "lossbased", count_zeros=True)
-    np.testing.assert_allclose(counted[0], [-0.75 / 2, -0.75 / 2, -2 / 2], rtol=1e-15)
     np.testing.assert_array_equal(weighted[1:], neg_loss(PAIRS, SCORES, "hinge"))
 
 
@@ -114,8 +110,6 @@ def test_bad_input_says_what_is_wrong(arguments, message):
 
 
 def test_options_that_do_not_fit_are_errors():
-    with pytest.raises(ModelError, match="count_zeros=True is for decoding 'lossbased'"):
-        neg_loss(PAIRS, SCORES, "hinge", count_zeros=True)
     with pytest.raises(ModelError, match=r"'hinge' is for scores on the real line.*quadratic"):
         neg_loss(PAIRS, [[0.1, 0.2, 0.3]], "hinge", unit_scores=True)
     neg_loss(PAIRS, [[0.1, 0.2, 0.3]], "quadratic", unit_scores=True)

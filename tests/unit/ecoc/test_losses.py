@@ -68,7 +68,3 @@ def test_unknown_names_list_the_known_ones():
     with pytest.raises(ModelError, match=r"did you mean 'hinge'\?.*binodeviance.*quadratic"):
         find_loss("hinges")
     assert find_loss("logit") is BINARY_LOSSES["logit"]
-    with pytest.raises(ModelError, match="exponential, logit, margin, probability"):
-        default_loss(["zzz"], fit_posterior=True)
-    with pytest.raises(ModelError, match="at least one learner"):
-        default_loss([], fit_posterior=True)

@@ -1,21 +1,7 @@
-"""What the package exports, and when it loads Numba."""
+"""Numba is loaded with the compiled kernels only."""
 
 import subprocess
 import sys
-
-import pytest
-
-import fairfold.win_percentage as package
-
-
-def test_every_name_is_there():
-    assert all(hasattr(package, name) for name in package.__all__)
-    assert dir(package) == sorted(package.__all__)
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        package.nothing  # noqa: B018
 
 
 def test_numba_is_loaded_with_the_kernel_only(root):

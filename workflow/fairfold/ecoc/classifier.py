@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -92,7 +92,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         Total weight of the samples that each learner saw.
     kinds_ : list of n_learners str; what the scores mean, see :func:`~fairfold.ecoc.learners.learner_kind`.
     n_features_in_ : int
-    label_dtype_ : the dtype of categorical labels, in which predictions come back; None for others.
     binary_loss_ : str, BinaryLoss or callable; the loss that predictions use, the default's name where none is given.
     """
 
@@ -154,7 +153,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             features, labels = validate_data(self, X, given, **self._accepted())
             check_classification_targets(labels)
             weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
-        self.label_dtype_ = categorical_dtype(y)
         weighted = weights > 0
         codes = np.full(len(labels), -1)
         classes, codes[weighted] = encode_classes(labels[weighted], self._order_of(y, labels[weighted]))
@@ -179,7 +177,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         -------
         The classifier itself.
         """
-        check_n_jobs(self.n_jobs)
         self.n_features_in_, self.classes_ = X.shape[1], classes
         self._seed = seed_from(self.random_state)
         self._seen = np.isin(np.arange(len(classes)), codes)
@@ -337,7 +334,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         (n_samples,)
         """
         chosen = choose(self.neg_loss(X))
-        return as_given(self.classes_[chosen], self.label_dtype_)
+        return self.classes_[chosen]
 
     @property
     def binary_loss_(self) -> Loss:
@@ -471,21 +468,6 @@ def _present_classes(y: ArrayLike) -> ArrayLike:
     return y
 
 
-def categorical_dtype(y: ArrayLike) -> Any:
-    """The dtype of labels that pandas knows as categories, None of all others."""
-    dtype = getattr(y, "dtype", None)
-    return dtype if getattr(dtype, "categories", None) is not None else None
-
-
-def as_given(labels: np.ndarray, dtype: Any) -> ArrayLike:
-    """Labels as categories of that dtype, which keeps their order and those without a sample; unchanged for None."""
-    if dtype is None:
-        return labels
-    import pandas as pd  # only who gives categories waits for it
-
-    return pd.Categorical(labels, dtype=dtype)
-
-
 def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[np.ndarray, np.ndarray]:
     """Classes in order, and the number of each sample's.
 
@@ -554,12 +536,6 @@ def _first_sentences() -> Iterator[None]:
         raise ModelError(
             f"{first_sentence(error)}. {advice}X must be a matrix with one row of numbers per sample, y its class."
         ) from error
-
-
-def check_n_jobs(n_jobs: int | None) -> None:
-    """Raise a ``ModelError`` if it is neither None nor a whole number other than 0."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ModelError(f"n_jobs is {n_jobs!r}: give a number of processes, -1 for one per core, or None for 1.")
 
 
 def check_posterior_method(method: str) -> None:

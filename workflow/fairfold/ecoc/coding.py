@@ -9,7 +9,7 @@ References
 - T. G. Dietterich and G. Bakiri, Solving multiclass learning problems via error-correcting output codes, Journal of
   Artificial Intelligence Research 2 (1995): the complete code (section 2.3.1).
 - E. L. Allwein, R. E. Schapire and Y. Singer, Reducing multiclass to binary, Journal of Machine Learning Research 1
-  (2000): random codes and their distance (sections 3 and 6).
+  (2000): random codes (section 6).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from fairfold.core.seeds import seed_sequence
 from fairfold.errors import ModelError, unknown_name
 
 DESIGNS = ("onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom")
-ROW_DISTANCES = ("opposite", "allwein")
 MAX_COLUMNS = 100_000
 _CANDIDATES_AT_ONCE = 256  # bounds the memory of random designs
 
@@ -35,7 +34,6 @@ def make_coding(
     *,
     random_state: int = 0,
     n_candidates: int = 10_000,
-    row_distance: str = "opposite",
 ) -> np.ndarray:
     """Coding matrix of a named design, or the checked form of one's own.
 
@@ -56,10 +54,8 @@ def make_coding(
     random_state : seed of the random designs.
     n_candidates : random matrices that are drawn. Of each, columns without both signs are removed, and columns equal
         or opposite to an earlier one, so it may have fewer columns than drawn. The first one whose smallest distance
-        between two rows is largest is kept.
-    row_distance : distance between the rows u and v of random designs. The sources differ: ``"opposite"`` (MATLAB's
-        page) is ``sum |u| |v| |u - v| / 2``, the learners that tell the two classes apart; ``"allwein"`` (Allwein et
-        al., section 3) is sum (1 - u v) / 2, where a learner that did not see one of them counts a half.
+        between two rows is largest is kept. The distance of the rows u and v is ``sum |u| |v| |u - v| / 2``, the
+        number of learners that separate the two classes.
 
     Returns
     -------
@@ -68,7 +64,7 @@ def make_coding(
     Raises
     ------
     ModelError
-        Unknown design or distance, fewer than two classes, a complete design of more than 100,000 columns, an invalid
+        Unknown design, fewer than two classes, a complete design of more than 100,000 columns, an invalid
         matrix, or no valid one among the candidates.
     """
     if not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
@@ -83,7 +79,7 @@ def make_coding(
     if design not in DESIGNS:
         raise ModelError(unknown_name("coding design", design, DESIGNS) + f" Designs: {', '.join(DESIGNS)}.")
     if design.endswith("random"):
-        return _random(design, int(n_classes), random_state, n_candidates, row_distance)
+        return _random(design, int(n_classes), random_state, n_candidates)
     builders = {
         "onevsone": _one_vs_one,
         "onevsall": _one_vs_all,
@@ -196,9 +192,7 @@ def _check_size(design: str, n_classes: int, n_columns: int) -> None:
         )
 
 
-def _random(design: str, n_classes: int, random_state: int, n_candidates: int, row_distance: str) -> np.ndarray:
-    if row_distance not in ROW_DISTANCES:
-        raise ModelError(unknown_name("row distance", row_distance, ROW_DISTANCES))
+def _random(design: str, n_classes: int, random_state: int, n_candidates: int) -> np.ndarray:
     if not isinstance(n_candidates, (int, np.integer)) or n_candidates < 1:
         raise ModelError(f"n_candidates is {n_candidates!r}: draw at least 1 matrix.")
     # one draw of four values serves both designs: 0 and 1 are the signs, 2 and 3 stand for 0
@@ -210,7 +204,7 @@ def _random(design: str, n_classes: int, random_state: int, n_candidates: int, r
     for start in range(0, n_candidates, _CANDIDATES_AT_ONCE):
         shape = (min(_CANDIDATES_AT_ONCE, n_candidates - start), n_classes, n_columns)
         candidates = _without_useless_columns(entries[rng.integers(n_values, size=shape, dtype=np.uint8)])
-        distances = _smallest_row_distances(candidates, row_distance)
+        distances = _smallest_row_distances(candidates)
         if distances.max() > best_distance:
             best_distance, best = distances.max(), candidates[distances.argmax()]
     if best is None:
@@ -234,15 +228,14 @@ def _without_useless_columns(candidates: np.ndarray) -> np.ndarray:
     return candidates * (both_signs & ~repeated)[:, None, :]
 
 
-def _smallest_row_distances(candidates: np.ndarray, row_distance: str) -> np.ndarray:
+def _smallest_row_distances(candidates: np.ndarray) -> np.ndarray:
     """Smallest distance between two rows of each candidate; -1 if a row is empty or two are equal."""
     n_classes = candidates.shape[1]
     first, second = np.triu_indices(n_classes, k=1)
     agreement = (candidates @ candidates.transpose(0, 2, 1))[:, first, second]
     used = np.abs(candidates)
     both = (used @ used.transpose(0, 2, 1))[:, first, second]
-    n_columns = candidates.any(axis=1).sum(axis=1)[:, None]
-    distances = (both - agreement) / 2 if row_distance == "opposite" else (n_columns - agreement) / 2
+    distances = (both - agreement) / 2
     sizes = used.sum(axis=2)
     equal = (agreement == sizes[:, first]) & (agreement == sizes[:, second])
     invalid = equal.any(axis=1) | (sizes == 0).any(axis=1)

@@ -32,7 +32,6 @@ def neg_loss(
     decoding: str = "lossweighted",
     *,
     unit_scores: ArrayLike = False,
-    count_zeros: bool = False,
 ) -> np.ndarray:
     """Negated average binary loss of each class; the class of the largest is the prediction.
 
@@ -41,9 +40,8 @@ def neg_loss(
     - ``"lossweighted"``: -sum_j |m_kj| g(m_kj, s_j) / sum_j |m_kj|, the mean over the learners that saw the class;
     - ``"lossbased"``: -sum_j |m_kj| g(m_kj, s_j) / L, over all L learners.
 
-    For ``"lossbased"`` the sources differ. The page's formula, taken here, gives no loss to learners that did not see
-    the class, which favours classes that few saw. Allwein et al. (section 4) count g(0, s) = 0.5 for them, and the
-    page's scaling of all losses to 0.5 at y = 0 suits that: ``count_zeros=True``. Without zeros they agree.
+    For ``"lossbased"``, learners that did not see a class add no loss, as in MATLAB. Allwein et al. (section 4) count
+    g(0, s) = 0.5 for them.
 
     Parameters
     ----------
@@ -56,7 +54,6 @@ def neg_loss(
     decoding : ``"lossweighted"`` or ``"lossbased"``; a callable of one's own averages itself.
     unit_scores : bool, or bool per learner; whether its scores are probabilities. ``hamming`` then takes the side of
         0.5 instead of 0. The other losses on the real line do not take probabilities.
-    count_zeros : see above; only with ``"lossbased"``.
 
     Returns
     -------
@@ -71,8 +68,6 @@ def neg_loss(
     M, S = check_answers(coding, scores, "scores")
     if decoding not in DECODINGS:
         raise ModelError(unknown_name("decoding", decoding, DECODINGS) + f" Decodings: {', '.join(DECODINGS)}.")
-    if count_zeros and decoding != "lossbased":
-        raise ModelError("count_zeros=True is for decoding 'lossbased': loss-weighted averages leave zeros out.")
     if isinstance(loss, str):
         loss = find_loss(loss)
     if not isinstance(loss, BinaryLoss):
@@ -81,11 +76,11 @@ def neg_loss(
     losses = np.empty((len(S), len(M)))
     for start in range(0, len(S), _SAMPLES_AT_ONCE):
         part = slice(start, start + _SAMPLES_AT_ONCE)
-        losses[part] = _average_losses(M, S[part], loss, decoding, count_zeros)
+        losses[part] = _average_losses(M, S[part], loss, decoding)
     return -losses
 
 
-def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: str, count_zeros: bool) -> np.ndarray:
+def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: str) -> np.ndarray:
     """Average binary losses, shape (n_samples, n_classes), by matrix products over the learners."""
     answered = ~np.isnan(S)
     positive, negative = (np.where(answered, loss.elementwise(side, S), 0.0) for side in (1.0, -1.0))
@@ -94,7 +89,6 @@ def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: st
     counts = n_known
     if decoding == "lossbased":
         counts = np.broadcast_to(answered.sum(axis=1, keepdims=True, dtype=float), totals.shape)
-        totals = totals + (counts - n_known) / 2 if count_zeros else totals
     return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=n_known > 0)
 
 

@@ -24,8 +24,6 @@ from fairfold.core.seeds import seed_for
 from fairfold.ecoc.classifier import (
     ECOCClassifier,
     Loss,
-    as_given,
-    check_n_jobs,
     check_posterior_method,
     choose,
 )
@@ -39,8 +37,7 @@ LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 class FoldPredictions(NamedTuple):
     """Cross-validated predictions.
 
-    labels : (n_samples,) classes; categorical where those given were. Where some samples are in no test part, of dtype
-        object with None for those (categories: NaN).
+    labels : (n_samples,) classes. Where some samples are in no test part, of dtype object with None for those.
     neg_loss : (n_samples, n_classes) negated average losses; NaN for samples in no test part, and for classes that the
         sample's model never saw.
     pb_score : (n_samples, n_learners) scores of the learners' positive sides, NaN for samples in no test part and for
@@ -48,7 +45,7 @@ class FoldPredictions(NamedTuple):
     posterior : (n_samples, n_classes), NaN for samples in no test part; None when not asked for.
     """
 
-    labels: ArrayLike
+    labels: np.ndarray
     neg_loss: np.ndarray
     pb_score: np.ndarray | None
     posterior: np.ndarray | None
@@ -86,7 +83,7 @@ class PartitionedECOC(BaseEstimator):
     fold_of_ : ndarray of int64, shape (n_samples,)
         Test fold of each sample, -1 for none.
     classes_ : ndarray, shape (n_classes,)
-    label_dtype_, binary_loss_ : as those of :class:`ECOCClassifier`.
+    binary_loss_ : as that of :class:`ECOCClassifier`.
     """
 
     estimator: ECOCClassifier
@@ -126,21 +123,17 @@ class PartitionedECOC(BaseEstimator):
         """
         if not isinstance(self.estimator, ECOCClassifier):
             raise ModelError(f"estimator is a {type(self.estimator).__name__}: give an ECOCClassifier.")
-        check_n_jobs(self.n_jobs)
         model = clone(self.estimator)
         seed, own_seed = seed_from(self.random_state), None
         if model.random_state is not None:
             own_seed = seed_from(model.random_state)
         X, self.classes_, self._codes, self._weights = model.check_data(X, y, sample_weight)
-        self.label_dtype_ = model.label_dtype_
         parts = self._parts(X, np.asarray(y), seed)
         self.fold_of_ = fold_that_tests(parts, len(self._codes))
         _warn_of_missing_classes(parts, self._codes, self.classes_)
         if self.n_jobs not in (None, 1):
             model.set_params(n_jobs=1)
         models = [clone(model).set_params(random_state=seed_for(seed, "fold", f, own_seed)) for f in range(len(parts))]
-        for each in models:
-            each.label_dtype_ = self.label_dtype_
         fitted = Parallel(self.n_jobs, verbose=self.verbose)(
             delayed(_fit_fold)(models[fold], X, self._codes, self.classes_, self._weights, part, fold)
             for fold, part in enumerate(parts)
@@ -335,13 +328,10 @@ class PartitionedECOC(BaseEstimator):
         is_pairs = given and isinstance(given[0], tuple | list)
         return check_parts(given, n_samples) if is_pairs else parts_of(given, n_samples, name="cv")
 
-    def _names(self, chosen: np.ndarray) -> ArrayLike:
+    def _names(self, chosen: np.ndarray) -> np.ndarray:
         """Classes by their numbers, None for -1."""
-        if (chosen >= 0).all():
-            return as_given(self.classes_[chosen], self.label_dtype_)
-        labels = np.full(len(chosen), None, dtype=object)
-        labels[chosen >= 0] = self.classes_[chosen[chosen >= 0]]
-        return as_given(labels, self.label_dtype_)
+        names = self.classes_[chosen]
+        return names if (chosen >= 0).all() else np.where(chosen >= 0, names, None)
 
     def _pb_score(self) -> np.ndarray | None:
         first = self.models_[0].coding_matrix_
@@ -351,35 +341,6 @@ class PartitionedECOC(BaseEstimator):
         for fold, scores in enumerate(self._scores):
             together[self.fold_of_ == fold] = scores
         return together
-
-
-def crossval(
-    model: ECOCClassifier,
-    X: Matrix,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    n_splits: int = 10,
-    **options: Any,
-) -> PartitionedECOC:
-    """Cross-validated models like one that is trained: its coding matrix, drawn once, is that of all folds.
-
-    Parameters
-    ----------
-    model : ECOCClassifier, fitted.
-    X, y, sample_weight : the samples that it was fitted to, as for :meth:`ECOCClassifier.fit`.
-    n_splits, **options : of :class:`PartitionedECOC`.
-
-    Raises
-    ------
-    NotFittedError
-        When the model is not trained.
-    SplitError, ModelError
-        As :meth:`PartitionedECOC.fit`; a ``ModelError`` too for other classes than the model's.
-    """
-    check_is_fitted(model)
-    alike = clone(model).set_params(coding=model.coding_matrix_, class_order=model.classes_.tolist())
-    return PartitionedECOC(alike, n_splits, **options).fit(X, y, sample_weight)
 
 
 def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: np.ndarray) -> None:

@@ -9,14 +9,11 @@ from .feature_sets import (
     draw_feature_sets as draw_feature_sets,
     gaussian_features as gaussian_features,
     pair_at as pair_at,
-    pair_chunks as pair_chunks,
 )
 from .gaussians import GaussianBayes as GaussianBayes, make_gaussian as make_gaussian
-from .monte_carlo import monte_carlo_win_percentage as monte_carlo_win_percentage
 from .names import GAUSSIAN_CLASSIFIERS as GAUSSIAN_CLASSIFIERS
 from .pair_evaluation import PairEvaluation as PairEvaluation
 from .significance import (
-    among_the_best as among_the_best,
     effective_sets as effective_sets,
     null_interval as null_interval,
     p_values as p_values,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,75 +12,48 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError
-from fairfold.win_percentage.win import as_numbers
 
 
-def draw_feature_sets(
-    n_features: int,
-    size: int | Mapping[int, float],
-    n_sets: int,
-    *,
-    weights: ArrayLike | None = None,
-    random_state: int = 0,
-) -> list[NDArray[np.intp]] | NDArray[np.intp]:
-    """Random sets of distinct features; a set may be drawn again.
+def draw_feature_sets(n_features: int, size: int, n_sets: int, *, random_state: int = 0) -> NDArray[np.intp]:
+    """Draw random sets of distinct features. A set may be drawn again.
 
     Parameters
     ----------
-    n_features : how many features there are.
-    size : features of a set, or sizes with their probabilities (in any unit).
-    n_sets : how many sets to draw.
-    weights : (n_features,) how likely each feature is drawn, one after the other without replacement; alike by default.
-    random_state : seed.
+    n_features : int
+        Number of features to choose from.
+    size : int
+        Number of features of a set.
+    n_sets : int
+        Number of sets.
+    random_state : int, default=0
+        Seed.
 
     Returns
     -------
-    (n_sets, size) indices, each row increasing; a list of arrays if sizes have probabilities.
-
-    Raises
-    ------
-    StudyError
-        A size is above the number of features that may be drawn, or a number is not allowed.
-
-    Notes
-    -----
-    Parry, Phan & Wang (2012), Table 3.
-    """
-    n_features, n_sets = whole_number("n_features", n_features, 1), whole_number("n_sets", n_sets, 1)
-    generator = np.random.default_rng(seed_sequence(whole_number("random_state", random_state), "feature sets"))
-    with np.errstate(divide="ignore"):  # weight 0: never drawn
-        logs = np.log(_check_weights(weights, n_features))
-    prior = size if isinstance(size, Mapping) else {size: 1.0}
-    sizes = np.array([whole_number("size", one, 1) for one in prior])
-    chances = as_numbers(list(prior.values()), "size").astype(np.float64)
-    if not len(chances) or not np.isfinite(chances).all() or (chances < 0).any() or not chances.sum():
-        raise DataError(f"size has probabilities {chances.tolist()}: give numbers of 0 or above, one of them above.")
-    available = np.count_nonzero(np.isfinite(logs))
-    if sizes.max() > available:
-        raise DataError(
-            f"A feature set of size {sizes.max()} cannot be drawn from {available} features: give a smaller size."
-        )
-    drawn = generator.choice(sizes, size=n_sets, p=chances / chances.sum())
-    sets = [_draw(generator, n_features, one, None if weights is None else logs) for one in drawn]
-    return sets if isinstance(size, Mapping) else np.array(sets)
-
-
-def pair_chunks(n_features: int, size: int) -> list[tuple[int, int]]:
-    """Chunks (start, stop) of the numbers of all pairs, for `evaluate_all_pairs`.
-
-    Parameters
-    ----------
-    n_features : how many features there are.
-    size : pairs of one chunk; the last may have fewer.
+    ndarray of shape (n_sets, size)
+        Indices of features, increasing in each row.
 
     Raises
     ------
     DataError
-        There is no pair, or the size is below 1.
+        When a set has more features than there are, or a number is not allowed.
+
+    Notes
+    -----
+    Parry, Phan & Wang (2012), Table 3.
+
+    Examples
+    --------
+    >>> draw_feature_sets(10, 3, 2)
+    array([[0, 7, 8],
+           [2, 7, 9]])
     """
-    n_pairs = math.comb(whole_number("n_features", n_features, 2), 2)
-    size = whole_number("size", size, 1)
-    return [(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]
+    size, n_sets = whole_number("size", size, 1), whole_number("n_sets", n_sets, 1)
+    if size > whole_number("n_features", n_features, 1):
+        raise DataError(f"size: found {size} for {n_features} features. Give a smaller size.")
+    rng = np.random.default_rng(seed_sequence(random_state, "feature sets"))
+    rng.random(n_sets)  # Keeps the sets of finished studies, which drew sizes first.
+    return np.array([np.sort(rng.choice(n_features, size=size, replace=False)) for _ in range(n_sets)])
 
 
 def pair_at(number: int, n_features: int) -> tuple[int, int]:
@@ -149,24 +122,6 @@ def whole_number(name: str, value: object, least: int | None = None) -> int:
         allowed = "a whole number" if least is None else f"a whole number of {least} or above"
         raise DataError(f"{name} is {value!r}: give {allowed}.")
     return int(value)
-
-
-def _draw(
-    generator: np.random.Generator, n_features: int, size: int, logs: NDArray[np.float64] | None
-) -> NDArray[np.intp]:
-    if logs is None:
-        return np.sort(generator.choice(n_features, size=size, replace=False))
-    # Gumbel's trick: the largest sums are a weighted draw without replacement.
-    return np.sort(np.argsort(-(logs + generator.gumbel(size=n_features)), kind="stable")[:size])
-
-
-def _check_weights(weights: ArrayLike | None, n_features: int) -> NDArray[np.float64]:
-    if weights is None:
-        return np.ones(n_features)
-    weights = as_numbers(weights, "weights").astype(np.float64)
-    if weights.shape != (n_features,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise DataError(f"weights has shape {weights.shape}: give {n_features} finite numbers of 0 or above.")
-    return weights
 
 
 def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:

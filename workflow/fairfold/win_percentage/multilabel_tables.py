@@ -77,7 +77,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
             ),
         }
         if by_order:
-            tables["permutations"] = _against_permutations(own[: permuted.shape[1]], permuted, models, alpha)
+            tables["permutations"] = _curves(own[: permuted.shape[1]], permuted, models, alpha)
         for name, table in tables.items():
             parts[name].append(table.assign(**dict(zip(_UNIT, unit, strict=True)))[[*_UNIT, *table]])
     return {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items() if tables}
@@ -123,40 +123,28 @@ def _permuted_interval(permuted: np.ndarray, alpha: float) -> tuple[np.ndarray, 
     return permuted.min(axis=0), permuted.max(axis=0)
 
 
-def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
-    draws = draws_grid(len(own))
-    wins = _win_percentages(own, draws)
-    low, high = null_interval(len(own), draws, len(models), alpha=alpha)
-    n_permutations = len(permuted) if permuted.shape[1] == len(own) else 0
-    sides = (np.full(wins.shape, np.nan),) * 2
-    if n_permutations:
-        sides = _permuted_interval(np.stack([_win_percentages(each, draws) for each in permuted]), alpha)
-    return _curves(
-        models,
-        draws,
-        win_percentage=wins,
-        null_lower=np.broadcast_to(low[:, None], wins.shape),
-        null_upper=np.broadcast_to(high[:, None], wins.shape),
-        permuted_lower=sides[0],
-        permuted_upper=sides[1],
-    ).assign(n_sets=len(own), n_permutations=n_permutations)
-
-
-def _against_permutations(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
+def _curves(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
+    """Win percentages with what permutations give, NaN where these have fewer sets or there are none."""
     draws = draws_grid(len(own))
     wins = _win_percentages(own, draws)
     low = high = p_value = np.full(wins.shape, np.nan)
-    if len(permuted):
+    n_permutations = len(permuted) if permuted.shape[1] == len(own) else 0
+    if n_permutations:
         chance = np.stack([_win_percentages(each, draws) for each in permuted])
         low, high = _permuted_interval(chance, alpha)
         p_value = permutation_p_values(wins, chance)
-    return _curves(models, draws, win_percentage=wins, permuted_lower=low, permuted_upper=high, p_value=p_value).assign(
-        n_sets=len(own), n_permutations=len(permuted)
-    )
+    columns = {"win_percentage": wins, "permuted_lower": low, "permuted_upper": high, "p_value": p_value}
+    table = curve_table(models, draws, **columns).rename(columns={"classifier": "model"})
+    return table.assign(n_sets=len(own), n_permutations=n_permutations)
 
 
-def _curves(models: list[str], draws: np.ndarray, **columns: np.ndarray) -> pd.DataFrame:
-    return curve_table(models, draws, **columns).rename(columns={"classifier": "model"})
+def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
+    """Win percentages from all sets, with both null intervals."""
+    table = _curves(own, permuted, models, alpha).drop(columns="p_value")
+    low, high = null_interval(len(own), draws_grid(len(own)), len(models), alpha=alpha)
+    table.insert(3, "null_lower", np.repeat(low, len(models)))
+    table.insert(4, "null_upper", np.repeat(high, len(models)))
+    return table
 
 
 def _summary(own: np.ndarray, models: list[str]) -> pd.DataFrame:

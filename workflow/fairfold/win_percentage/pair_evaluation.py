@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfold.errors import DataError
 from fairfold.win_percentage.win import PerformanceHistogram
 
 
@@ -32,33 +31,23 @@ class PairEvaluation:
 
     @classmethod
     def merged(cls, parts: Iterable[PairEvaluation]) -> PairEvaluation:
-        """What one evaluation of all pairs of the parts would be, exactly.
+        """Merge evaluations of chunks into the evaluation of all their pairs.
 
         Parameters
         ----------
-        parts : evaluations of chunks without common pairs, of the same samples, classes and folds.
-
-        Raises
-        ------
-        DataError
-            There is no part, parts differ in ``n_best``, or share a pair that is among the best of both.
+        parts : iterable of PairEvaluation
+            Evaluations of chunks without common pairs, of the same samples, classes, folds and ``n_best``.
         """
         parts = list(parts)
-        asked = sorted({part.n_best for part in parts})
-        if len(asked) != 1:
-            found = f"n_best {' and '.join(map(str, asked))}" if parts else "no part"
-            raise DataError(f"Cannot merge evaluations of pairs with {found}: give one or more of the same n_best.")
+        n_best = parts[0].n_best
         pairs = np.concatenate([part.best_pairs for part in parts])
-        distinct, times = np.unique(pairs, axis=0, return_counts=True)
-        if (times > 1).any():
-            raise DataError(f"Pair {tuple(distinct[times.argmax()].tolist())} is in two parts: give each chunk once.")
         performance = np.concatenate([part.best_performance for part in parts])
-        best = np.lexsort((pairs[:, 1], pairs[:, 0], -performance))[: asked[0]]
+        best = np.lexsort((pairs[:, 1], pairs[:, 0], -performance))[:n_best]
         return cls(
             histogram=PerformanceHistogram.merged(part.histogram for part in parts),
             best_pairs=pairs[best],
             best_performance=performance[best],
-            n_best=asked[0],
+            n_best=n_best,
         )
 
     def to_arrays(self) -> dict[str, NDArray]:
@@ -74,23 +63,9 @@ class PairEvaluation:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> PairEvaluation:
-        """The evaluation of which `to_arrays` made these.
-
-        Parameters
-        ----------
-        arrays : arrays by name; an open ``.npz`` will do.
-
-        Raises
-        ------
-        DataError
-            An array is missing.
-        """
-        try:
-            histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["n_pairs"])
-            others = {name: arrays[name] for name in ("best_pairs", "best_performance")}
-            return cls(histogram, **others, n_best=int(arrays["n_best"]))
-        except KeyError as error:
-            raise DataError(f"An evaluation of pairs lacks an array ({error.args[0]}): evaluate them again.") from error
+        """Restore an evaluation from the arrays of `to_arrays`."""
+        histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["n_pairs"])
+        return cls(histogram, arrays["best_pairs"], arrays["best_performance"], int(arrays["n_best"]))
 
 
 def histograms_to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str, np.ndarray]:

@@ -14,18 +14,16 @@ distribution of this mean and variance, with a + b = K - 1.
 
 from __future__ import annotations
 
-from typing import Literal
+from numbers import Integral
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from fairfold.core.ties import ROUNDING, first_best
-from fairfold.errors import ModelError, unknown_name
+from fairfold.core.ties import ROUNDING
+from fairfold.errors import ModelError
 from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
 
-Alternative = Literal["two-sided", "greater"]
-_ALTERNATIVES = ("two-sided", "greater")
 _SUMMED_SETS = 10_000  # up to here the weights are summed one by one
 
 
@@ -103,31 +101,28 @@ def p_values(
     n_sets: int,
     n_draws: ArrayLike,
     *,
-    alternative: Alternative = "two-sided",
     bonferroni: bool = True,
     n_independent: int | None = None,
 ) -> np.ndarray:
-    """Probability of a win percentage as extreme as this when all classifiers are equal, for each classifier and N.
+    """Two-sided probability of win percentages as extreme as these when all classifiers are equal.
 
     Parameters
     ----------
     win_percentages : (\\*shape of ``n_draws``, n_classifiers) fractions of 1, estimated from ``n_sets`` feature sets.
     n_sets, n_draws, n_independent : as for :func:`null_interval`.
-    alternative : ``"two-sided"`` or ``"greater"``, wins more often than its peers.
     bonferroni : multiply by the number of classifiers less one, their degrees of freedom.
 
     Returns
     -------
-    p-values in the shape of ``win_percentages``, at most 1. Two-sided they are below ``alpha`` where
+    p-values in the shape of ``win_percentages``, at most 1. They are below ``alpha`` where
     :func:`null_interval` does not hold the win percentage. No p-value is smaller than the chance to win, or to lose,
     K feature sets of equal weight: the tails of the beta distribution end where this chance does not.
 
     Raises
     ------
     ModelError
-        When a number is outside its range, a shape does not fit, or the alternative is unknown.
+        When a number is outside its range, or a shape does not fit.
     """
-    _check_alternative(alternative)
     observed, draws = _checked_wins(win_percentages), checked_draws(n_draws)
     if observed.shape[:-1] != draws.shape:
         raise ModelError(
@@ -139,7 +134,7 @@ def p_values(
     share = 1 / n_classifiers
     upper = np.maximum(scipy.special.betaincc(a, b, observed), share**n_equal)
     lower = np.maximum(scipy.special.betainc(a, b, observed), (1 - share) ** n_equal)
-    return _adjusted(lower, upper, alternative, n_classifiers - 1 if bonferroni else 1)
+    return _two_sided(lower, upper, n_classifiers - 1 if bonferroni else 1)
 
 
 def permutation_interval(
@@ -178,13 +173,7 @@ def permutation_interval(
     return ordered[n_outside - 1], ordered[-n_outside]
 
 
-def permutation_p_values(
-    win_percentages: ArrayLike,
-    permuted: ArrayLike,
-    *,
-    alternative: Alternative = "two-sided",
-    bonferroni: bool = True,
-) -> np.ndarray:
+def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike, *, bonferroni: bool = True) -> np.ndarray:
     """Share of permutations, the observed order among them, whose win percentage is as extreme as the observed one.
 
     Parameters
@@ -192,7 +181,7 @@ def permutation_p_values(
     win_percentages : (\\*shape of ``n_draws``, n_classifiers) observed win percentages.
     permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers), as for :func:`permutation_interval`.
         Differences up to ``ROUNDING`` are ties.
-    alternative, bonferroni : as for :func:`p_values`.
+    bonferroni : as for :func:`p_values`.
 
     Returns
     -------
@@ -201,9 +190,8 @@ def permutation_p_values(
     Raises
     ------
     ModelError
-        When shapes do not fit, a value is not a fraction, or the alternative is unknown.
+        When shapes do not fit, or a value is not a fraction.
     """
-    _check_alternative(alternative)
     observed, permuted = _checked_wins(win_percentages), _checked_permutations(permuted)
     if observed.shape != permuted.shape[1:]:
         raise ModelError(
@@ -211,52 +199,7 @@ def permutation_p_values(
         )
     upper = (1 + np.sum(permuted >= observed - ROUNDING, axis=0)) / (1 + len(permuted))
     lower = (1 + np.sum(permuted <= observed + ROUNDING, axis=0)) / (1 + len(permuted))
-    return _adjusted(lower, upper, alternative, observed.shape[-1] - 1 if bonferroni else 1)
-
-
-def among_the_best(scores: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
-    """Classifiers that are not significantly worse than the best one on each feature set.
-
-    A classifier is left out when a one-sided paired t-test over the resamples finds it worse than the one with the
-    highest mean (the first of these). With it ``PerformanceHistogram.from_sets(scores.mean(axis=2).max(axis=1),
-    among_the_best(scores))`` answers how likely a classifier is to be among the best of a search.
-
-    Parameters
-    ----------
-    scores : (n_sets, n_classifiers, n_resamples) performance, higher is better; the same resamples for all classifiers,
-        at least 2.
-    alpha : level of each test, above 0 and below 0.5. Tests are not adjusted for their number: fewer winners are the
-        stricter answer.
-
-    Returns
-    -------
-    (n_sets, n_classifiers) bool; at least one in each row. Where the differences do not vary at all, any lower mean is
-    significantly worse.
-
-    Raises
-    ------
-    ModelError
-        When scores have another shape or are not finite, or ``alpha`` is outside its range.
-
-    Notes
-    -----
-    Resamples of one data set share samples, so their differences vary less than independent ones would, and the test
-    leaves out more classifiers than its level says.
-    """
-    scores = as_numbers(scores, "scores")
-    if scores.ndim != 3 or scores.shape[2] < 2 or not scores.size:
-        raise ModelError(
-            f"scores have shape {scores.shape}; they must be (n_sets, n_classifiers, n_resamples) with 2 resamples or "
-            "more."
-        )
-    check_all(scores, np.isfinite(scores), "scores", "finite")
-    _check_between("alpha", alpha, 0.5)
-    best = first_best(scores.mean(axis=2))
-    behind = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
-    n_resamples = scores.shape[2]
-    error = behind.std(axis=2, ddof=1) / np.sqrt(n_resamples)
-    # Not the quotient of both, which is 0 / 0 for the best one itself.
-    return behind.mean(axis=2) <= error * -scipy.special.stdtrit(n_resamples - 1, alpha)
+    return _two_sided(lower, upper, observed.shape[-1] - 1 if bonferroni else 1)
 
 
 def _beta(
@@ -278,14 +221,14 @@ def _beta(
 
 def _tail(alpha: float, n_classifiers: int, bonferroni: bool) -> float:
     """Chance on each side of an interval."""
-    _check_between("alpha", alpha, 1)
+    if not 0 < alpha < 1:
+        raise ModelError(f"alpha: found {alpha!r}. Give a number above 0 and below 1.")
     _check_whole("n_classifiers", n_classifiers, 2)
     return alpha / 2 / (n_classifiers - 1 if bonferroni else 1)
 
 
-def _adjusted(lower: np.ndarray, upper: np.ndarray, alternative: Alternative, n_tests: int) -> np.ndarray:
-    p = upper if alternative == "greater" else 2 * np.minimum(lower, upper)
-    return np.minimum(p * n_tests, 1.0)
+def _two_sided(lower: np.ndarray, upper: np.ndarray, n_tests: int) -> np.ndarray:
+    return np.minimum(2 * np.minimum(lower, upper) * n_tests, 1.0)
 
 
 def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:
@@ -304,16 +247,6 @@ def _checked_permutations(permuted: ArrayLike) -> np.ndarray:
     return permuted
 
 
-def _check_alternative(alternative: str) -> None:
-    if alternative not in _ALTERNATIVES:
-        raise ModelError(unknown_name("alternative", alternative, _ALTERNATIVES))
-
-
 def _check_whole(name: str, value: int, low: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
-
-
-def _check_between(name: str, value: float, high: float) -> None:
-    if not 0 < value < high:
-        raise ModelError(f"{name} is {value!r}; it must be above 0 and below {high:g}.")
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
+        raise ModelError(f"{name}: found {value!r}. Give a whole number of at least {low}.")

@@ -64,16 +64,16 @@ class PerformanceHistogram:
         performance : (n_sets,) top performance of each feature set, higher is better. Only equal floats are a tie, so
             values that are equal by intent must be computed alike.
         winners : (n_sets, n_classifiers) of 0/1, the classifiers that reach it; at least one in each row.
-        counts : (n_sets,) how often each feature set occurs, whole numbers of at least 1; None is once.
+        counts : (n_sets,) int64, how often each feature set occurs; None is once.
 
         Raises
         ------
         ModelError
-            When an array is empty, of the wrong shape or not finite, a feature set has no winner, a count is not a
-            whole number of at least 1, or there are more than 62 classifiers.
+            When an array is empty, of the wrong shape or not finite, a feature set has no winner, or there are more
+            than 62 classifiers.
         """
         performance, winners = _checked_sets(performance, winners)
-        counts = np.ones(performance.size, dtype=np.int64) if counts is None else _checked_counts(counts, performance)
+        counts = np.ones(performance.size, dtype=np.int64) if counts is None else np.asarray(counts)
         mask = winners @ (1 << np.arange(winners.shape[1], dtype=np.int64)[::-1])
         order = np.lexsort((mask, performance))
         performance, mask = performance[order], mask[order]
@@ -83,18 +83,8 @@ class PerformanceHistogram:
 
     @classmethod
     def merged(cls, histograms: Iterable[PerformanceHistogram]) -> PerformanceHistogram:
-        """Histogram of all feature sets of several, as if they had been counted at once.
-
-        Raises
-        ------
-        ModelError
-            When there is none, or the numbers of classifiers differ.
-        """
+        """Merge histograms of the same classifiers, as if their feature sets had been counted at once."""
         histograms = list(histograms)
-        widths = sorted({histogram.n_classifiers for histogram in histograms})
-        if len(widths) != 1:
-            found = f"histograms of {' and '.join(map(str, widths))} classifiers" if widths else "no histogram"
-            raise ModelError(f"cannot merge {found}; give at least one, all of the same classifiers.")
         return cls.from_sets(
             *(np.concatenate([getattr(h, name) for h in histograms]) for name in ("performance", "winners", "counts"))
         )
@@ -112,13 +102,7 @@ class PerformanceHistogram:
     def sample(
         self, n_sets: int, *, random_state: int | np.random.SeedSequence | np.random.Generator | None = None
     ) -> PerformanceHistogram:
-        """Histogram of ``n_sets`` feature sets drawn from these at random with replacement.
-
-        Raises
-        ------
-        ModelError
-            When ``n_sets`` is not a whole number of at least 1.
-        """
+        """Draw a histogram of ``n_sets`` feature sets from these at random, with replacement."""
         if not isinstance(n_sets, (int, np.integer)) or n_sets < 1:
             raise ModelError(f"n_sets is {n_sets!r}; it must be a whole number of at least 1.")
         drawn = np.random.default_rng(random_state).multinomial(n_sets, self.counts / self.n_sets)
@@ -379,46 +363,29 @@ def _checked_sets(performance: ArrayLike, winners: ArrayLike) -> tuple[np.ndarra
     """Performance as floats and winners as booleans."""
     performance, winners = as_numbers(performance, "performance"), as_numbers(winners, "winners")
     if performance.ndim != 1 or not performance.size:
-        raise ModelError(f"performance has shape {performance.shape}; it must be (n_sets,), with at least one set.")
+        raise ModelError(f"performance: found shape {performance.shape}, expected (n_sets,). Give one or more sets.")
     check_all(performance, np.isfinite(performance), "performance", "finite; leave out sets that were not evaluated")
     if winners.ndim != 2 or len(winners) != performance.size or not 0 < winners.shape[1] <= MAX_CLASSIFIERS:
         raise ModelError(
-            f"winners have shape {winners.shape}; they must be ({performance.size}, n_classifiers), a row per feature "
-            f"set and 1 to {MAX_CLASSIFIERS} classifiers."
+            f"winners: found shape {winners.shape}, expected ({performance.size}, n_classifiers). Give a row per "
+            f"feature set and 1 to {MAX_CLASSIFIERS} classifiers."
         )
-    if winners.dtype != bool:
-        if not np.isin(winners, (0, 1)).all():
-            raise ModelError("winners hold values other than 0 and 1; mark the classifiers that reach the performance.")
-        winners = winners.astype(bool)
+    if not np.isin(winners, (0, 1)).all():
+        raise ModelError("winners: found values other than 0 and 1. Mark the best classifiers of each set by 1.")
     without = np.flatnonzero(~winners.any(axis=1))
     if without.size:
-        raise ModelError(
-            f"feature set {without[0]} (counted from 0) has no winner; the best classifier of each set must be marked."
-        )
-    return performance.astype(np.float64), winners
-
-
-def _checked_counts(counts: ArrayLike, performance: np.ndarray) -> np.ndarray:
-    counts = as_numbers(counts, "counts")
-    if counts.shape != performance.shape or counts.dtype.kind not in "iu" or counts.min() < 1:
-        raise ModelError(
-            f"counts have shape {counts.shape} and type {counts.dtype}; they must be {performance.shape} whole numbers "
-            "of at least 1, one for each performance."
-        )
-    return counts.astype(np.int64)
+        raise ModelError(f"winners, row {without[0]}: no classifier wins. Mark the best classifiers of each set by 1.")
+    return performance.astype(np.float64), winners.astype(bool)
 
 
 def _checked_distributions(distributions: Sequence[Distribution]) -> list[Distribution]:
-    distributions = list(distributions)
-    if not distributions:
-        raise ModelError("no distribution was given; give one for each classifier.")
-    for position, distribution in enumerate(distributions):
-        if not all(hasattr(distribution, name) for name in ("logpdf", "cdf", "sf", "ppf", "isf")):
-            raise ModelError(
-                f"distribution {position} (counted from 0) is a {type(distribution).__name__}; give continuous frozen "
-                "distributions of scipy.stats, or objects with logpdf, cdf, sf, ppf and isf."
-            )
-    return distributions
+    methods = ("logpdf", "cdf", "sf", "ppf", "isf")
+    if not distributions or not all(hasattr(each, name) for each in distributions for name in methods):
+        raise ModelError(
+            "distributions: expected continuous distributions, one for each classifier. Give frozen distributions of "
+            f"scipy.stats, or objects with {', '.join(methods)}."
+        )
+    return list(distributions)
 
 
 def _checked_weights(weights: ArrayLike, n_classifiers: int) -> np.ndarray:
