@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.core.arrays import stored_cells
 from fairfold.core.sparse_rows import (
     add_rows,
-    cells_of_any,
     joined_rows,
     keep_highest,
-    parts_of,
     values_at,
     weighted_sum,
 )
@@ -40,14 +37,6 @@ def test_a_weighted_sum_is_that_of_the_arrays_with_the_highest_of_a_row(n, most)
 
 def test_a_member_without_weight_adds_no_cells():
     assert weighted_sum([some(0), some(1)], [1.0, 0.0], 9).nnz == some(0).nnz
-
-
-def test_cells_of_any_are_those_that_are_looked_for_by_sorting():
-    matrices = [some(0), some(1, short=True), some(2)]
-    counts, values = cells_of_any(parts_of(matrices))
-    rows, _, *expected = stored_cells(*matrices)
-    np.testing.assert_array_equal(counts, np.bincount(rows, minlength=40))
-    np.testing.assert_array_equal(values, expected)
 
 
 def test_values_at_cells_are_those_of_the_array():

@@ -58,7 +58,7 @@ def test_sizes_are_the_most_even_of_all_assignments(seed):
     rng, n_splits = np.random.default_rng(seed), 2 + seed % 3
     weights = rng.integers(1, 40, 7)
     fair = weights.sum() / n_splits
-    band = size_band(weights, np.full(n_splits, 1 / n_splits), 1, np.random.default_rng(0))
+    band = size_band(weights, np.full(n_splits, 1 / n_splits), np.random.default_rng(0))
     largest = min(np.bincount(fold_of, weights).max() for fold_of in all_assignments(7, n_splits))
     # No search is needed below the slack: a fold of the fair size and 5 % of it, or 1 row.
     assert band.largest.max() <= max(largest, fair + max(1, 0.05 * fair))
@@ -71,7 +71,7 @@ def test_exchanges_spread_labels_within_the_band():
     labels = some_labels(len(groups))
     rows, _, _ = collapse_groups(check_labels(labels), groups, 2)
     halves = np.full(2, 0.5)
-    band = size_band(rows.weights, halves, 2, np.random.default_rng(0))
+    band = size_band(rows.weights, halves, np.random.default_rng(0))
 
     def loss(fold_of):
         return np.abs(labels[fold_of[groups] == 0].sum(axis=0) / labels.sum(axis=0) - 0.5).sum()

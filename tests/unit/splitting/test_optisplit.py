@@ -31,7 +31,7 @@ def losses_from_scratch(Y, fold_of, k, objective, proportions=None):
     return np.abs(counts / (sizes[:, None] - counts) - positives / (len(Y) - positives)).mean(axis=0)
 
 
-def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
+def published_algorithm(Y, fold_of, k, objective, max_epochs):
     """Algorithm 1, literally: everything copied and recomputed at every try. Returns folds and the tries made."""
     Y, has_labels = Y.copy(), Y.any(axis=1)
     majority = Y.sum(axis=0) > len(Y) / 2
@@ -41,7 +41,7 @@ def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
         offset = 0
         for _ in range(Y.shape[1]):
             label = np.argsort(losses, kind="stable")[::-1][offset]
-            candidate = balance(Y, label, fold_of.copy(), k, remainder, has_labels)
+            candidate = balance(Y, label, fold_of.copy(), k, has_labels)
             new = losses_from_scratch(Y, candidate, k, objective)
             accepted = bool(new.sum() < losses.sum() and (candidate != fold_of).any())
             tries.append((int(label), accepted))
@@ -52,11 +52,10 @@ def published_algorithm(Y, fold_of, k, objective, max_epochs, remainder):
     return fold_of, tries
 
 
-def balance(Y, label, fold_of, k, remainder, has_labels):
+def balance(Y, label, fold_of, k, has_labels):
     held = np.array([Y[fold_of == j, label].sum() for j in range(k)])
     target = np.full(k, held.sum() // k)
-    order = range(k) if remainder == "first" else sorted(range(k), key=lambda j: -held[j])
-    for j in list(order)[: held.sum() % k]:
+    for j in range(held.sum() % k):
         target[j] += 1
     excess = []
     for j in range(k):
@@ -72,11 +71,10 @@ def balance(Y, label, fold_of, k, remainder, has_labels):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("objective", ["rld", "dcp", "ld"])
-@pytest.mark.parametrize("remainder", ["fullest", "first"])
-def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, objective, remainder):
+def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, objective):
     Y = some_labels(seed, high=0.45 if seed % 2 else 0.9)  # with labels that most rows have, and without
     start = np.random.default_rng(seed).permutation(np.arange(len(Y)) % 4)
-    expected, tries = published_algorithm(Y, start, 4, objective, 3, remainder)
+    expected, tries = published_algorithm(Y, start, 4, objective, 3)
     made = []
     original = module._Search.try_label
 
@@ -85,7 +83,7 @@ def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, obje
         return made[-1][1]
 
     monkeypatch.setattr(module._Search, "try_label", recorded)
-    folds = OptiSplit(4, objective=objective, initial_folds=start, remainder=remainder).assign(Y)
+    folds = OptiSplit(4, objective=objective, initial_folds=start).assign(Y)
     assert any(accepted for _, accepted in made)
     # An epoch in vain is the last here: the published algorithm would repeat it without effect.
     assert made == tries[: len(made)]
@@ -144,16 +142,6 @@ def test_balanced_folds_are_left_alone():
     np.testing.assert_array_equal(OptiSplit(4, initial_folds=start).assign(Y), start)
 
 
-def test_left_over_positives_do_not_all_go_to_the_first_folds():
-    """One label per row, two rows per label: the published code fills folds 0 and 1 and empties the others."""
-    Y = np.repeat(np.eye(40, dtype=int), 2, axis=0)
-    sizes = [
-        np.bincount(OptiSplit(5, random_state=0, remainder=remainder).assign(Y), minlength=5)
-        for remainder in ("fullest", "first")
-    ]
-    assert np.ptp(sizes[0]) < np.ptp(sizes[1])
-
-
 def test_any_loss_per_label_can_be_minimised():
     Y = some_labels(4)
     start = RandomSplit(4, random_state=0).assign(Y)
@@ -195,9 +183,8 @@ def test_objectives_are_given_the_target_shares(test_size):
 @pytest.mark.parametrize(("n_positives", "expected"), [(4, 1), (5, 1), (6, 1), (7, 1), (8, 2), (2, 0), (3, 1)])
 def test_the_remainder_of_a_label_goes_where_rounding_loses_most(n_positives, expected):
     held = np.array([n_positives, 0])
-    for to_first in (True, False):
-        surplus = module._surplus(held, np.array([0.8, 0.2]), to_first)
-        assert (held - surplus).tolist() == [n_positives - expected, expected]
+    surplus = module._surplus(held, np.array([0.8, 0.2]))
+    assert (held - surplus).tolist() == [n_positives - expected, expected]
 
 
 def test_objectives_are_improved():
@@ -213,7 +200,6 @@ def test_objectives_are_improved():
         ({"objective": "rLD"}, "did you mean 'rld'"),
         ({"objective": lambda counts, fold_sizes: counts[0]}, r"does not accept three arguments\. Define it as"),
         ({"max_epochs": 0}, "max_epochs is 0"),
-        ({"remainder": "last"}, "unknown remainder"),
         ({"initial_folds": [0, 1]}, "shape"),
         ({"initial_folds": [0, 0, 0]}, "initial_folds has no sample in fold 1"),
         ({"initial_folds": [0, 1, 2]}, "initial_folds holds fold 2: there are 2 folds"),
@@ -237,43 +223,3 @@ def test_no_fold_is_emptied():
         assert len(np.unique(folds)) == 5
     empty = np.array([[2], [0]]), np.array([3, 0])
     assert np.isinf(module.relative_label_losses(*empty, np.full(2, 0.5), np.array([2]))).all()
-
-
-@pytest.mark.parametrize("n_ranked", [1, 3, 10])
-def test_ranking_a_few_labels_is_as_good_as_ranking_all(monkeypatch, n_ranked):
-    rng = np.random.default_rng(0)
-    Y = (rng.random((300, 40)) < rng.uniform(0.02, 0.4, 40)).astype(int)
-    Y[:, 30:] = Y[:, :10]  # equal losses
-    expected = [
-        OptiSplit(5, random_state=seed, objective=name).assign(Y) for seed in range(3) for name in module.OBJECTIVES
-    ]
-    monkeypatch.setattr(module, "_RANKED", n_ranked)
-    found = [
-        OptiSplit(5, random_state=seed, objective=name).assign(Y) for seed in range(3) for name in module.OBJECTIVES
-    ]
-    np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("ranked", [1, 7, 64])
-@pytest.mark.parametrize("change", ["a little", "of all", "of none", "no numbers"])
-def test_the_label_of_a_rank_is_that_of_all_labels_sorted(monkeypatch, ranked, change):
-    """Whatever becomes of the losses: they change a little, groups of equal ones stay, all are others."""
-    monkeypatch.setattr(module, "_RANKED", ranked)
-    monkeypatch.setattr(module, "_BEFORE", max(ranked // 2, 1))
-    rng = np.random.default_rng(0)
-    values = rng.random(60)
-    values[:2] = np.inf
-    group = rng.integers(0, 60, 900)
-    ranking, rank = module._Ranking(losses := values[group]), 0
-    for _ in range(150):
-        expected = np.argsort(losses, kind="stable")[::-1]
-        for _ in range(rng.integers(1, 10)):
-            assert ranking.label_at(rank) == expected[rank]
-            rank += 1
-        if change == "a little":
-            values = values + rng.normal(size=60) * 0.001
-            group[rng.integers(0, 900, 5)] = rng.integers(0, 60, 5)
-        elif change != "of none":
-            values = rng.random(60)
-            values[0] = np.nan if change == "no numbers" else 0.5
-        ranking.update(losses := values[group], rank)

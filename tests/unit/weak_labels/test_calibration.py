@@ -109,7 +109,7 @@ def test_frequency_equals_the_plain_search(seed, z):
 def test_ten_samples_are_the_fewest_that_say_something(n_positives, expected):
     """All positives are on top. Nine are too few to look at, so that those below them count, too: 14 with a half."""
     ranking = np.arange(40)[:, None]
-    assert shared_label_frequency(ranking < n_positives, -ranking / 40, z=0) == pytest.approx(expected)
+    assert shared_label_frequency(ranking < n_positives, 1 - ranking / 40, z=0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("c", [0.3, 0.5, 0.8, 1.0])

@@ -109,43 +109,6 @@ def sum_of_rows(parts, weights, most):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def cells_of_any(parts):  # noqa: ANN001, ANN201
-    """Cells that any of several matrices stores.
-
-    Parameters
-    ----------
-    parts : tuple of (starts, columns, values) of CSR matrices of as many rows, values of one dtype.
-
-    Returns
-    -------
-    (n,) numbers of cells of each row, and (n_parts, n_cells) what each matrix has in them, row by row.
-    """
-    n_rows, place = len(parts[0][0]) - 1, np.empty(len(parts), dtype=np.int64)
-    counts = np.zeros(n_rows, dtype=np.int64)
-    values = np.zeros((len(parts), 0), dtype=parts[0][2].dtype)
-    for is_counted in (False, True):
-        n_cells = 0
-        for row in range(n_rows):
-            for number in range(len(parts)):
-                place[number] = parts[number][0][row]
-            while True:
-                column = lowest_column(parts, place, row)
-                if column < 0:
-                    break
-                for number in range(len(parts)):
-                    starts, columns, found = parts[number]
-                    if place[number] < starts[row + 1] and columns[place[number]] == column:
-                        if is_counted:
-                            values[number, n_cells] = found[place[number]]
-                        place[number] += 1
-                n_cells += 1
-                counts[row] += not is_counted
-        if not is_counted:
-            values = np.zeros((len(parts), n_cells), dtype=parts[0][2].dtype)
-    return counts, values
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
 def lowest_column(parts, place, row):  # noqa: ANN001, ANN201
     """The first column of a row, from a place on in each matrix, that any of them stores; -1 where none is left."""
     lowest = -1

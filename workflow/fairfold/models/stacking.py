@@ -22,10 +22,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, stored_cells
 from fairfold.core.groups import OfSamples
 from fairfold.core.samples import ForgetsSamples
-from fairfold.core.sparse_rows import cells_of_any, parts_of, weighted_sum
+from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import give_back_memory
 from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.errors import ModelError
@@ -211,11 +211,8 @@ def pool_weights(
 def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix], step: int) -> tuple[np.ndarray, np.ndarray]:
     """Of samples some steps apart, that of each cell, and (n_members, n_cells) how likely it is to be as observed."""
     if sparse.issparse(observed):
-        counts, cells = cells_of_any(parts_of([each[::step] for each in (observed, *probabilities)]))
-        give_back_memory()
-        sample, observed = np.repeat(np.arange(len(counts), dtype=np.int32), counts), cells[0].astype(np.int8)
-        likelihood = cells[1:].astype(np.float64, order="F")
-        del cells
+        sample, _, observed, *cells = stored_cells(*(each[::step] for each in (observed, *probabilities)))
+        likelihood = np.array(cells, dtype=np.float64, order="F")
         least = FLOOR  # which stands for all below it
     else:
         observed = observed[::step]

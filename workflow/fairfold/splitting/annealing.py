@@ -16,8 +16,6 @@ What one more positive would cost each fold is kept ready for every label, so th
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numba import njit
 
@@ -30,6 +28,7 @@ END_TEMPERATURE = 0.05  # times the median weight of the labels
 COLD_SHARE = 0.06  # of the effort: half of it to cool on to zero, half at zero
 IGNORED = 0.05  # times the temperature: labels that weigh less have no say yet
 SIZE_WEIGHT = 0.02  # times the median weight, before the last sweeps
+SIZE_TOLERANCE = 1  # rows by which the size of a fold may differ from its fair size
 NOISE_SIZE = 1 << 16
 VECTOR = 8  # folds are padded to a multiple of this many: numbers that the processor adds at once
 
@@ -41,8 +40,6 @@ def anneal(
     rng: np.random.Generator,
     *,
     sweeps: int | None = None,
-    size_tolerance: float = 1,
-    max_seconds: float | None = None,
     band: SizeBand | None = None,
 ) -> np.ndarray:
     """The best folds met on the way, those given included, of all whose sizes lie within their band.
@@ -60,25 +57,18 @@ def anneal(
     sweeps : int or None
         Effort, as the number of passes over all positives; by default :func:`default_sweeps`. Passes that leave labels
         out count less, and none is made when the loss can fall no further.
-    size_tolerance : float
-        How many samples a fold's size may differ from its fair size.
-    max_seconds : float or None
-        Time for all sweeps; where it is too short for them, the temperature falls faster.
     band : SizeBand or None
-        Sizes that folds may have, in place of those by ``size_tolerance``. Its folds are returned where the search
-        finds none of such sizes.
+        Sizes that folds may have; by default their fair sizes, give or take ``SIZE_TOLERANCE``. Its folds are returned
+        where the search finds none of such sizes.
     """
-    state = _State(rows, fold_of, proportions, size_tolerance, band)
+    state = _State(rows, fold_of, proportions, band)
     state.keep_if_best()
     effort = (default_sweeps(rows.labels.nnz) if sweeps is None else sweeps) * rows.labels.nnz
     noise = rng.gumbel(size=NOISE_SIZE).astype(np.float32)
-    started = time.monotonic()
     progress = 0.0
     while progress < 1 and not state.cannot_improve():
         state.sweep(_temperature(progress, state.weights), noise, rng.integers(NOISE_SIZE))
         progress += state.positives_weighed() / effort
-        if max_seconds is not None:
-            progress = max(progress, (time.monotonic() - started) / max_seconds)
     while not state.sizes_fit() and state.size_weight < state.weights.sum():
         state.sweep(np.float32(0), noise, 0)
     if state.best is None:
@@ -111,7 +101,6 @@ class _State:
         rows: Rows,
         fold_of: np.ndarray,
         proportions: np.ndarray,
-        size_tolerance: float,
         band: SizeBand | None = None,
     ) -> None:
         self.fold_of = fold_of.copy()
@@ -129,7 +118,7 @@ class _State:
         self._annealed = self._first(self._n_annealed, self._all)
         self._n_active = 0
         self._activate(len(weights))
-        self._set_sizes(rows, proportions, size_tolerance, band)
+        self._set_sizes(rows, proportions, band)
         self.size_weight = np.float32(SIZE_WEIGHT * np.median(weights))
         best_sizes = best_counts(self.sizes.sum(keepdims=True), proportions)[:, 0]
         self._least_loss = float(weights @ np.abs(best_counts(positives, proportions).T - self._fair).sum(axis=1))
@@ -137,7 +126,7 @@ class _State:
         self.best: np.ndarray | None = None
         self._best_loss = np.inf
 
-    def _set_sizes(self, rows: Rows, proportions: np.ndarray, size_tolerance: float, band: SizeBand | None) -> None:
+    def _set_sizes(self, rows: Rows, proportions: np.ndarray, band: SizeBand | None) -> None:
         """Fold sizes, and the band that they are to end in."""
         self._row_weights = rows.weights
         self.sizes = np.bincount(self.fold_of, rows.weights, minlength=len(proportions))
@@ -145,8 +134,8 @@ class _State:
         if band is not None:
             self._smallest, self._largest = band.smallest, band.largest
             return
-        self._smallest = np.minimum(np.ceil(self._fair_sizes - size_tolerance), np.floor(self._fair_sizes))
-        self._largest = np.maximum(np.floor(self._fair_sizes + size_tolerance), np.ceil(self._fair_sizes))
+        self._smallest = np.minimum(np.ceil(self._fair_sizes - SIZE_TOLERANCE), np.floor(self._fair_sizes))
+        self._largest = np.maximum(np.floor(self._fair_sizes + SIZE_TOLERANCE), np.ceil(self._fair_sizes))
 
     def sweep(self, temperature: np.float32, noise: np.ndarray, noise_from: int) -> None:
         """Let every row choose its fold once; at temperature zero, sizes are drawn into their band and kept there."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import secrets
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from reprlib import Repr
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import SplitError, UnevenFoldsWarning
@@ -24,12 +23,9 @@ from fairfold.splitting.measures import check_n_splits
 if TYPE_CHECKING:
     from fairfold.splitting.group_folds import SizeBand
 
-_SHORT = Repr()
-_SHORT.maxother = 60  # letters of an array, such as the fold of each sample
-
 
 @dataclass(eq=False, repr=False)
-class FoldSplitter(ABC):
+class FoldSplitter(BaseEstimator, ABC):
     """Base of the splitters. A subclass says how rows get their folds; the rest is here.
 
     Parameters
@@ -40,18 +36,12 @@ class FoldSplitter(ABC):
         Seed. The folds are a function of the labels, the parameters and this seed; ``None`` draws a fresh seed at
         each call.
     refine : {None, "anneal"}
-        ``"anneal"`` improves the folds by simulated annealing over moves of single rows
-        and brings their sizes within ``size_tolerance``.
+        ``"anneal"`` improves the folds by simulated annealing over moves of single rows and brings their sizes within
+        one row of the fair size. With ``groups``, sizes may differ by 5 % of the fair size or half of the largest
+        group, whichever is less, and as much more as whole groups make necessary.
     sweeps : int or None
         Effort of the annealing, in passes over all positives. ``None`` for a second's worth or so, see
         ``fairfold.splitting.annealing.default_sweeps``; ten times more make the folds a little better.
-    size_tolerance : float
-        How many rows the size of an annealed fold may differ from its fair size; a fair size that is not whole is
-        rounded either way at least. With ``groups``, at least 5 % of the fair size or half of the largest group,
-        whichever is less, and as much more as whole groups make necessary.
-    max_seconds : float or None
-        Time for the annealing, which is sped up to finish within it. The only parameter that makes results depend on
-        the machine.
     """
 
     n_splits: int = 5
@@ -59,8 +49,6 @@ class FoldSplitter(ABC):
     random_state: int | None = None
     refine: str | None = None
     sweeps: int | None = None
-    size_tolerance: float = 1
-    max_seconds: float | None = None
 
     @abstractmethod
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -158,40 +146,6 @@ class FoldSplitter(ABC):
         in_test = self._assign(labels, np.array([1 - test_size, test_size]), groups)
         return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
 
-    # scikit-learn's BaseEstimator would bring the next three, and take longer to import than all of this package.
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, as of scikit-learn's estimators; ``deep`` is ignored, as none holds parameters itself."""
-        return {name: getattr(self, name) for name in self._defaults()}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; they are checked when folds are made, as those given at first.
-
-        Raises
-        ------
-        SplitError
-            For a name that is no parameter; then none is changed.
-        """
-        allowed = self._defaults()
-        for name in parameters:
-            if name not in allowed:
-                raise SplitError(
-                    f"{type(self).__name__} has no parameter {name!r}: its parameters are {', '.join(allowed)}."
-                )
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        texts = {name: " ".join(_SHORT.repr(value).split()) for name, value in self.get_params().items()}
-        changed = (name for name, default in self._defaults().items() if texts[name] != repr(default))
-        return f"{type(self).__name__}({', '.join(f'{name}={texts[name]}' for name in changed)})"
-
-    @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        """Default of each parameter."""
-        return {each.name: each.default for each in inspect.signature(cls).parameters.values()}
-
     def _check_parameters(self) -> None:
         """Raise a :class:`SplitError` for a parameter that is not allowed."""
         if self.random_state is not None and not isinstance(self.random_state, Integral):
@@ -200,10 +154,6 @@ class FoldSplitter(ABC):
             raise SplitError(f"refine is {self.refine!r}: use None or 'anneal'")
         if self.sweeps is not None and (not isinstance(self.sweeps, Integral) or self.sweeps < 1):
             raise SplitError(f"sweeps is {self.sweeps!r}: give a number of passes of at least 1, or None")
-        if not isinstance(self.size_tolerance, Real) or not self.size_tolerance >= 0:
-            raise SplitError(f"size_tolerance is {self.size_tolerance!r}: give a number of rows, 0 or more")
-        if self.max_seconds is not None and not self.max_seconds > 0:
-            raise SplitError(f"max_seconds is {self.max_seconds!r}: give a positive time, or None")
 
     def _assign(self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike | None) -> np.ndarray:
         self._check_parameters()
@@ -230,7 +180,7 @@ class FoldSplitter(ABC):
         from fairfold.splitting.group_folds import collapse_groups, even_folds, exchange_groups, uneven_sizes
 
         rows, row_of, names = collapse_groups(labels, groups, len(proportions))
-        even = even_folds(rows.weights, proportions, self.size_tolerance, rngs["sizes"])
+        even = even_folds(rows.weights, proportions, rng=rngs["sizes"])
         fold_of, shares, band = even.fold_of, even.proportions, even.band
         part = rows if len(even.free) == len(names) else rows.of(even.free)
         if len(even.folds) > 1 and part.labels.nnz:
@@ -252,5 +202,4 @@ class FoldSplitter(ABC):
     ) -> np.ndarray:
         from fairfold.splitting.annealing import anneal
 
-        effort = {"sweeps": self.sweeps, "size_tolerance": self.size_tolerance, "max_seconds": self.max_seconds}
-        return anneal(rows, fold_of, proportions, rng, band=band, **effort)
+        return anneal(rows, fold_of, proportions, rng, band=band, sweeps=self.sweeps)

@@ -134,14 +134,13 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
 def even_folds(
     weights: np.ndarray,
     proportions: np.ndarray,
-    size_tolerance: float = 1,
     rng: np.random.Generator | None = None,
 ) -> EvenFolds:
     """Make folds of whole groups that are as even in size as can be.
 
     Parameters
     ----------
-    weights, proportions, size_tolerance, rng
+    weights, proportions, rng
         As for :func:`size_band`; ``rng`` is by default a fixed one.
     """
     rng = np.random.default_rng(0) if rng is None else rng
@@ -149,14 +148,12 @@ def even_folds(
     free, folds = np.flatnonzero(fold_of < 0), np.setdiff1d(np.arange(len(proportions)), fold_of)
     if len(folds) < len(proportions):
         proportions = proportions[folds] / proportions[folds].sum()
-    band = size_band(weights[free], proportions, size_tolerance, rng)
+    band = size_band(weights[free], proportions, rng)
     fold_of[free] = folds[band.fold_of]
     return EvenFolds(fold_of, free, folds, proportions, band)
 
 
-def size_band(
-    weights: np.ndarray, proportions: np.ndarray, size_tolerance: float, rng: np.random.Generator
-) -> SizeBand:
+def size_band(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator) -> SizeBand:
     """Find the fold sizes that groups allow: near the fair ones, and as far from them as is necessary.
 
     Parameters
@@ -165,13 +162,11 @@ def size_band(
         Rows in each group; no fewer groups than folds.
     proportions : ndarray, shape (n_splits,)
         Target share of each fold.
-    size_tolerance : float
-        Rows by which a fold may differ in any case.
     rng : Generator
         Source of the order of equal groups and of the starts of the search.
     """
     fair = weights.sum() * proportions
-    slack = np.maximum(size_tolerance, np.minimum(SIZE_SLACK * fair, weights.max() / 2))
+    slack = np.maximum(1, np.minimum(SIZE_SLACK * fair, weights.max() / 2))
     best, best_sizes, least = np.empty(0, dtype=np.int64), fair, (np.inf, np.inf)
     n_starts = int(np.clip(_SEARCH_EFFORT // len(weights) ** 2, 1, _SEARCH_STARTS))
     for start in range(n_starts):

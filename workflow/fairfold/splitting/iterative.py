@@ -37,7 +37,7 @@ class IterativeStratification(FoldSplitter):
         folds at random without regard to their size: what the comparison of Tiittanen et al. (2021) used under the
         name of iterative stratification. Of order 2 it takes pairs and labels together, as that comparison did: the
         first one that has rows left, but if this is a label, the first pair that has fewer rows than it.
-    refine, sweeps, size_tolerance, max_seconds
+    refine, sweeps
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
 
     Notes

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.plugins import declared
 from fairfold.core.seeds import seed_for
 from fairfold.errors import SplitError, unknown_name
-from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
 from fairfold.splitting.labels import check_labels
+
+if TYPE_CHECKING:
+    from fairfold.splitting.base import FoldSplitter
 
 _DECLARED = declared("fairfold.splitting.catalogue")
 METHOD_NAMES = tuple(_DECLARED)

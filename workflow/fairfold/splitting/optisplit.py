@@ -20,10 +20,6 @@ from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-_RANKED = 64  # labels that are sorted by loss at a time; most tries after a success need a few
-_MOST_INSERTED = 512  # for more, all are sorted
-_BEFORE = 32  # ranks by which those of the next losses begin earlier
-REMAINDERS = ("first", "fullest")
 
 
 @dataclass(eq=False, repr=False)
@@ -59,14 +55,10 @@ class OptiSplit(FoldSplitter):
         Epochs at most; an epoch that changes nothing is the last.
     initial_folds : array-like of int, shape (n_samples,), or None
         Fold of each sample to start from; ``None`` for random folds of equal size.
-    remainder : {"first", "fullest"}
-        Which folds get one positive more where a label cannot be divided evenly: always the first ones, as in the
-        published code, by which these grow; or those that hold most of them already, which keeps folds more even in
-        size, and rLD less.
     refine : {None, "anneal"}
         ``"anneal"`` minimises rLD and DCP by annealing in place of the epochs: it starts from ``initial_folds``, or
-        from iterative stratification, which are better and cheaper than what the epochs would make of random folds.
-    sweeps, size_tolerance, max_seconds
+        from iterative stratification, which is better and cheaper than what the epochs would make of random folds.
+    sweeps
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
 
     Notes
@@ -96,7 +88,6 @@ class OptiSplit(FoldSplitter):
     objective: str | Objective = "rld"
     max_epochs: int = 3
     initial_folds: ArrayLike | None = None
-    remainder: str = "first"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -106,30 +97,29 @@ class OptiSplit(FoldSplitter):
             _check_signature(self.objective)
         if not isinstance(self.max_epochs, int | np.integer) or self.max_epochs < 1:
             raise SplitError(f"max_epochs is {self.max_epochs!r}: give a number of at least 1")
-        if self.remainder not in REMAINDERS:
-            raise SplitError(unknown_name("remainder", self.remainder, REMAINDERS))
 
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        if self.initial_folds is not None:
-            if rows.amounts is not None:
-                raise SplitError("initial_folds and groups cannot be used together: leave one of them out")
-            n_rows = rows.labels.shape[0]
-            start, _ = check_folds(self.initial_folds, n_rows, len(proportions), name="initial_folds")
-        elif self.refine:
-            start = IterativeStratification()._partition(rows, proportions, rng)
-        else:
-            start = random_folds(rows, proportions, rng)
+        start = self._start(rows, proportions, rng)
         if self.refine:
             return start
         labels, has_labels = minority_labels(rows.labels), np.diff(rows.labels.indptr) > 0
         objective = self.objective
         if not callable(objective):  # moves change no label's positives
             objective = partial(OBJECTIVES[objective], positives=label_sizes(labels))
-        search = _Search(labels, has_labels, start, proportions, objective, self.remainder == "first")
+        search = _Search(labels, has_labels, start, proportions, objective)
         for _ in range(self.max_epochs):
             if not search.epoch():
                 break
         return search.fold_of
+
+    def _start(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Folds to start from."""
+        if self.initial_folds is None:
+            start = IterativeStratification()._partition if self.refine else random_folds
+            return start(rows, proportions, rng)
+        if rows.amounts is not None:
+            raise SplitError("initial_folds and groups cannot be used together: leave one of them out")
+        return check_folds(self.initial_folds, rows.labels.shape[0], len(proportions), name="initial_folds")[0]
 
 
 def _check_signature(objective: Objective) -> None:
@@ -172,13 +162,11 @@ class _Search:
         fold_of: np.ndarray,
         proportions: np.ndarray,
         objective: Objective,
-        remainder_to_first: bool,
     ) -> None:
         self.labels = labels
         self.fold_of = fold_of
         self._proportions = proportions
         self._objective = objective
-        self._remainder_to_first = remainder_to_first
         self._counts = count_positives(labels, fold_of, len(proportions))
         self._fold_sizes = np.bincount(fold_of, minlength=len(proportions))
         self._losses = objective(self._counts, self._fold_sizes, proportions)
@@ -193,19 +181,23 @@ class _Search:
     def epoch(self) -> bool:
         """One try per label; whether any succeeded."""
         changed, in_vain = False, 0
-        ranking = _Ranking(self._losses)
+        ranking = self._ranked_labels()
         for _ in range(len(self._losses)):
-            if self.try_label(ranking.label_at(in_vain)):
+            if self.try_label(ranking[in_vain]):
                 changed = True
-                ranking.update(self._losses, in_vain)
+                ranking = self._ranked_labels()
             else:
                 in_vain += 1
         return changed
 
+    def _ranked_labels(self) -> np.ndarray:
+        """Labels by falling loss, of equal ones the last first."""
+        return np.argsort(self._losses, kind="stable")[::-1]
+
     def try_label(self, label: int) -> bool:
         """Balance the label, unless that does not lower the loss of all labels together."""
         rows = self._label_rows[self._label_indptr[label] : self._label_indptr[label + 1]]
-        surplus = _surplus(self._counts[:, label], self._proportions, self._remainder_to_first)
+        surplus = _surplus(self._counts[:, label], self._proportions)
         moved, to = _transfers(rows, self.fold_of, surplus)
         if not len(moved):
             return False
@@ -223,81 +215,13 @@ class _Search:
         _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
 
 
-class _Ranking:
-    """Labels by falling loss, of equal ones the last first; no more of them are sorted than are asked for.
-
-    Losses change a little with every success, and labels that share one still do, so that the label of a rank is
-    looked for near the label that had it.
-    """
-
-    def __init__(self, losses: np.ndarray) -> None:
-        self._losses, self._first, self._labels = losses, 0, np.empty(0, dtype=np.int64)
-        self._near = -1  # the label from which on others are sorted; -1: all
-
-    def label_at(self, rank: int) -> int:
-        """The label of a rank from 0 on, no lower than any that was asked for since the losses are these."""
-        if rank >= self._first + len(self._labels):
-            self._sort_from(rank)
-        return self._labels[rank - self._first]
-
-    def update(self, losses: np.ndarray, rank: int) -> None:
-        """Take other losses, of which this rank will be asked for next."""
-        near = rank - _BEFORE - self._first
-        self._near = self._labels[near] if near >= 0 else -1
-        self._losses, self._first, self._labels = losses, 0, self._labels[:0]
-
-    def _sort_from(self, rank: int) -> None:
-        if len(self._labels):
-            self._near = self._labels[-1]
-        before = _number_before(self._losses, self._near)
-        wanted = rank - before + _RANKED
-        if _RANKED <= wanted <= _MOST_INSERTED and not np.isnan(self._losses).any():
-            self._first, self._labels = before, _labels_from(self._losses, self._near, wanted)
-        else:
-            self._first, self._labels = 0, np.argsort(self._losses, kind="stable")[::-1]
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _number_before(losses, near):  # noqa: ANN001, ANN202
-    """How many labels have a rank before this one's; -1 for the first of all."""
-    if near < 0:
-        return 0
-    n, least = 0, losses[near]
-    for label in range(near + 1):
-        n += losses[label] > least
-    for label in range(near + 1, len(losses)):
-        n += losses[label] >= least
-    return n
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _labels_from(losses, near, most):  # noqa: ANN001, ANN202
-    """At most so many labels of this one's rank and the next, each inserted among those that were found so far."""
-    labels, n = np.empty(most, dtype=np.int64), 0
-    greatest, least = losses[near] if near >= 0 else np.inf, -np.inf
-    for label in range(len(losses)):
-        loss = losses[label]
-        if loss < least or loss > greatest or (loss == greatest and label > near >= 0):
-            continue
-        to = min(n, most - 1)
-        while to > 0 and losses[labels[to - 1]] <= loss:
-            labels[to] = labels[to - 1]
-            to -= 1
-        labels[to] = label
-        n = min(n + 1, most)
-        if n == most:
-            least = losses[labels[n - 1]]
-    return labels[:n]
-
-
 @njit(cache=True, nogil=True)
-def _surplus(held, proportions, remainder_to_first):  # noqa: ANN001, ANN202
+def _surplus(held, proportions):  # noqa: ANN001, ANN202
     """By how many of a label's positives each fold exceeds its target."""
     fair = held.sum() * proportions
     target = np.floor(fair + 1e-9).astype(np.int64)
-    # The folds that lose most by rounding down get the remainder. Equal folds lose equally: remainder_to_first decides.
-    first = np.arange(len(held)) if remainder_to_first else np.argsort(-held, kind="mergesort")
-    first = first[np.argsort(np.round(target - fair, 9)[first], kind="mergesort")]
+    # The folds that lose most by rounding down get the remainder, of equal ones the first, as in the published code.
+    first = np.argsort(np.round(target - fair, 9), kind="mergesort")
     target[first[: held.sum() - target.sum()]] += 1
     return held - target
 

@@ -18,7 +18,7 @@ class PartitionedSampling(FoldSplitter):
 
     Parameters
     ----------
-    n_splits, random_state, refine, sweeps, size_tolerance, max_seconds
+    n_splits, random_state, refine, sweeps
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
     """
 

@@ -14,7 +14,7 @@ class RandomSplit(FoldSplitter):
 
     Parameters
     ----------
-    n_splits, random_state, refine, sweeps, size_tolerance, max_seconds
+    n_splits, random_state, refine, sweeps
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
     """
 

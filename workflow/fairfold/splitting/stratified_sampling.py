@@ -38,11 +38,7 @@ class StratifiedSampling(FoldSplitter):
         Share of the rows whose score lies above the threshold in the first epoch.
     decay : float
         Both shrink by the factor ``1 / (1 + decay)`` from epoch to epoch.
-    fair_sizes : bool
-        Whether each fold is brought to its fair size before it is peeled off, by further such rows. The published
-        comparison does not; on bibtex it makes all folds of one size and raises rLD from .047 to .080 (.0465 printed,
-        by Tiittanen, Holm & Törönen 2021, Table 2).
-    refine, sweeps, size_tolerance, max_seconds
+    refine, sweeps
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
     """
 
@@ -51,7 +47,6 @@ class StratifiedSampling(FoldSplitter):
     swap_probability: float = 0.1
     threshold_proportion: float = 0.1
     decay: float = 0.1
-    fair_sizes: bool = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -71,7 +66,7 @@ class StratifiedSampling(FoldSplitter):
             share = proportions[fold] / proportions[fold:].sum()
             labels, n_left = rows.labels[remaining], len(proportions) - 1 - fold
             is_in = self._draw(labels, share, rng)
-            if self.fair_sizes or not 0 < is_in.sum() <= len(remaining) - n_left:  # or there would be an empty fold
+            if not 0 < is_in.sum() <= len(remaining) - n_left:  # There would be an empty fold.
                 is_in = _with_fair_size(labels, is_in, rows.weights[remaining], share)
             fold_of[remaining[is_in]] = fold
             remaining = remaining[~is_in]

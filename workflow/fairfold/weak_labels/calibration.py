@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
+from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, map_stored, to_dense
@@ -25,7 +26,6 @@ from fairfold.core.sparse_rows import values_at
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import ModelError, unknown_name
 from fairfold.weak_labels.rankings import Rankings
-from fairfold.weak_labels.sparse_kernels import logistic_sums
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
@@ -201,10 +201,8 @@ class _Terms(NamedTuple):
     @classmethod
     def of_all(cls, observed: Matrix, probabilities: np.ndarray, sample_weight: np.ndarray | None) -> _Terms:
         """A term of each cell."""
-        z, is_observed = (
-            _logits(probabilities),
-            np.asarray(to_dense(observed, "observed", ModelError), dtype=np.float64),
-        )
+        z = _logits(probabilities)
+        is_observed = np.asarray(to_dense(observed, "observed", ModelError), dtype=np.float64)
         counts = (is_observed >= 0).astype(np.float64)
         if sample_weight is not None:
             counts *= sample_weight[:, np.newaxis]
@@ -227,9 +225,9 @@ class _Terms(NamedTuple):
         return _Terms(*(part.reshape(-1, 1) for part in self[:3]))
 
     def sums(self, coefficients: np.ndarray) -> np.ndarray:
-        """(5, n_labels) as of :func:`~fairfold.weak_labels.sparse_kernels.logistic_sums`."""
+        """Return the (5, n_labels) sums that :func:`_logistic_sums` describes."""
         if self.z.ndim == 1:
-            return logistic_sums(self.z, self.is_observed, self.counts, self.labels, coefficients)
+            return _logistic_sums(self.z, self.is_observed, self.counts, self.labels, coefficients)
         z = self.z
         p = scipy.special.expit(z * coefficients[:, 0] + coefficients[:, 1])
         error, weight = self.counts * (p - self.is_observed), self.counts * p * (1 - p)
@@ -251,3 +249,30 @@ def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndar
             break
     coefficients[:, 0] = np.maximum(coefficients[:, 0], 0)
     return coefficients
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001, ANN202
+    """Sums over each label's cells that Newton's method for logistic curves needs.
+
+    Parameters
+    ----------
+    z, is_observed, counts, labels : (n_cells,) score, 0 or 1, how much it counts, of numbers or booleans, and label;
+        labels are None where there is one for all.
+    coefficients : (n_labels, 2) slopes and intercepts.
+
+    Returns
+    -------
+    (5, n_labels) of error · z, error, w · z², w · z and w, where w = p · (1 - p), and errors are p - is_observed.
+    """
+    sums = np.zeros((5, len(coefficients)))
+    for cell in range(len(z)):
+        label = 0 if labels is None else labels[cell]
+        p = 1 / (1 + np.exp(-(z[cell] * coefficients[label, 0] + coefficients[label, 1])))
+        error, weight = counts[cell] * (p - is_observed[cell]), counts[cell] * p * (1 - p)
+        sums[0, label] += error * z[cell]
+        sums[1, label] += error
+        sums[2, label] += weight * z[cell] * z[cell]
+        sums[3, label] += weight * z[cell]
+        sums[4, label] += weight
+    return sums

@@ -19,12 +19,13 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numba import njit
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from fairfold.core.arrays import Matrix, stored_cells, to_dense
+from fairfold.core.arrays import Matrix, stored_cells
 from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.weak_labels.rankings import check_shapes
@@ -60,31 +61,12 @@ def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: floa
     if not 0 <= percentile <= 1:
         raise ModelError(f"percentile is {percentile}; it must be between 0 and 1.")
     check_shapes(observed, probabilities)
-    if sparse.issparse(probabilities):
-        frequency = _stored_quantiles(observed, probabilities, percentile)
-    else:
-        is_seen = to_dense(observed, "observed", ModelError) == 1
-        is_observed = np.where(is_seen, probabilities, np.nan)
-        frequency = np.ones(is_observed.shape[1])
-        has_positives = ~np.isnan(is_observed).all(axis=0)
-        frequency[has_positives] = np.nanquantile(is_observed[:, has_positives], percentile, axis=0)
-    return np.where(frequency > 0, np.minimum(frequency, 1.0), 1.0)
-
-
-def _stored_quantiles(observed: Matrix, probabilities: sparse.csr_array, level: float) -> np.ndarray:
-    """(n_labels,) quantiles of the observed positives' probabilities, 1 without any; between two as NumPy has them."""
-    check_shapes(observed, probabilities)
     _, labels, seen, p = stored_cells(observed, probabilities)
     labels, p = labels[seen != 0], p[seen != 0].astype(np.float64)
-    p = p[np.lexsort((p, labels))]
-    n = np.bincount(labels, minlength=probabilities.shape[1])
-    last = (np.cumsum(n) - 1)[n > 0]
-    position = level * (n[n > 0] - 1)
-    below = last - (n[n > 0] - 1) + np.floor(position).astype(np.int64)
-    share, low, high = position % 1, p[below], p[np.minimum(below + 1, last)]
-    frequency = np.ones(len(n))
-    frequency[n > 0] = np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
-    return frequency
+    frequency = np.ones(observed.shape[1])
+    for label, positives in pd.Series(p).groupby(labels):
+        frequency[label] = np.quantile(positives, percentile)
+    return np.where(frequency > 0, np.minimum(frequency, 1.0), 1.0)
 
 
 def tice(

@@ -5,8 +5,8 @@ fluid label addition (FLA) are those of Ilidio et al. (2024): SLC adds the likel
 the probabilities by the label frequency and has no cap. All keep the observed positives, start anew from them at each
 level (Equation 1), and impute nothing for a label without observed positives.
 
-Labels and probabilities may be sparse. Then a cell that stores no probability is never imputed, for its 0 is not above
-any threshold, so that labels stay sparse and time and memory grow with what is stored.
+A probability of 0 imputes nothing, so only cells with a label or a probability are looked at. Labels are sparse where
+probabilities are, and time and memory grow with what is stored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, stored_cells, to_dense
+from fairfold.core.arrays import Matrix, stored_cells, with_sparsity
 from fairfold.core.validation import check_binary, check_label_matrix
 from fairfold.errors import ModelError, unknown_name
 from fairfold.weak_labels.rankings import check_shapes, places_in_labels
@@ -48,7 +48,7 @@ def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["
     if rounding not in ROUNDINGS:
         raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
     observed = check_label_matrix(observed, "observed", ModelError, unmeasured=False)
-    n_positives = _n_positives(observed) / _checked_frequency(frequency, observed.shape)
+    n_positives = (observed != 0).sum(axis=0) / _checked_frequency(frequency, observed.shape)
     # 21 / 0.7 is 30.000000000000004 in binary: a hair beside a whole number is that number
     whole = np.ceil(n_positives * (1 - 1e-12)) if rounding == "ceil" else np.floor(n_positives * (1 + 1e-12))
     return np.minimum(whole, observed.shape[0]).astype(np.int64)
@@ -83,18 +83,11 @@ def label_complement(
     ModelError
         When shapes do not match.
     """
-    if any(sparse.issparse(each) for each in probabilities):
-        cells = _Cells.of(observed, probabilities)
-        _check_none_absent(threshold, inclusive=inclusive)
-        return cells.added(np.logical_and.reduce([_exceeds(p, threshold, inclusive) for p in cells.probabilities]))
-    is_observed = _as_bool(observed)
-    probabilities = np.asarray(probabilities)
-    if probabilities.ndim != 3 or len(probabilities) == 0:
-        raise ModelError(
-            f"probabilities have shape {probabilities.shape}; they must be (n_forests, *{is_observed.shape})."
-        )
-    _check_shape(probabilities[0], is_observed)
-    return _added(is_observed, _exceeds(probabilities, threshold, inclusive).all(axis=0))
+    if len(probabilities) == 0:
+        raise ModelError("probabilities: expected at least one forest, found none. Give the probabilities of each.")
+    cells = _Cells.of(observed, probabilities)
+    _check_none_absent(threshold, inclusive=inclusive)
+    return cells.added(np.logical_and.reduce([_exceeds(p, threshold, inclusive) for p in cells.probabilities]))
 
 
 def strict_label_complement(
@@ -130,23 +123,14 @@ def strict_label_complement(
     ModelError
         When shapes do not match or a frequency is out of range.
     """
-    cap = np.asarray(cap)
-    if sparse.issparse(probabilities):
-        cells = _Cells.of(observed, [probabilities])
-        _check_cap(cap, cells.shape)
-        _check_none_absent(threshold)
-        p, labels = cells.probabilities[0], cells.labels
-        rank = places_in_labels(cells.rows, labels, np.where(cells.is_observed, np.inf, p), cells.shape)
-        share = p if frequency is None else p / _checked_frequency(frequency, cells.shape)[labels]
-        return cells.added((share > threshold) & (rank < cap[labels]))
-    is_observed, probabilities = _as_bool(observed), np.asarray(probabilities)
-    _check_shape(probabilities, is_observed)
-    _check_cap(cap, is_observed.shape)
-    order = np.argsort(np.where(is_observed, -np.inf, -probabilities), axis=0, kind="stable")
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.arange(len(order))[:, None], axis=0)
-    share = probabilities if frequency is None else probabilities / _checked_frequency(frequency, is_observed.shape)
-    return _added(is_observed, (share > threshold) & (rank < cap))
+    cells, cap = _Cells.of(observed, [probabilities]), np.asarray(cap)
+    if cap.shape != cells.shape[1:]:
+        raise ModelError(f"cap has shape {cap.shape}; it must be ({cells.shape[1]},), a number per label.")
+    _check_none_absent(threshold)
+    p, labels = cells.probabilities[0], cells.labels
+    rank = places_in_labels(cells.rows, labels, np.where(cells.is_observed, np.inf, p), cells.shape)
+    share = p if frequency is None else p / _checked_frequency(frequency, cells.shape)[labels]
+    return cells.added((share > threshold) & (rank < cap[labels]))
 
 
 def fluid_label_addition(
@@ -174,14 +158,10 @@ def fluid_label_addition(
     ModelError
         When shapes do not match or a frequency is out of range.
     """
-    if sparse.issparse(probabilities):
-        cells = _Cells.of(observed, [probabilities])
-        _check_none_absent(threshold)
-        frequency = _checked_frequency(frequency, cells.shape)
-        return cells.added(cells.probabilities[0] / frequency[cells.labels] > threshold)
-    is_observed, probabilities = _as_bool(observed), np.asarray(probabilities)
-    _check_shape(probabilities, is_observed)
-    return _added(is_observed, probabilities / _checked_frequency(frequency, is_observed.shape) > threshold)
+    cells = _Cells.of(observed, [probabilities])
+    _check_none_absent(threshold)
+    frequency = _checked_frequency(frequency, cells.shape)
+    return cells.added(cells.probabilities[0] / frequency[cells.labels] > threshold)
 
 
 def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict[str, np.ndarray]:
@@ -212,17 +192,14 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
             raise ModelError(
                 f"{name} have shape {np.shape(matrix)}; they must match the observed labels' {np.shape(observed)}."
             )
-    n_labels, at = np.shape(observed)[1], None
-    if any(map(sparse.issparse, (truth, observed, imputed))):
-        *at, truth, observed, imputed = stored_cells(truth, observed, imputed)
-    truth, observed, imputed = np.asarray(truth, dtype=bool), np.asarray(observed, dtype=bool), np.asarray(imputed)
+    n_labels = np.shape(observed)[1]
+    rows, labels, truth, observed, imputed = stored_cells(truth, observed, imputed)
+    truth, observed = truth.astype(bool), observed.astype(bool)
     imputed = imputed.astype(np.int8) if imputed.dtype == bool else imputed
-    _check_imputed(truth, observed, imputed, at)
+    _check_imputed(truth, observed, imputed, rows, labels)
 
     def sums(values: np.ndarray) -> np.ndarray:
-        if at is None:
-            return values.sum(axis=0)
-        found = np.bincount(at[1], values, minlength=n_labels)
+        found = np.bincount(labels, values, minlength=n_labels)
         return found if values.dtype.kind == "f" else found.astype(np.int64)
 
     hidden = truth & ~observed
@@ -237,28 +214,29 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
 
 
 def _check_imputed(
-    truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray, at: Sequence[np.ndarray] | None
+    truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray, rows: np.ndarray, labels: np.ndarray
 ) -> None:
-    """Raise :class:`ModelError` for a weight that is none; ``at`` are rows and labels of cells, if these are given."""
+    """Raise :class:`ModelError` for a weight that is none."""
     for name, values in (("truth", truth), ("imputed labels", imputed)):
         for is_wrong, sentence in (
             (~((values >= 0) & (values <= 1)), "is {0} in the {1}; it must be from 0 to 1."),
             (observed & (values < 1), "is observed but {0:g} in the {1}; observed positives must be 1."),
         ):
             if is_wrong.any():
-                first = tuple(np.argwhere(is_wrong)[0])
-                row, label = first if at is None else (each[first] for each in at)
-                raise ModelError(f"row {row}, label {label} {sentence.format(values[first], name)}")
+                first = is_wrong.argmax()
+                place = f"row {rows[first]}, label {labels[first]}"
+                raise ModelError(f"{place} {sentence.format(values[first], name)}")
 
 
 class _Cells(NamedTuple):
-    """Those in which a label is observed or a model's probability is stored, row by row."""
+    """Cells in which a label is observed or a probability is not 0, row by row."""
 
     shape: tuple[int, int]
     rows: np.ndarray
     labels: np.ndarray
     is_observed: np.ndarray
     probabilities: list[np.ndarray]
+    is_sparse: bool
 
     @classmethod
     def of(cls, observed: Matrix, probabilities: Sequence[Matrix]) -> _Cells:
@@ -266,59 +244,29 @@ class _Cells(NamedTuple):
         for each in probabilities:
             check_shapes(observed, each)
         rows, labels, seen, *p = stored_cells(observed, *probabilities)
-        return cls(observed.shape, rows, labels, seen != 0, p)
+        return cls(observed.shape, rows, labels, seen != 0, p, any(map(sparse.issparse, probabilities)))
 
-    def added(self, chosen: np.ndarray) -> sparse.csr_array:
-        """As :func:`_added`."""
+    def added(self, chosen: np.ndarray) -> Matrix:
+        """Observed positives and, for labels that have any, the chosen cells; dense where the probabilities are."""
         has_observed = np.bincount(self.labels[self.is_observed], minlength=self.shape[1]) > 0
         kept = self.is_observed | (chosen & has_observed[self.labels])
         ones = np.ones(np.count_nonzero(kept), dtype=np.int8)
-        return sparse.csr_array((ones, (self.rows[kept], self.labels[kept])), shape=self.shape)
+        labels = sparse.csr_array((ones, (self.rows[kept], self.labels[kept])), shape=self.shape)
+        return with_sparsity(labels, self.is_sparse)
 
 
 def _check_none_absent(threshold: float, *, inclusive: bool = False) -> None:
-    """Raise :class:`ModelError` where a probability of 0 would be enough, and labels would be dense."""
-    if _exceeds(np.zeros(1), threshold, inclusive)[0]:
-        raise ModelError(
-            f"threshold is {threshold}, so that every label would be imputed that has no probability in a sparse "
-            "matrix: it must be above 0."
-        )
+    """Raise :class:`ModelError` for a threshold that a probability of 0 meets."""
+    if threshold < 0 or (inclusive and threshold == 0):
+        raise ModelError(f"threshold is {threshold}, which a probability of 0 meets. Give one above 0.")
 
 
 def _exceeds(probabilities: np.ndarray, threshold: float, inclusive: bool) -> np.ndarray:
     return probabilities >= threshold if inclusive else probabilities > threshold
 
 
-def _as_bool(observed: Matrix) -> np.ndarray:
-    return to_dense(check_binary(observed, "observed", ModelError), "observed", ModelError) == 1
-
-
-def _n_positives(observed: Matrix) -> np.ndarray:
-    if sparse.issparse(observed):
-        return np.bincount(canonical(observed).indices, minlength=observed.shape[1])
-    return np.count_nonzero(observed, axis=0)
-
-
-def _added(is_observed: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Observed positives and, for labels that have any, the chosen ones."""
-    return (is_observed | (chosen & is_observed.any(axis=0))).astype(np.int8)
-
-
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
-
-
-def _check_shape(probabilities: np.ndarray, is_observed: np.ndarray) -> None:
-    if is_observed.ndim != 2 or probabilities.shape != is_observed.shape:
-        raise ModelError(
-            f"probabilities have shape {probabilities.shape} and labels {is_observed.shape}; both must be "
-            "(n_samples, n_labels)."
-        )
-
-
-def _check_cap(cap: np.ndarray, shape: tuple[int, int]) -> None:
-    if cap.shape != shape[1:]:
-        raise ModelError(f"cap has shape {cap.shape}; it must be ({shape[1]},), a number per label.")
 
 
 def _checked_frequency(frequency: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, to_dense
+from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import parts_of
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.seeds import seed_sequence
@@ -64,8 +64,9 @@ def mask_positives(
     Returns
     -------
     (n_samples, n_labels) matrix of Y's kind, a frame with its names. Y is not changed. The dtype is that of Y, or
-    float32 where an array or a sparse matrix has unmeasured labels. Time and memory grow with the number of ones, and
-    time with the number of cells where positives are to be wrong.
+    float32 where an array or a sparse matrix has unmeasured labels. Time and memory grow with the number of ones. With
+    wrong positives they grow with the number of cells; sparse labels may then have at most
+    :data:`~fairfold.core.arrays.DENSE_CELLS`.
 
     Raises
     ------
@@ -303,48 +304,22 @@ def _with_wrong_positives(
         return masked
     before, after = (check_binary(each, "Y", DataError, unmeasured=True) for each in (Y, masked))
     n_right = np.bincount(_positives(after)[1], minlength=before.shape[1])
-    rows, labels = _some_zeros(before, n_hidden(n_right, share / (1 - share)), random)
+    zeros = np.nonzero(to_dense(before, "Y", DataError) == 0)
+    rows, labels = _some_of(zeros, n_hidden(n_right, share / (1 - share)), None, random)
     if hierarchy is not None:
         rows, labels = _and_all_above(rows, labels, hierarchy, after)
     if isinstance(masked, pd.DataFrame):
         made = masked.copy()
         for label in np.unique(labels):
             column = made.iloc[:, label]
-            made.isetitem(label, column.mask(np.isin(np.arange(len(column)), rows[labels == label]), _one_of(column)))
+            one = True if column.dtype.kind == "b" else 1
+            made.isetitem(label, column.mask(np.isin(np.arange(len(column)), rows[labels == label]), one))
         return made
     if not sparse.issparse(masked):
         masked[rows, labels] = 1
         return masked
     ones = sparse.coo_array((np.ones(len(rows), dtype=masked.dtype), (rows, labels)), shape=masked.shape)
     return (masked + ones).tocsr()
-
-
-def _one_of(column: pd.Series) -> int | bool:
-    """1 as the column has it."""
-    return True if column.dtype.kind == "b" else 1
-
-
-def _some_zeros(Y: Matrix, n_of_label: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of so many zeros of each label, or of all; of sparse labels the same, one label at a time."""
-    if not sparse.issparse(Y):
-        return _some_of(np.nonzero(np.asarray(Y) == 0), n_of_label, None, random)
-    stored = canonical(Y).tocsc()
-    rows = [
-        _some_missing(taken, Y.shape[0], n, random)
-        for taken, n in zip(np.split(stored.indices, stored.indptr[1:-1]), n_of_label, strict=True)
-    ]
-    return np.concatenate(rows), np.repeat(np.arange(Y.shape[1]), list(map(len, rows)))
-
-
-def _some_missing(taken: np.ndarray, n_rows: int, n_wanted: int, random: np.random.Generator) -> np.ndarray:
-    """So many of the rows that are not taken, or all; the taken ones are in order."""
-    keys = random.random(n_rows - len(taken))  # those that _some_of draws
-    n_wanted = min(n_wanted, len(keys))
-    if n_wanted == 0:
-        return np.empty(0, dtype=np.int64)
-    near = np.flatnonzero(keys <= np.partition(keys, n_wanted - 1)[n_wanted - 1])
-    place = near[np.argsort(keys[near], kind="stable")[:n_wanted]]
-    return place + np.searchsorted(taken - np.arange(len(taken)), place, side="right")
 
 
 def _and_all_above(

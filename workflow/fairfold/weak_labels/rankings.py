@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+from numba import njit
 
-from fairfold.core.arrays import Matrix, canonical, to_dense
+from fairfold.core.arrays import Matrix, canonical
 from fairfold.core.validation import UNMEASURED, check_label_matrix
 from fairfold.errors import ModelError
-from fairfold.weak_labels.sparse_kernels import places_of_positives
 
 
 class Rankings(NamedTuple):
@@ -43,28 +42,13 @@ class Rankings(NamedTuple):
         """
         n_samples, n_labels = probabilities.shape
         observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
-        if sparse.issparse(probabilities):
-            return cls._of_stored(observed, probabilities)
-        observed = np.asarray(to_dense(observed, "observed", ModelError))
-        is_observed, is_measured = observed == 1, observed >= 0
-        n_positives = is_observed.sum(axis=0)
-        labels = np.flatnonzero(n_positives)
-        score = np.where(is_measured, probabilities, -np.inf)[:, labels]
-        ranking = np.argsort(-score, axis=0, kind="stable")
-        hits = np.cumsum(np.take_along_axis(is_observed[:, labels], ranking, axis=0), axis=0, dtype=np.int64)
-        n_measured = is_measured[:, labels].sum(axis=0)
-        return cls(labels, n_positives[labels], n_measured, lambda top: hits[top - 1, np.arange(len(labels))])
-
-    @classmethod
-    def _of_stored(cls, observed: Matrix, probabilities: sparse.csr_array) -> Rankings:
-        n_samples, n_labels = probabilities.shape
         seen, p = canonical(observed).astype(np.int8, copy=False).tocsc(), canonical(probabilities).tocsc()
         label_of = np.repeat(np.arange(n_labels), np.diff(seen.indptr))
         n_positives, n_unmeasured = (
             np.bincount(label_of[seen.data == value], minlength=n_labels) for value in (1, UNMEASURED)
         )
         labels = np.flatnonzero(n_positives)
-        place = places_of_positives(p.indptr, p.indices, p.data, seen.indptr, seen.indices, seen.data)
+        place = _places_of_positives(p.indptr, p.indices, p.data, seen.indptr, seen.indices, seen.data)
         of_positive = np.searchsorted(labels, label_of[seen.data == 1])
 
         def hits(top: np.ndarray) -> np.ndarray:
@@ -103,3 +87,49 @@ def check_shapes(observed: Matrix, probabilities: Matrix) -> None:
             f"probabilities have shape {probabilities.shape} and labels {observed.shape}; both must be "
             "(n_samples, n_labels)."
         )
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _places_of_positives(starts, rows, scores, seen_starts, seen_rows, seen):  # noqa: ANN001, ANN202
+    """Places of observed positives, from 0 on, among the measured samples of their label by falling score.
+
+    Of equal scores, those of 0 too, the one of the first row comes first.
+
+    Parameters
+    ----------
+    starts, rows, scores : of CSC, rows rising in a label: scores above 0; others are 0.
+    seen_starts, seen_rows, seen : in the same form: 1 of an observed positive, -1 of an unmeasured label.
+
+    Returns
+    -------
+    (n_positives,) places, label by label and row by row.
+    """
+    places, n_found = np.empty(np.sum(seen == 1), dtype=np.int64), 0
+    for label in range(len(starts) - 1):
+        first, end = seen_starts[label], seen_starts[label + 1]
+        n_stored, at = starts[label + 1] - starts[label], first
+        falling, n_measured = np.empty(n_stored, dtype=scores.dtype), 0
+        measured = np.empty(n_stored, dtype=rows.dtype)
+        for cell in range(starts[label], starts[label + 1]):
+            while at < end and seen_rows[at] < rows[cell]:
+                at += 1
+            if at < end and seen_rows[at] == rows[cell] and seen[at] < 0:
+                continue
+            falling[n_measured], measured[n_measured] = -scores[cell], rows[cell]
+            n_measured += 1
+        place_of = np.empty(n_measured, dtype=np.int64)
+        place_of[np.argsort(falling[:n_measured], kind="mergesort")] = np.arange(n_measured)
+        n_above = n_unmeasured = 0  # stored ones in rows above that are measured, and unmeasured ones
+        for at in range(first, end):
+            if seen[at] < 0:
+                n_unmeasured += 1
+                continue
+            row = seen_rows[at]
+            while n_above < n_measured and measured[n_above] < row:
+                n_above += 1
+            if n_above < n_measured and measured[n_above] == row:
+                places[n_found] = place_of[n_above]
+            else:
+                places[n_found] = n_measured + row - n_above - n_unmeasured
+            n_found += 1
+    return places
