@@ -56,9 +56,9 @@ def train(model: str, size: dict[str, int]) -> Callable[[], object]:
 def permute(_: str, size: dict[str, int]) -> Callable[[], object]:
     from cross_testing import plans_of
 
-    from fairfold.cross_testing.experiment import published_candidates
     from fairfold.cross_testing.plans import draw_orders
     from fairfold.cross_testing.svm_engine import SVMEngine
+    from fairfold.papers.cross_testing_experiment import published_candidates
 
     n, rng = size["samples"], np.random.default_rng(0)
     engine = SVMEngine.for_candidates(published_candidates("c-only"), rng.normal(size=(n, 20)), np.arange(n) % 2)

@@ -28,12 +28,12 @@ import pandas as pd
 from cross_testing import plans_of
 from forests import load, time_model
 
-from fairfold.cross_testing.experiment import draw_rows, published_candidates
 from fairfold.cross_testing.plans import draw_orders
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.datasets import load_catalog, prepare
 from fairfold.errors import DataError
 from fairfold.forests import MODEL_NAMES, make_model
+from fairfold.papers.cross_testing_experiment import draw_rows, published_candidates
 from fairfold.splitting.methods import METHOD_NAMES, make_splitter
 from fairfold.study import check_config
 from fairfold.weak_labels import mask_positives

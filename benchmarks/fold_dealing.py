@@ -17,11 +17,11 @@ from tqdm import tqdm
 
 from fairfold.core.home import PROJECT
 from fairfold.core.seeds import seed_sequence
-from fairfold.cross_testing.experiment import FOLDS, N_SPLITS, draw_rows, published_candidates
 from fairfold.cross_testing.names import CROSS_TESTING, NESTED, TESTING
 from fairfold.cross_testing.plans import holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.datasets import Dataset, prepare
+from fairfold.papers.cross_testing_experiment import FOLDS, N_SPLITS, draw_rows, published_candidates
 
 DATASETS = {"simulated": "cross_testing_gen", "EEG": "cross_testing_eeg", "spikes": "cross_testing_spikes"}
 POINT = ["dataset", "data_size", "procedure", "folds"]

@@ -24,11 +24,11 @@ import pandas as pd
 from fairfold.core.config import load_yaml
 from fairfold.datasets import load_catalog
 from fairfold.datasets.availability import remembered, unavailable_table
+from fairfold.papers.published.comparison import COMPARISONS, compare_published
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
-from fairfold.report.published import compare_published, published_sentences
-from fairfold.report.published.comparison import COMPARISONS
+from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
 from fairfold.report.versions import gather_versions
 from fairfold.study import check_study, leave_out

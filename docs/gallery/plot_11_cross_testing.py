@@ -7,10 +7,10 @@ test of the whole procedure, on two classes that two of six dimensions tell apar
 size stand for the thousand of the paper (Figure 4 of Korjus, Hebart & Vicente 2016); bars are 95 % intervals.
 """
 
-from fairfold.cross_testing.experiment import Setting, run_repetitions
-from fairfold.cross_testing.experiment_summary import summarise
 from fairfold.datasets import prepare
 from fairfold.figures.cross_testing import plot_cross_testing
+from fairfold.papers.cross_testing_experiment import Setting, run_repetitions
+from fairfold.papers.cross_testing_points import summarise
 
 data = prepare("cross-testing-simulated")
 setting = Setting(data_sizes=(20, 60, 100, 180), test_fractions=(0.5,), n_permutations=100)

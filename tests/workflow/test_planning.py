@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from fairfold.report.published import compare_published
+from fairfold.papers.published.comparison import compare_published
 from fairfold.study import check_study
 
 

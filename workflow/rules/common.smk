@@ -58,7 +58,7 @@ from fairfold.report.contents import (  # noqa: E402
     load_contents,
     owner,
 )
-from fairfold.report.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
+from fairfold.papers.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 from fairfold.splitting.methods import modules_of_splitters  # noqa: E402
 

@@ -26,7 +26,7 @@ MODEL_JOBS = {
 STEPS_OF["cross_testing"] = [
     step(
         "results/tables/interpretation.csv",
-        function="fairfold.cross_testing.experiment_summary:interpretation_table",
+        function="fairfold.papers.cross_testing_points:interpretation_table",
     )
 ] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"])
 if EXPERIMENTS:
@@ -50,7 +50,7 @@ if EXPERIMENTS:
                     "repetitions": "results/cross_testing/repetitions.csv",
                     "published": "resources/published/cross_testing.csv",
                 },
-                "fairfold.cross_testing.experiment_summary:points_of_figure",
+                "fairfold.papers.cross_testing_points:points_of_figure",
                 figure=figure,
                 alpha=CROSS_TESTING["alpha"],
             )

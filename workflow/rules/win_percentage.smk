@@ -44,7 +44,7 @@ STEPS_OF["win_percentage"] = [
             "curves": "results/tables/win_percentage/illustration.csv",
             "weights": "results/tables/win_percentage/rank_weights.csv",
         },
-        function="fairfold.win_percentage.illustration:illustration_tables",
+        function="fairfold.papers.win_percentage_illustration:illustration_tables",
         random_state=config["seed"],
     ),
 ] * bool(PAIRS_OF) + [

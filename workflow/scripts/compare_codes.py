@@ -3,13 +3,13 @@
 import numpy as np
 
 from adapter import logged
-from fairfold import ecoc
+from fairfold import papers
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 
 with logged(snakemake.log):
     data = Dataset.load(snakemake.input[0])
     options = {**snakemake.params.options, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
-    table = ecoc.examples.compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
+    table = papers.ecoc_examples.compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
     table.insert(0, "dataset", data.id)
     write_table(table, snakemake.output[0])

@@ -5,7 +5,7 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import read_table, write_table
 from fairfold.datasets import load_catalog
-from fairfold.report.published.comparison import compare_published
+from fairfold.papers.published.comparison import compare_published
 
 PREFIX = "published_"
 

@@ -5,8 +5,8 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
+from fairfold.papers.win_percentage_tables import classifier_table, dataset_row, draws_table
 from fairfold.win_percentage import gaussian_features
-from fairfold.win_percentage.tables import classifier_table, dataset_row, draws_table
 
 with logged(snakemake.log):
     write_table(draws_table(), snakemake.output.draws)

@@ -3,21 +3,21 @@
 import numpy as np
 
 from adapter import logged
-from fairfold import ecoc
+from fairfold import papers
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 
 with logged(snakemake.log):
     data, name = Dataset.load(snakemake.input[0]), snakemake.wildcards.example
-    example, y = ecoc.examples.EXAMPLES[name], np.array(data.label_names)[data.Y]
+    example, y = papers.ecoc_examples.EXAMPLES[name], np.array(data.label_names)[data.Y]
     X = data.X if example.features is None else data.X[:, example.features]
     options = {"n_splits": snakemake.params.n_splits, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
-    found = ecoc.examples.predict_example(example, X, y, **options)
+    found = papers.ecoc_examples.predict_example(example, X, y, **options)
     predictions, posteriors = found.predictions, found.posteriors
     write_table(predictions, snakemake.output.predictions)
     write_table(posteriors, snakemake.output.posteriors)
     write_table(found.values.assign(example=name), snakemake.output.values)
-    write_table(ecoc.examples.random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
-    write_table(ecoc.examples.summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
+    write_table(papers.ecoc_examples.random_rows(predictions, seed=snakemake.params.seed), snakemake.output.rows)
+    write_table(papers.ecoc_examples.summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
     counts = predictions["class"].value_counts().reindex(data.label_names)
     write_table(counts.reset_index(), snakemake.output.classes)

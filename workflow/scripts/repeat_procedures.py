@@ -3,15 +3,15 @@
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold import cross_testing
+from fairfold import papers
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 
 with logged(snakemake.log):
     data, experiment = Dataset.load(snakemake.input[0]), snakemake.params.experiment
     sizes, shares = experiment["data_sizes"], experiment["test_fractions"]
-    setting = cross_testing.experiment.Setting(sizes, shares, **snakemake.params.search)
-    table = cross_testing.experiment.run_repetitions(
+    setting = papers.cross_testing_experiment.Setting(sizes, shares, **snakemake.params.search)
+    table = papers.cross_testing_experiment.run_repetitions(
         *(data.X, data.Y, tqdm(range(*snakemake.params.repetitions)), setting),
         seed=snakemake.params.seed,
         name=data.id,

@@ -5,9 +5,9 @@ from tqdm import tqdm
 
 from adapter import logged
 from fairfold.core.files import read_arrays, write_table
+from fairfold.papers.win_percentage_sampling import compare_samples, sampling_example, sampling_laws, synthetic_rmse
+from fairfold.papers.win_percentage_tables import density_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation
-from fairfold.win_percentage.sampling import compare_samples, sampling_example, sampling_laws, synthetic_rmse
-from fairfold.win_percentage.tables import density_table
 
 with logged(snakemake.log):
     pairs = {

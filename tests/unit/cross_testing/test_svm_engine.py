@@ -6,10 +6,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from fairfold.cross_testing.estimator_engine import EstimatorEngine
-from fairfold.cross_testing.experiment import published_candidates
 from fairfold.cross_testing.plans import draw_orders, holdout_plans, nested_plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.cross_testing.svm_kernels import TOLERANCE, decision_values
+from fairfold.papers.cross_testing_experiment import published_candidates
 
 
 def data(n, n_features, seed=0):

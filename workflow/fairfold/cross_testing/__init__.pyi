@@ -1,4 +1,4 @@
-from . import experiment as experiment, models as models, shares as shares
+from . import models as models
 from .procedures import (
     Outcome as Outcome,
     compare_procedures as compare_procedures,

@@ -1,4 +1,3 @@
-from . import examples as examples
 from .classifier import ECOCClassifier as ECOCClassifier, PosteriorError as PosteriorError
 from .coding import DESIGNS as DESIGNS, check_coding as check_coding, make_coding as make_coding
 from .decoding import DECODINGS as DECODINGS, neg_loss as neg_loss

@@ -29,7 +29,7 @@ def plot_cross_testing(points: pd.DataFrame, *, chance: float = 0.5, alpha: floa
 
     Parameters
     ----------
-    points : what :func:`fairfold.cross_testing.experiment_summary.summarise` gives, of one ``figure``: a column of
+    points : what :func:`fairfold.papers.cross_testing_points.summarise` gives, of one ``figure``: a column of
         panels per dataset and kind of x. Published points stand behind ours, as rings on dotted lines.
     chance, alpha : accuracy and proportion where there is nothing to find, drawn as dashed lines.
 

@@ -27,7 +27,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
     Parameters
     ----------
     comparison : columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, as of
-        :func:`fairfold.report.published.compare_published`.
+        :func:`fairfold.papers.published.compare_published`.
 
     Returns
     -------

@@ -1,9 +1,4 @@
-from . import (
-    multilabel_sets as multilabel_sets,
-    pair_evaluation as pair_evaluation,
-    study as study,
-    top_pairs as top_pairs,
-)
+from . import multilabel_sets as multilabel_sets, pair_evaluation as pair_evaluation
 from .all_pairs import evaluate_all_pairs as evaluate_all_pairs
 from .feature_sets import (
     draw_feature_sets as draw_feature_sets,

@@ -14,8 +14,8 @@ import pandas as pd
 
 from fairfold.core.ties import settled
 from fairfold.errors import DataError
-from fairfold.win_percentage.sampling import curve_table
 from fairfold.win_percentage.significance import null_interval, permutation_interval, permutation_p_values
+from fairfold.win_percentage.tables import curve_table
 from fairfold.win_percentage.win import draws_grid, win_percentage
 
 _UNIT = ["dataset", "metric", "missing_rate"]

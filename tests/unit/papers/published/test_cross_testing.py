@@ -1,0 +1,67 @@
+"""Points of figures of cross-testing beside ours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.papers.cross_testing_points import summarise
+from fairfold.papers.published.cross_testing import compare_figures, compare_sizes
+
+
+@pytest.fixture
+def points(config):
+    """A figure of ours with one published point of its own and one elsewhere."""
+    rng = np.random.default_rng(0)
+    config["cross_testing"]["experiments"] = {"e": {"figure": "fig4", "title": "simulated", "dataset": "gen"}}
+    place = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size", "x": 20}
+    ours = pd.DataFrame({**place, "repetition": range(50), "procedure": "nested_cv", "accuracy": rng.random(50)})
+    ours["p_randomised"] = 0.5
+    published = pd.DataFrame([{**place, "approach": "nested_cv", "metric": "accuracy", "value": 0.6}])
+    published = pd.concat([published, published.assign(x=60)]).assign(n_repetitions=1000)
+    return ours, published.astype(str), summarise(ours, published=published)
+
+
+def test_points_of_figures(config, points):
+    ours, published, table = points
+    comparison = compare_figures(published, {"cross_testing": table}, config)
+    row, other = comparison.to_dict("records")
+    assert (row["paper"], row["place"]) == ("Korjus, Hebart & Vicente (2016)", "Figure 4")
+    assert row["what"] == "simulated, data_size 20, nested_cv, accuracy"
+    assert row["note"] == "50 repetitions, published 1000; data: gen, not the authors' file"
+    error = ours["accuracy"].std() * np.sqrt(1 / 50 + 1 / 1000)
+    assert row["standard_error"] == pytest.approx(error, rel=1e-9)
+    assert row["difference_in_se"] == pytest.approx((ours["accuracy"].mean() - 0.6) / error, rel=1e-9)
+    assert np.isnan(other["ours"])
+    assert other["note"] == "not computed here: cross_testing.experiments needs fig4, simulated at data_size 60"
+
+
+def test_the_authors_own_file(config, points):
+    config["cross_testing"]["experiments"]["e"]["dataset"] = "cross_testing_gen"
+    note = compare_figures(points[1], {"cross_testing": points[2]}, config).iloc[0]["note"]
+    assert note.endswith("data: cross_testing_gen")
+
+
+def test_points_without_scatter_are_compared_by_their_digits(config, points):
+    table = points[2].copy()
+    table.loc[table["source"] == "published", "difference_in_se"] = -np.inf
+    row = compare_figures(points[1], {"cross_testing": table}, config).iloc[0]
+    assert np.isnan(row["standard_error"])
+    assert row["difference_in_digits"] == pytest.approx(10 * (row["ours"] - 0.6))
+
+
+def test_without_points_of_ours(config, points):
+    comparison = compare_figures(points[1], {}, config)
+    assert len(comparison) == 2 and comparison["ours"].isna().all()
+
+
+def test_sizes_of_the_data(config):
+    config["cross_testing"]["experiments"] = {"e": {"figure": "fig6", "title": "EEG", "dataset": "cross_testing_eeg"}}
+    rows = [("EEG", "features", "455", "why"), ("EEG", "samples per class", "289", "")]
+    rows += [("spikes", "features", "61", "")]
+    published = pd.DataFrame(rows, columns=["title", "quantity", "value", "note"])
+    sizes = pd.DataFrame({"dataset": ["cross_testing_eeg"], "n_samples": [578], "n_features": [460]})
+    table = compare_sizes(published, {"sizes": sizes}, config)
+    np.testing.assert_allclose(table["difference_in_digits"], [5, 0, np.nan])
+    absent = "not computed here: cross_testing.experiments needs cross_testing_spikes"
+    assert table["note"].tolist() == ["why", "", absent]
+    assert compare_sizes(published, {}, config)["ours"].isna().all()

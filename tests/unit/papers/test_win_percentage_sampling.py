@@ -1,0 +1,250 @@
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from fairfold.core.seeds import seed_sequence
+from fairfold.errors import DataError, ModelError
+from fairfold.papers import win_percentage_sampling
+from fairfold.papers.win_percentage_sampling import (
+    band,
+    compare_samples,
+    fit_rmse_law,
+    overall_rmse,
+    rank_weights,
+    sampled_win_percentages,
+    sampling_bands,
+    sampling_example,
+    sampling_laws,
+    sampling_rmse,
+    synthetic_rmse,
+)
+from fairfold.win_percentage import (
+    GAUSSIAN_CLASSIFIERS,
+    PerformanceHistogram,
+    effective_sets,
+    theoretical_win_percentage,
+    win_percentage,
+)
+from fairfold.win_percentage.win import draws_grid
+
+
+@pytest.fixture(scope="module")
+def histogram():
+    """200,000 feature sets of six classifiers, some tied, in 400 levels of performance."""
+    rng = np.random.default_rng(0)
+    performance = rng.binomial(400, 0.5, size=(200_000, 6)) / 400 + [0, 0, 0, 0, 0.01, 0.01]
+    top = performance.max(axis=1)
+    return PerformanceHistogram.from_sets(top, performance == top[:, None])
+
+
+def test_sampled_win_percentages_are_win_percentage_of_the_drawn_sets():
+    means, deviations, n = [0.5, 0.6, 0.7], [0.2, 0.1, 0.05], [1, 3, 50]
+    found = sampled_win_percentages(means, deviations, 40, n, n_trials=5, rng=np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    best = rng.integers(3, size=(5, 40), dtype=np.int8)
+    performance = rng.normal(np.array(means)[best], np.array(deviations)[best])
+    for trial in range(5):
+        expected = win_percentage(performance[trial], best[trial][:, None] == np.arange(3), n)
+        assert found[trial] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("priors", ["equal", "drawn"])
+def test_of_the_two_printed_errors_the_synthetic_study_gives_the_second(priors):
+    # 5 of the 100 trials. 100 distributions scatter by 0.2 and 0.06 %, so bounds are at about three of these; printed
+    # are 4.2 % and 1.0 %, and the first is out of reach of any error that falls as the root of M
+    errors = overall_rmse(synthetic_rmse(n_trials=5, priors=priors)).set_index("n_sampled")["rmse"]
+    assert errors[1_000] == pytest.approx(0.031, abs=0.007)
+    assert errors[10_000] == pytest.approx(0.0095, abs=0.002)
+    assert errors[1_000] / errors[10_000] == pytest.approx(np.sqrt(10), rel=0.1)
+
+
+def test_synthetic_errors_of_one_draw_are_binomial():
+    table = synthetic_rmse([400], [1], n_distributions=2, n_trials=2_000, n_classifiers=3)
+    # the share of 400 sets, whose expectation is a third; 2 x 2,000 trials know a root mean square to 1 %
+    assert table["rmse"].item() == pytest.approx(np.sqrt(2 / 9 / 400), rel=0.05)
+    assert table.drop(columns="rmse").to_dict("records") == [{"source": "synthetic", "n_sampled": 400, "n_draws": 1}]
+
+
+def test_a_synthetic_distribution_does_not_depend_on_the_others_or_on_m():
+    def squares(count, n_sampled=(100,), **options):
+        table = synthetic_rmse(n_sampled, [10], n_distributions=count, n_trials=3, **options)
+        return count * table["rmse"].to_numpy() ** 2
+
+    assert squares(1, (50, 100))[1] == pytest.approx(squares(1)[0])
+    assert squares(2)[0] > squares(1)[0]
+    assert squares(1) == squares(1)
+    assert squares(1) != squares(1, random_state=1)
+
+
+@pytest.mark.parametrize("priors", ["equal", "drawn"])
+def test_synthetic_distributions_are_those_of_the_paper(monkeypatch, priors):
+    seen, shares = [], []
+
+    def spy(distributions, n_draws, *, weights):
+        seen.extend((d.mean(), d.std()) for d in distributions)
+        shares.append(weights)
+        return theoretical_win_percentage(distributions, n_draws, weights=weights)
+
+    monkeypatch.setattr(win_percentage_sampling, "theoretical_win_percentage", spy)
+    synthetic_rmse([10], [2], n_distributions=100, n_trials=1, priors=priors)
+    means, deviations = np.transpose(seen)
+    assert means.size == 300
+    # 300 values: Kolmogorov-Smirnov at 0.001
+    assert stats.kstest(means, stats.norm(0.5, 0.1).cdf).pvalue > 0.001
+    assert stats.kstest(deviations, stats.halfnorm(0, 0.1).cdf).pvalue > 0.001
+    assert np.sum(shares, axis=1) == pytest.approx(np.ones(100))
+    if priors == "equal":
+        assert np.ptp(shares) < 1e-12
+    else:  # evenly from all: each share is of the beta distribution 1, 2
+        assert stats.kstest(np.array(shares)[:, 0], stats.beta(1, 2).cdf).pvalue > 0.001
+
+
+def test_priors_are_equal_or_drawn():
+    with pytest.raises(ModelError, match="priors"):
+        synthetic_rmse([10], [2], priors="flat")
+
+
+def test_sampling_a_full_evaluation_follows_the_law_of_the_paper(histogram):
+    table = sampling_rmse(histogram, [1_000, 10_000], [1, 10, 100, 1_000], source="many", n_trials=200)
+    law = 0.24 * (table["n_draws"] / table["n_sampled"]) ** 0.48
+    ratio = table["rmse"] / law
+    assert ((ratio > 1 / 1.5) & (ratio < 1.5)).all()
+    assert set(table["source"]) == {"many"}
+    assert sampling_rmse(histogram, [10], [1], source="many", n_trials=1)["rmse"].item() > 0  # not from the mean trial
+
+
+def test_errors_of_samples_are_those_of_the_effective_number_of_sets():
+    rng = np.random.default_rng(0)
+    winner = rng.integers(3, size=100_000)
+    sets = PerformanceHistogram.from_sets(np.arange(100_000.0), winner[:, None] == np.arange(3))
+    table = sampling_rmse(sets, [500], [1, 10, 50], source="null", n_trials=400)
+    # all classifiers are equal: variance 2 / 9 over K; 400 trials of 3 values, and the full evaluation's own shares
+    assert table["rmse"].to_numpy() == pytest.approx(np.sqrt(2 / 9 / effective_sets(500, [1, 10, 50])), rel=0.08)
+
+
+def test_overall_error_is_the_root_of_the_mean_square():
+    table = pd.DataFrame({"source": list("aaab"), "n_sampled": [10, 10, 20, 10], "n_draws": 1, "rmse": [3, 4, 6, 7.0]})
+    assert overall_rmse(table).to_numpy().tolist() == [["a", 10, np.sqrt(12.5)], ["a", 20, 6.0], ["b", 10, 7.0]]
+
+
+def test_the_fit_finds_the_law_and_looks_at_n_up_to_m_only():
+    m, n = (side.ravel() for side in np.meshgrid([100, 1000], [1, 10, 100, 1000]))
+    rmse = np.where(n > m, 7.0, 0.24 * (n / m) ** 0.48)
+    table = pd.DataFrame({"source": "law", "n_sampled": m, "n_draws": n, "rmse": rmse})
+    assert fit_rmse_law(table) == pytest.approx((0.24, 0.48))
+    none = pd.DataFrame({"source": "law", "n_sampled": [100], "n_draws": [50], "rmse": [0.0]})
+    assert fit_rmse_law(pd.concat([table, none])) == pytest.approx((0.24, 0.48))
+    with pytest.raises(DataError, match="1 different N / M"):
+        fit_rmse_law(table[table["n_draws"] / table["n_sampled"] == 0.1])
+
+
+def test_bands_hold_the_full_curve_and_narrow_with_m(histogram):
+    names = list(GAUSSIAN_CLASSIFIERS)
+    table = sampling_bands(histogram, names, [200, 5_000], [1, 20], dataset="many", n_trials=60)
+    assert list(table) == ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
+    exact = histogram.win_percentage([1, 20])
+    for m in (200, 5_000):
+        part = table[table["n_sampled"] == m]
+        assert part["win_percentage"].to_numpy() == pytest.approx(exact.ravel())
+        assert list(part["classifier"]) == names * 2 and list(part["n_draws"]) == [1] * 6 + [20] * 6
+        assert (part["lower"] < part["win_percentage"]).all() and (part["win_percentage"] < part["upper"]).all()
+    width = (table["upper"] - table["lower"]).groupby(table["n_sampled"]).mean()
+    assert width[5_000] == pytest.approx(width[200] / 5, rel=0.3)  # as a root, of 60 trials each
+    again = sampling_bands(histogram, names, [5_000], [1, 20], dataset="many", n_trials=60)
+    assert again.equals(table[table["n_sampled"] == 5_000].reset_index(drop=True))
+
+
+def test_a_band_leaves_half_of_the_rest_on_each_side():
+    lower, upper = band(np.arange(101.0)[:, None], 0.9)
+    assert (lower.item(), upper.item()) == pytest.approx((5, 95))
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 1), (4, 3), (3, 4)])
+def test_rank_weights_are_those_of_all_draws(m, n):
+    best = np.array([min(drawn) for drawn in product(range(1, m + 1), repeat=n)])
+    expected = [np.mean(best == rank) for rank in range(1, m + 1)]
+    table = rank_weights([m], [n], ranks=range(1, m + 1))
+    assert table["weight"].to_numpy() == pytest.approx(expected)
+    assert table["rank"].tolist() == list(range(1, m + 1))
+
+
+def test_rank_weights_of_many_sets_keep_their_precision():
+    weights = rank_weights([10**8], [1, 10**6]).set_index(["n_draws", "rank"])["weight"]
+    assert weights[1].to_numpy() == pytest.approx(np.full(len(weights[1]), 1e-8), rel=1e-12)
+    # exp(-N (r - 1) / M) (1 - exp(-N / M)), right to N / M² relatively
+    assert weights[10**6, 1] == pytest.approx(-np.expm1(-0.01), rel=1e-7)
+    assert weights.index.get_level_values("rank").max() == 10**8
+    assert len(weights[1]) < 200
+
+
+def test_ranks_beyond_the_sets_are_left_out():
+    table = rank_weights([2, 5], [3], ranks=[1, 4])
+    assert table[["n_sampled", "rank"]].to_numpy().tolist() == [[2, 1], [5, 1], [5, 4]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda h: rank_weights([0], [1]), "number of sampled feature sets is 0; it must be a whole number"),
+        (lambda h: rank_weights([5], [1], ranks=[0]), "ranks holds 0; it must be at least 1"),
+        (lambda h: synthetic_rmse([10.5], [1]), r"number of sampled feature sets is 10.5"),
+        (lambda h: synthetic_rmse([10], [1], n_trials=0), "number of trials is 0"),
+        (lambda h: synthetic_rmse([10], [0]), "n_draws holds 0"),
+        (lambda h: sampling_rmse(h, [10], [1], source="a", n_trials=0), "number of trials is 0"),
+        (lambda h: sampling_rmse(h, [0], [1], source="a"), "n_sets is 0"),
+        (lambda h: sampling_bands(h, ["a"], [10], [1], dataset="a"), "1 names are given for 6 classifiers"),
+    ],
+)
+def test_refusals(histogram, call, message):
+    with pytest.raises(ModelError, match=message):
+        call(histogram)
+
+
+def test_laws_of_each_source_and_of_all():
+    n_draws = np.array([1, 10, 100])
+    tables = [
+        pd.DataFrame(
+            {"source": source, "n_sampled": 1000, "n_draws": n_draws, "rmse": factor * (n_draws / 1000) ** 0.5}
+        )
+        for source, factor in (("a", 0.2), ("b", 0.8))
+    ]
+    laws = sampling_laws(pd.concat(tables)).set_index("source")
+    np.testing.assert_allclose(laws.loc[["all", "a", "b"], "factor"], [0.4, 0.2, 0.8])
+    np.testing.assert_allclose(laws["exponent"], 0.5)
+
+
+def test_samples_are_compared_up_to_as_many_draws_as_sets():
+    rng = np.random.default_rng(0)
+    histogram = PerformanceHistogram.from_sets(rng.random(50), np.eye(2)[rng.integers(2, size=50)])
+    options = {"n_sampled": [10, 30], "n_trials": 4, "random_state": 3}
+    bands, errors = compare_samples(histogram, ["x", "y"], "d", **options)
+    draws = draws_grid(30)
+    assert draws[0] == 1 and draws[-1] == 30 and (np.diff(draws) > 0).all()
+    expected = sampling_bands(histogram, ["x", "y"], [10, 30], draws, dataset="d", n_trials=4, random_state=3)
+    pd.testing.assert_frame_equal(bands, expected)
+    pd.testing.assert_frame_equal(
+        errors, sampling_rmse(histogram, [10, 30], draws, source="d", n_trials=4, random_state=3)
+    )
+
+
+def test_the_example_is_the_wanted_dataset_or_the_one_with_the_most_sets():
+    rng = np.random.default_rng(0)
+    few, many = (
+        PerformanceHistogram.from_sets(rng.random(size), np.eye(2)[rng.integers(2, size=size)]) for size in (20, 50)
+    )
+    both = {"few": few, "many": many}
+    table = sampling_example(both, ["x", "y"], dataset="few", n_trials=30, random_state=3)
+    assert set(table["dataset"]) == {"few"} and set(table["n_sampled"]) == {40} and table["in_place_of"].isna().all()
+    draws = np.unique(table["n_draws"])
+    rng = np.random.default_rng(seed_sequence(3, "sample", 40))
+    found = np.stack([few.sample(40, random_state=rng).win_percentage(draws) for _ in range(30)])
+    np.testing.assert_allclose(table["mean"], found.mean(axis=0).ravel())
+    np.testing.assert_allclose(table["standard_error"], found.std(axis=0, ddof=1).ravel() / np.sqrt(30))
+    np.testing.assert_allclose(table["win_percentage"], few.win_percentage(draws).ravel())
+    for wanted in (None, "absent"):
+        table = sampling_example(both, ["x", "y"], dataset=wanted, n_sampled=1_000, n_trials=2)
+        assert set(table["dataset"]) == {"many"} and set(table["n_sampled"]) == {1_000}
+        assert table["in_place_of"].iloc[0] == wanted and table["n_draws"].max() == 1_000

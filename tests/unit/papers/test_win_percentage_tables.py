@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairfold.errors import DataError, ModelError
+from fairfold.papers.win_percentage_tables import (
+    BANDWIDTH,
+    classifier_table,
+    dataset_row,
+    density_table,
+    draws_table,
+)
+from fairfold.win_percentage import (
+    GAUSSIAN_CLASSIFIERS,
+    PerformanceHistogram,
+)
+
+NAMES = ("NC", "LDA", "QDA")
+
+
+def test_table_2_has_the_ten_printed_numbers():
+    printed = {
+        1e-3: ["0.999", "0.499", "0.0667", "0.00688", "0.000691"],
+        1e-6: ["1", "0.749", "0.129", "0.0137", "0.00138"],
+    }
+    table = draws_table()
+    for epsilon, part in table.groupby("epsilon"):
+        assert part["n_draws"].tolist() == [1, 10, 100, 1_000, 10_000]
+        assert part["p"].map("{:.3g}".format).tolist() == printed[epsilon]
+    assert ((1 - table["p"]) ** table["n_draws"]).to_numpy() == pytest.approx(table["epsilon"].to_numpy(), rel=1e-9)
+    with pytest.raises(ModelError, match="tolerances holds 1"):
+        draws_table([1.0])
+
+
+def test_the_six_classifiers_are_three_covariances_pooled_and_not():
+    table = classifier_table()
+    assert table["classifier"].tolist() == list(GAUSSIAN_CLASSIFIERS)
+    shapes = ["spherical", "diagonal", "full"]
+    assert table["covariance"].tolist() == shapes * 2
+    assert table["pooled"].tolist() == [True] * 3 + [False] * 3
+    assert table["degrees_of_freedom"].tolist() == [5, 6, 7, 6, 8, 10]  # as printed in Table 4
+    assert table["name"].nunique() == 6
+    # three classes of four features: 12 of the means, and 1, 4 or 10 of each covariance
+    assert classifier_table(3, 4)["degrees_of_freedom"].tolist() == [13, 16, 22, 15, 24, 42]
+
+
+def test_a_row_of_a_dataset():
+    X, y = np.zeros((7, 9)), list("bbabbba")
+    row = dataset_row("west", "breast cancer, 7 samples", X, y, kept=[0, 3, 4, 8])
+    assert row.to_dict("records") == [
+        {
+            "dataset": "west",
+            "title": "breast cancer, 7 samples",
+            "n_samples": 7,
+            "n_first": 2,
+            "n_second": 5,
+            "n_features": 9,
+            "n_gaussian": 4,
+            "n_pairs": 6,
+        }
+    ]
+    with pytest.raises(DataError, match="dataset 'west' has 3 classes"):
+        dataset_row("west", "", np.zeros((3, 2)), [0, 1, 2], kept=[0])
+
+
+@pytest.fixture
+def pairs():
+    """2,000 pairs, some of which several classifiers reach."""
+    rng = np.random.default_rng(0)
+    winners = rng.random((2000, 3)) < [0.6, 0.3, 0.1]
+    winners[~winners.any(axis=1), 0] = True
+    return rng.beta(8, 5, size=300)[rng.integers(0, 300, size=2000)], winners
+
+
+def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs):
+    performance, winners = pairs
+    histogram = PerformanceHistogram.from_sets(performance, winners)
+    table = density_table(histogram, NAMES, dataset="d", bandwidth=0.03)
+    assert list(table) == ["dataset", "classifier", "performance", "pairs", "density"]
+    for name, won in zip(NAMES, (winners / winners.sum(axis=1, keepdims=True)).T, strict=True):
+        part = table[table["classifier"] == name]
+        kernels = stats.norm.pdf(part["performance"].to_numpy()[:, None], performance, 0.03)
+        expected = kernels @ won / len(performance)
+        inside = part["performance"].between(0.2, 0.88)  # six bandwidths and four from the ends
+        # counting in bins of width w before is as if the variance were w² / 12 larger: 0.06 %
+        assert part["density"][inside].to_numpy() == pytest.approx(expected[inside], rel=0.01, abs=0.01)
+        assert part["pairs"].sum() == pytest.approx(won.sum())
+    assert BANDWIDTH == 0.01
+    assert density_table(histogram, NAMES, dataset="d").equals(
+        density_table(histogram, NAMES, dataset="d", bandwidth=0.01)
+    )
+
+
+def test_densities_integrate_to_one_over_all_classifiers_also_at_the_ends():
+    winners = [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+    table = density_table(PerformanceHistogram.from_sets([0.0, 0.5, 1.0], winners, [5, 4, 3]), NAMES, dataset="d")
+    spacing = np.unique(np.diff(table["performance"][:400]).round(12))
+    assert spacing == pytest.approx([0.0025])
+    areas = table.groupby("classifier", sort=False)["density"].sum() * 0.0025
+    assert areas.to_numpy() == pytest.approx([7 / 12, 3 / 12, 2 / 12])
+    assert (table["density"] >= 0).all()
+    last = table[table["classifier"] == NAMES[1]]["density"].iloc[-1]
+    assert last == pytest.approx(2 * 3 / 12 * stats.norm.pdf(0, scale=0.01), rel=0.02)  # half a Gaussian, reflected
+    finest = density_table(PerformanceHistogram.from_sets([0.5], [[1, 1, 1]]), NAMES, dataset="d", bandwidth=0.0025)
+    assert finest.groupby("classifier")["density"].sum().to_numpy() * 0.0025 == pytest.approx(np.full(3, 1 / 3))
+
+
+def test_pairs_are_in_the_bins_of_their_performance():
+    table = density_table(PerformanceHistogram.from_sets([0.301, 0.7], [[1], [1]], [4, 9]), ["NC"], dataset="d")
+    counted = table[table["pairs"] > 0]
+    assert counted["pairs"].tolist() == [4, 9]
+    assert (counted["performance"] - [0.301, 0.7]).abs().max() <= 0.00125 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("performance", "winners", "options", "message"),
+    [
+        (0.5, [1, 1], {}, "3 names are given for 2 classifiers"),
+        (1.5, [1, 1, 1], {}, "performance holds 1.5; it must be between 0 and 1"),
+        (0.5, [1, 1, 1], {"bandwidth": 0.001}, "bandwidth is 0.001; it must be at least 0.0025"),
+    ],
+)
+def test_refusals_of_densities(performance, winners, options, message):
+    with pytest.raises(ModelError, match=message):
+        density_table(PerformanceHistogram.from_sets([performance], [winners]), NAMES, dataset="d", **options)

@@ -1,0 +1,1 @@
+"""Comparisons of the study's results with published numbers, one module for each part of the study."""

@@ -1,0 +1,97 @@
+"""Figures 4, 5, 6 and 8, and sizes of the data, of Korjus, Hebart & Vicente (2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.papers.published.rows import Tables, beside, joined, lacking, with_distances
+
+PAPER = "Korjus, Hebart & Vicente (2016)"
+_FILES = {  # how the figures call the data, and the authors' files of them, of which ours may be other draws
+    "simulated": "cross_testing_gen",
+    "EEG": "cross_testing_eeg",
+    "spikes": "cross_testing_spikes",
+    "random": "cross_testing_random",
+}
+_POSITION = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
+
+
+def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Accuracies and proportions of significant tests (Figures 4, 5, 6 and 8, digitised).
+
+    Parameters
+    ----------
+    published : columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``.
+    ours : ``cross_testing`` is what :func:`fairfold.papers.cross_testing_points.summarise` gives, which holds the
+        published points, too, with their distance.
+    config : the experiments by name.
+
+    Returns
+    -------
+    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
+    """
+    theirs = published.rename(columns={"approach": "procedure", "value": "published"}).astype({"x": float})
+    both = _with_ours(theirs, ours.get("cross_testing"))
+    both["axis"] = joined(both, ["x_name", "x"], " ")
+    both["place"] = both["figure"].str.replace("fig", "Figure ")
+    both["what"] = joined(both, ["dataset", "axis", "procedure", "metric"])
+    # the table has the distance; where it is none, there may be no scatter to divide by
+    both["scatter"] = ((both["ours"] - both["published"].astype(float)) / both["difference_in_se"]).abs()
+    experiments = config["cross_testing"]["experiments"].values()
+    ids = {(each["figure"], each["title"]): each["dataset"] for each in experiments}
+    both["file"] = "tables/cross_testing_" + both["figure"] + ".csv"
+    both["note"] = [_note(row, ids) for row in both.to_dict("records")]
+    return with_distances(both, PAPER, is_rounded=False)
+
+
+def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Features and samples of the data, as the text says; ours are those of the authors' files.
+
+    Parameters
+    ----------
+    published : columns ``title, quantity, value, note``.
+    ours : ``sizes``, columns ``dataset, n_samples, n_features``, which reading a file verifies.
+    config : the experiments by name.
+    """
+    used = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
+    sizes = ours.get("sizes", pd.DataFrame(columns=["dataset", "n_samples", "n_features"])).set_index("dataset")
+    datasets = published["title"].map(_FILES)
+    absent = [lacking({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
+    is_there = [not absence and dataset in sizes.index for absence, dataset in zip(absent, datasets, strict=True)]
+    columns = published["quantity"].map({"features": "n_features", "samples per class": "n_samples"})
+    per = published["quantity"].map({"features": 1, "samples per class": 2})  # classes of the same size
+    pairs = published.assign(
+        place="text",
+        what=joined(published, ["title", "quantity"]),
+        published=published["value"],
+        ours=[
+            sizes.loc[dataset, column] / parts if there else np.nan
+            for dataset, column, parts, there in zip(datasets, columns, per, is_there, strict=True)
+        ],
+        scatter=np.nan,
+        file=[f"datasets/{dataset}.npz" for dataset in datasets],
+        note=[absence or note for absence, note in zip(absent, published["note"], strict=True)],
+    )
+    return with_distances(pairs, PAPER)
+
+
+def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFrame:
+    if points is None:
+        points = pd.DataFrame(columns=[*_POSITION, "source", "value", "n_repetitions", "difference_in_se"])
+    sides = points.rename(columns={"value": "ours", "n_repetitions": "n_ours"})
+    mine, distances = (sides[sides["source"] == side] for side in ("ours", "published"))
+    both = beside(theirs, mine, _POSITION, ["ours", "n_ours"])
+    return beside(both, distances, _POSITION, ["difference_in_se"])
+
+
+def _note(row: Mapping[str, Any], ids: Mapping[tuple[str, str], str]) -> str:
+    key = (row["figure"], row["dataset"])
+    if pd.isna(row["ours"]):
+        return f"not computed here: cross_testing.experiments needs {key[0]}, {key[1]} at {row['axis']}"
+    data = ids.get(key, key[1])
+    told = f"{row['n_ours']:.0f} repetitions, published {row['n_repetitions']}; data: {data}"
+    return told if data == _FILES.get(key[1]) else f"{told}, not the authors' file"

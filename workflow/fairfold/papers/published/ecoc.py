@@ -1,0 +1,82 @@
+"""The rows and class sizes that MATLAB's page of ``kfoldPredict`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.papers.published.rows import Tables, beside, lacking, with_distances
+
+PAPER = "MATLAB's page of kfoldPredict"
+_KEYS = ["example", "quantity", "true", "predicted", "candidate"]
+_OURS = ["n", "mean", "sd", "low", "high"]
+
+
+def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Negated losses and posterior probabilities of the page's random rows.
+
+    Its folds, random numbers and rows are not ours, so a printed number stands beside all samples of ours that have the
+    same true and predicted class, as one more draw from them.
+
+    Parameters
+    ----------
+    published : columns ``example, true, predicted, quantity, note``, and one for each class.
+    ours : ``ecoc_values``, as of :func:`fairfold.papers.ecoc_examples.values_by_class`.
+    config : names the examples.
+
+    Returns
+    -------
+    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
+        The standard error is that between one sample and the mean of ours.
+    """
+    theirs = published.drop(columns="source", errors="ignore")
+    theirs = theirs.assign(row=theirs.groupby("example").cumcount() + 1)
+    long = theirs.melt(["row", *_KEYS[:-1], "note"], var_name="candidate", value_name="published")
+    both = beside(long.sort_values(["example", "row"], kind="stable"), ours.get("ecoc_values"), _KEYS, _OURS)
+    names = both["true"] + " as " + both["predicted"] + ", " + both["quantity"] + " of " + both["candidate"]
+    pairs = both.assign(
+        place="example " + both["example"],
+        what="row " + both["row"].astype(str) + ", " + names,
+        ours=both["mean"],
+        scatter=both["sd"] * np.sqrt(1 + 1 / both["n"]),
+        file="ecoc/" + both["example"] + "/values.csv",
+        note=[_note(row, config["ecoc"]["examples"]) for row in both.to_dict("records")],
+    )
+    return with_distances(pairs, PAPER)
+
+
+def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Sizes of the thirteen classes of arrhythmia, which do not scatter.
+
+    Parameters
+    ----------
+    published : columns ``class, value``.
+    ours : ``arrhythmia_classes``, columns ``class, count``.
+    config : names the examples.
+    """
+    sizes = ours.get("arrhythmia_classes")
+    sizes = None if sizes is None else sizes.astype({"class": str})
+    both = beside(published, sizes, ["class"], ["count"])
+    absent = lacking({"ecoc.examples": ("arrhythmia", config["ecoc"]["examples"])})
+    pairs = both.assign(
+        place="example arrhythmia",
+        what="samples of class " + both["class"],
+        published=both["value"],
+        ours=both["count"],
+        scatter=np.nan,
+        file="tables/ecoc/arrhythmia_classes.csv",
+        note=np.where(both["count"].isna(), absent, ""),
+    )
+    return with_distances(pairs, PAPER)
+
+
+def _note(row: Mapping[str, Any], examples: list[str]) -> str:
+    if absent := lacking({"ecoc.examples": (row["example"], examples)}):
+        return absent
+    if not row["n"] > 0:
+        return f"none of our samples is {row['true']} predicted as {row['predicted']}"
+    told = f"beside {row['n']:.0f} samples of ours of the same classes, {row['low']:.4g} to {row['high']:.4g}"
+    return "; ".join(filter(None, [told, row["note"]]))

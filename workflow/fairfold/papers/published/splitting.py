@@ -1,0 +1,139 @@
+"""Tables 1 and 2 of Tiittanen, Holm & Törönen (2021), and what public packages give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.papers.published.rows import Tables, beside, joined, lacking, notes_of, with_distances
+
+PAPER = "Tiittanen, Holm & Törönen (2021)"
+PACKAGES = "Public packages"
+_RUNS, _FOLDS = 10, 5  # of Table 2; the packages were run once, on as many folds
+_KEYS = ["dataset", "splitter", "measure"]
+_SECONDS = "timings/quality_against_seconds.csv"
+_OTHER_MACHINE = "of Python 3.6.8 on an AMD Opteron at 1.4 GHz, so not compared"
+_AS_PUBLISHED = {"IS": "IS-first-seen", "SOIS": "SOIS-first-seen"}  # in the order of the package that the paper ran
+_ONE_START = ("OptiSplit-DCP", "OptiSplit-rLD")  # the published code has one seed, so that its ten runs are one
+_HOW = {
+    **dict.fromkeys(_ONE_START, "published of ten runs with one start, for which the standard error allows"),
+    "SS": "sizes of their folds drift further (ED), and with them DCP; why is not known",
+    "PMBSRS": "ours gives rows that are left over to the smallest folds",
+}
+
+
+def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Sizes, densities and quantiles of the class sizes (Table 1); these do not scatter.
+
+    Parameters
+    ----------
+    published : columns ``dataset, quantity, value, note``.
+    ours : ``label_matrices``, a row per dataset and a column per quantity.
+    config : names the datasets.
+    """
+    wide = ours.get("label_matrices")
+    long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
+    both = beside(published, long, ["dataset", "quantity"], ["ours"])
+    absent = _absent(both, config)
+    pairs = both.assign(
+        place="Table 1",
+        what=joined(both, ["dataset", "quantity"]),
+        published=both["value"],
+        scatter=np.nan,
+        file="tables/label_matrices.csv",
+        note=notes_of(absent, both["note"], index=both.index),
+    )
+    return with_distances(pairs, PAPER)
+
+
+def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Measures of splits, means of ten runs (Table 2). Seconds are of another machine, and not compared.
+
+    Parameters
+    ----------
+    published : columns ``dataset, splitter, measure, value``.
+    ours : ``splits``, the summary of :func:`fairfold.splitting.comparison.summarise_splits`. Beside the published IS
+        stands ``IS-first-seen``, which takes labels in the order of the paper's runs, or else ``IS``; and so for SOIS.
+        And ``split_seconds``, columns ``dataset, splitter, seconds``, where ours are to stand beside theirs.
+    config : names the datasets, the methods and the number of folds.
+    """
+    summary = ours.get("splits")
+    made = () if summary is None else set(summary["splitter"])
+    of_ours = {name: ours_is for name, ours_is in _AS_PUBLISHED.items() if ours_is in made}
+    if of_ours:
+        summary = summary[~summary["splitter"].isin(of_ours)]
+        summary = summary.replace({"splitter": {ours_is: name for name, ours_is in of_ours.items()}})
+    both = beside(published, summary, _KEYS, ["mean", "sd", "n_repeats"])
+    both = beside(both, _seconds(ours.get("split_seconds"), of_ours), _KEYS[:2], ["seconds"])
+    how = _HOW | dict.fromkeys(_AS_PUBLISHED, "ours takes the rarest first")
+    how |= {name: f"ours {ours_is}" for name, ours_is in of_ours.items()}
+    runs = _runs(both, f"mean of {_RUNS} runs", both["splitter"].map(how), config)
+    is_time = both["measure"] == "seconds"
+    where = both["seconds"].isna().map({True: f"ours are in {_SECONDS}", False: "ours the mean of our splits"})
+    absent = _absent(both, config)
+    of_time = absent.where(absent != "", _OTHER_MACHINE + "; " + where)
+    n_published = both["splitter"].isin(_ONE_START).map({True: 1, False: _RUNS})
+    pairs = both.assign(
+        place="Table 2",
+        what=joined(both, _KEYS),
+        published=both["value"],
+        ours=both["mean"].mask(is_time, both["seconds"]),
+        scatter=both["sd"] * np.sqrt(1 / n_published + 1 / both["n_repeats"]),
+        is_apart=is_time,
+        file=("splitting/" + both["dataset"] + ".csv").mask(is_time, _SECONDS),
+        note=runs.mask(is_time, of_time),
+    )
+    return with_distances(pairs, PAPER)
+
+
+def _seconds(times: pd.DataFrame | None, of_ours: Mapping[str, str]) -> pd.DataFrame | None:
+    """Seconds of each method by the name that the paper has for it."""
+    if times is None:
+        return None
+    names = {**{name: name for name in times["splitter"]}, **{ours_is: name for name, ours_is in of_ours.items()}}
+    once = times[~times["splitter"].isin(of_ours)].drop_duplicates(_KEYS[:2])
+    return once.assign(splitter=once["splitter"].map(names))
+
+
+def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Measures of the splits of other implementations of the same methods, one run of each.
+
+    Parameters
+    ----------
+    published : columns ``dataset, splitter, measure, value, source``.
+    ours, config : as for :func:`compare_splits`.
+    """
+    both = beside(published, ours.get("splits"), _KEYS, ["mean", "sd", "n_repeats"])
+    place, note = both["source"].str.partition("; ")[0], both["source"].str.partition("; ")[2]
+    pairs = both.assign(
+        place=place.str.removeprefix("package "),
+        what=joined(both, _KEYS),
+        published=both["value"],
+        ours=both["mean"],
+        scatter=both["sd"] * np.sqrt(1 + 1 / both["n_repeats"]),
+        file="splitting/" + both["dataset"] + ".csv",
+        note=_runs(both, note, "", config),
+    )
+    return with_distances(pairs, PACKAGES)
+
+
+def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, config: Mapping[str, Any]) -> pd.Series:
+    """What stands behind two numbers, or what is lacking for ours."""
+    n_splits, n_repeats = config["folds"]["n_splits"], both["n_repeats"].fillna(0).astype(int).astype(str)
+    folds = "" if n_splits == _FOLDS else f"{_FOLDS} folds, ours {n_splits}"
+    told = notes_of(theirs, "ours the mean of " + n_repeats + " splits", how, folds, index=both.index)
+    return told.where(both["mean"].notna(), _absent(both, config))
+
+
+def _absent(both: pd.DataFrame, config: Mapping[str, Any]) -> pd.Series:
+    """Which key lacks the dataset or the method, row by row."""
+    splitting = config["splitting"]
+    texts = [
+        lacking({"splitting.datasets": (dataset, splitting["datasets"])})
+        or (lacking({"splitting.methods": (splitter, splitting["methods"])}) if splitter else "")
+        for dataset, splitter in zip(both["dataset"], both.get("splitter", [""] * len(both)), strict=True)
+    ]
+    return pd.Series(texts, index=both.index, dtype=object)

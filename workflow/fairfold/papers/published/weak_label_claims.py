@@ -1,0 +1,135 @@
+"""What Section 5 of Ilidio, Cerri, Vens & Nakano (2024) says of the models' ranks in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairfold.papers.published.rows import Tables, joined, lacking, with_distances
+from fairfold.papers.published.weak_labels import PAPER
+
+_WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
+_MODELS = [*sorted(_WITHOUT_IMPUTATION), "LCForest", "SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA"]
+_DATASETS = 13
+_OF_AUTHORS = {"best_oob": _MODELS, "level0": ["RF+ET"]}  # which has no cascade
+_KEYS = ["metric", "missing_rate"]
+
+
+class _Ranks(NamedTuple):
+    """Models by mean percentile rank, the best first; those significantly better than RF+ET; numbers of datasets."""
+
+    models: list[str]
+    better: set[str]
+    n_datasets: int
+
+
+_CLAIMS: Mapping[str, Callable[[_Ranks], bool]] = {
+    "SLCForest is ranked best": lambda ranks: ranks.models[0] == "SLCForest",
+    "LCForest is worst or second worst": lambda ranks: "LCForest" in ranks.models[-2:],
+    "no model is significantly better than RF+ET": lambda ranks: not ranks.better,
+    "LCForest, CaFE-SLC or CaFE-FLA is ranked best": lambda ranks: (
+        ranks.models[0] in {"LCForest", "CaFE-SLC", "CaFE-FLA"}
+    ),
+    "the four models without imputation are last": lambda ranks: {*ranks.models[-4:]} == _WITHOUT_IMPUTATION,
+}
+
+
+def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Whether what the paper says of its nine models holds among ours: 1 where it does, 0 where not.
+
+    Parameters
+    ----------
+    published : columns ``place, claim, metric, missing_rate, value``, where a value is 1.
+    ours : ``scores``, as for :func:`~fairfold.papers.published.weak_labels.compare_scores`. Ranks are those of the nine
+        models on all datasets that have scores of all of them, and significance is that of
+        :func:`~fairfold.evaluation.ranking.compare_ranks`, by ``weak_labels.alpha``. And ``scores_of_authors``, what
+        that function compares with: whether a claim holds among these, as far as it is about the order of models.
+    config : the study's.
+
+    Returns
+    -------
+    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
+        Notes have the models in the order of their ranks.
+    """
+    theirs = published.astype({"missing_rate": int})
+    ranks = _ranks(ours.get("scores"), config["weak_labels"]["alpha"])
+    of_authors = _ranks_of_authors(ours.get("scores_of_authors"))
+    found = [ranks.get(key) for key in theirs[_KEYS].itertuples(index=False, name=None)]
+    holds = [
+        np.nan if each is None else float(_CLAIMS[claim](each))
+        for claim, each in zip(theirs["claim"], found, strict=True)
+    ]
+    pairs = theirs.assign(
+        what=joined(theirs, ["claim", *_KEYS]) + " % hidden (1: yes)",
+        published=theirs["value"],
+        ours=holds,
+        scatter=np.nan,
+        file="tables/weak_label_scores.csv",
+        note=[
+            "; ".join(filter(None, [_note(each, row.missing_rate, config), _authors_note(row, of_authors)]))
+            for each, row in zip(found, theirs.itertuples(), strict=True)
+        ],
+    )
+    return with_distances(pairs, PAPER)
+
+
+def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _Ranks]:
+    """By metric and missing rate, where all models have scores on a dataset."""
+    if scores is None or not {*_MODELS} <= {*scores["model"]}:
+        return {}
+    from fairfold.evaluation.ranking import rank_tables  # half a second that other reports need not wait for
+
+    tables = rank_tables(scores[scores["model"].isin(_MODELS)], alpha=alpha)
+    found = {}
+    for key, part in tables["ranks"].groupby(_KEYS):
+        table = part.pivot(index="dataset", columns="model", values="percentile_rank").reindex(columns=_MODELS).dropna()
+        if len(table):
+            order = table.mean().sort_values(ascending=False, kind="stable").index
+            found[key] = _Ranks(list(order), _better_than_forests(tables["pairs"], key), len(table))
+    return found
+
+
+def _ranks_of_authors(scores: pd.DataFrame | None) -> dict[tuple[str, int], _Ranks]:
+    """By metric and missing rate, the models by their mean rank on the datasets whose files have all nine."""
+    if scores is None:
+        return {}
+    from fairfold.evaluation.metrics import METRICS
+
+    kept = [scores[(scores["level"] == level) & scores["model"].isin(models)] for level, models in _OF_AUTHORS.items()]
+    values = pd.concat(kept).astype({"missing_rate": int, "value": float})
+    found = {}
+    for (metric, rate), part in values.groupby(_KEYS):
+        table = part.pivot(index="dataset", columns="model", values="value").reindex(columns=_MODELS).dropna()
+        if len(table):
+            ranks = (METRICS[metric].direction * table).rank(axis=1).mean().sort_values(ascending=False, kind="stable")
+            found[metric, rate] = _Ranks(list(ranks.index), set(), len(table))
+    return found
+
+
+def _authors_note(row: Any, of_authors: Mapping[tuple[str, int], _Ranks]) -> str:
+    """Whether the authors' files bear a claim about the order of models; of significance they have too few datasets."""
+    ranks = of_authors.get((row.metric, row.missing_rate))
+    if ranks is None or "significantly" in row.claim:
+        return ""
+    holds = "holds" if _CLAIMS[row.claim](ranks) else "does not hold"
+    return f"by mean ranks in the authors' files it {holds}, on {ranks.n_datasets} datasets"
+
+
+def _better_than_forests(pairs: pd.DataFrame, key: tuple[str, int]) -> set[str]:
+    here = pairs[(pairs[_KEYS] == list(key)).all(axis=1) & pairs["is_different"]]
+    first = here[(here["model_b"] == "RF+ET") & (here["mean_difference"] > 0)]["model_a"]
+    second = here[(here["model_a"] == "RF+ET") & (here["mean_difference"] < 0)]["model_b"]
+    return {*first, *second}
+
+
+def _note(ranks: _Ranks | None, rate: int, config: Mapping[str, Any]) -> str:
+    if ranks is None:
+        study = config["weak_labels"]
+        wanted = {"weak_labels.missing_rates": (rate, study["missing_rates"])}
+        absent = [lacking({"weak_labels.models": (model, study["models"])}) for model in _MODELS]
+        return lacking(wanted) or next(filter(None, absent), "no dataset here has scores of all nine models")
+    told = f"on {ranks.n_datasets} datasets, published {_DATASETS}; best first: {', '.join(ranks.models)}"
+    return f"{told}; better than RF+ET: {', '.join(sorted(ranks.better))}" if ranks.better else told

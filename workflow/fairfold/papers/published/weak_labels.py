@@ -1,0 +1,134 @@
+"""The authors' own scores and seconds of Ilidio, Cerri, Vens & Nakano (2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.papers.published.rows import Tables, beside, joined, lacking, with_distances
+
+PAPER = "Ilidio, Cerri, Vens & Nakano (2024)"
+PLACES = {
+    "best_oob": "authors' files, best out-of-bag level",
+    "last": "authors' files, last level",
+    "level0": "authors' files, level 0",
+}
+_FOLDS = 5
+_SECONDS = "timings/models.csv"
+_FOREST = {"n_trees": 150, "max_levels": 10, "min_samples_leaf": 5, "threshold": 0.5, "percentile": 0.95}
+_UNIT = ["dataset", "missing_rate", "model"]
+_KEYS = [*_UNIT, "level", "metric"]
+
+
+def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Mean scores over five folds, by how the cascade level was chosen.
+
+    Parameters
+    ----------
+    published : columns ``dataset, missing_rate, model, level, metric, value, sd``, where ``level`` is one of ``PLACES``
+        and ``sd`` is over folds.
+    ours : ``scores``, columns ``dataset, missing_rate, model, fold, level, is_final, metric, value``. Beside
+        ``best_oob`` stands the final level, the one that the model chose by that metric.
+    config : the study's; notes say where it departs from the published setting.
+
+    Returns
+    -------
+    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
+        Folds share training samples, so that the standard errors are those of folds as if they were independent.
+    """
+    theirs = published.astype({"missing_rate": int, "sd": float})
+    both = beside(theirs, _means(ours.get("scores")), _KEYS, ["mean", "std", "count"])
+    departures = _departures(config)
+    pairs = both.assign(
+        place=both["level"].map(PLACES),
+        what=joined(both, [*_UNIT, "metric"]),
+        published=both["value"],
+        ours=both["mean"],
+        scatter=np.sqrt(both["sd"] ** 2 / _FOLDS + both["std"] ** 2 / both["count"]),
+        file=[f"weak_labels/{dataset}/rate-{rate}/{model}.csv" for dataset, rate, model in both[_UNIT].to_numpy()],
+        note=[
+            f"{departures}{_levels_by(row, config)}" if row["count"] > 0 else _absent(row, config)
+            for row in both.to_dict("records")
+        ],
+    )
+    return with_distances(pairs, PAPER)
+
+
+def compare_seconds(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Processor seconds of the fits on all folds, which are of another machine, and not compared.
+
+    Parameters
+    ----------
+    published : columns ``dataset, model, value``.
+    ours : ``fit_seconds``, columns ``dataset, missing_rate, model, fold, step, seconds``, where ours are to stand
+        beside theirs. It is not said at which missing rate theirs are; ours are the mean over all rates.
+    config : the study's.
+    """
+    both = beside(published, _fit_seconds(ours.get("fit_seconds")), ["dataset", "model"], ["seconds"])
+    study = config["weak_labels"]
+    told = "of another machine, so not compared; ours the mean over missing rates"
+    absent = [
+        lacking({f"weak_labels.{key}s": (row[key], study[f"{key}s"]) for key in ("dataset", "model")})
+        or (f"{told}, in {_SECONDS}" if np.isnan(row["seconds"]) else told)
+        for row in both.to_dict("records")
+    ]
+    pairs = both.assign(
+        place="authors' files, processor seconds",
+        what=joined(both, ["dataset", "model"]) + ", processor seconds of the fits on five folds",
+        published=both["value"],
+        ours=both["seconds"],
+        scatter=np.nan,
+        is_apart=True,
+        file=_SECONDS,
+        note=absent,
+    )
+    return with_distances(pairs, PAPER)
+
+
+def _fit_seconds(times: pd.DataFrame | None) -> pd.DataFrame | None:
+    if times is None:
+        return None
+    fits = times[times["step"] == "fit"].groupby(_UNIT)["seconds"].sum()
+    return fits.groupby(["dataset", "model"]).mean().reset_index()
+
+
+def _means(scores: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Mean, standard deviation and number of our scores at each of ``PLACES``."""
+    if scores is None:
+        return None
+    last = scores.groupby([*_UNIT, "fold"])["level"].transform("max")
+    shown = {"best_oob": scores["is_final"], "last": scores["level"] == last, "level0": scores["level"] == 0}
+    parts = pd.concat([scores[rows.astype(bool)].assign(level=name) for name, rows in shown.items()])
+    return parts.groupby(_KEYS, sort=False)["value"].agg(["mean", "std", "count"]).reset_index()
+
+
+def _departures(config: Mapping[str, Any]) -> str:
+    """Where the weak-label study departs from the published one."""
+    study, folds = config["weak_labels"], config["folds"]
+    differing = [
+        f"{name} {study['forest'][name]}, published {value}"
+        for name, value in _FOREST.items()
+        if study["forest"][name] != value
+    ]
+    if folds["n_splits"] != _FOLDS:
+        differing.append(f"{folds['n_splits']} folds, published {_FOLDS}")
+    if folds["repeats"] != 1:
+        differing.append(f"{folds['repeats']} cross-validations, published 1")
+    if study["variant"] != "authors-code":
+        differing.append(f"variant {study['variant']}, not authors-code")
+    return "; ".join(["other folds and other hidden labels", *differing])
+
+
+def _levels_by(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """By which labels a level was chosen, where that differs; see ``CascadeForest.choose_levels_by``."""
+    differs = row["level"] == "best_oob" and config["weak_labels"]["levels_by"] != "complete"
+    return "; levels by observed labels, published by complete ones" if differs else ""
+
+
+def _absent(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    names = {"dataset": "datasets", "missing_rate": "missing_rates", "model": "models"}
+    wanted = {f"weak_labels.{key}": (row[name], config["weak_labels"][key]) for name, key in names.items()}
+    return lacking(wanted) or "no number here: tables/weak_label_scores.csv has the reason"

@@ -1,0 +1,224 @@
+"""Tables 1, 2, 4 and 5, Equation 2, and what Figure 5 and the text say in numbers, of Parry, Phan & Wang (2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.papers.published.rows import Tables, beside, joined, lacking, notes_of, with_distances
+
+PAPER = "Parry, Phan & Wang (2012)"
+_REPEATS = 20  # cross-validations of Table 1
+_TABLE_1_DATASET = "breast-pcr"
+_ANY_DATASET = "not computed here: win_percentage.datasets needs a dataset"
+_EXAMPLE_SETS = 10_000  # feature sets of each estimate of the example (Figure 3)
+_BY_EQUATION_2 = "standard error of where curves of 10,000 feature sets cross, by Equation 2"
+_SMALL_ERROR = 0.01  # of the text below Equation 2
+_TABLES = "tables/win_percentage"
+_NONLINEAR = {"SDA", "UDA", "QDA"}  # a variance or covariance of each class
+_TABLES_OF_TEXT = {
+    "Table 4": "classifiers",
+    "illustrative example": "illustration",
+    "Equation 2": "sampling_law",
+    "synthetic study": "sampling_errors",
+    "Figure 5": "win_percentages",
+}
+
+
+def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Performance of the six classifiers on six pairs of probes, and which are marked as the best (Table 1).
+
+    Parameters
+    ----------
+    published : columns ``probe_1, probe_2, classifier, value, is_marked``. Marked is the best of a pair, and each that
+        is not significantly below it.
+    ours : ``best_pairs``, as of :func:`fairfold.papers.win_percentage_top_pairs.reevaluate_pairs`; a pair is there
+        when it is among the best, whichever of its probes comes first.
+    config : names the datasets and the number of cross-validations.
+    """
+    study = config["win_percentage"]
+    best = ours.get("best_pairs", pd.DataFrame())
+    best = best[best["dataset"] == _TABLE_1_DATASET] if len(best) else best
+    if len(best):
+        best = best.assign(pair=_pairs(best, "feature_1", "feature_2"))
+    theirs = published.assign(pair=_pairs(published, "probe_1", "probe_2"))
+    found = ["performance", "standard_deviation", "is_best", "is_significant"]
+    both = beside(theirs, best, ["pair", "classifier"], found)
+    n_pairs, n_repeats = (study["reevaluation"][name] for name in ("n_pairs", "n_repeats"))
+    absent = lacking({"win_percentage.datasets": (_TABLE_1_DATASET, study["datasets"])})
+    absent = absent or f"the pair is not among the {n_pairs} best here"
+    note = pd.Series(f"other folds; {n_repeats} cross-validations, published {_REPEATS}", index=both.index)
+    both = both.assign(
+        place="Table 1",
+        what=both["probe_1"] + " and " + both["probe_2"] + ", " + both["classifier"],
+        file=f"win_percentage/{_TABLE_1_DATASET}/best_pairs.csv",
+        note=note.where(both["performance"].notna(), absent),
+    )
+    scatter = both["standard_deviation"] * np.sqrt(1 / _REPEATS + 1 / n_repeats)
+    performances = both.assign(published=both["value"], ours=both["performance"], scatter=scatter)
+    is_marked = (both["is_best"].eq(True) | both["is_significant"].eq(False)).where(both["is_best"].notna())
+    marks = both.assign(published=both["is_marked"], ours=is_marked.astype(float), scatter=np.nan)
+    marks["what"] += ", marked as not below the best (1: yes)"
+    return with_distances(pd.concat([performances, marks], ignore_index=True), PAPER)
+
+
+def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Shares p of good feature sets (Table 2), which a closed form gives.
+
+    Parameters
+    ----------
+    published : columns ``epsilon, n_draws, value``.
+    ours : ``draws_needed``, columns ``epsilon, n_draws, p``.
+    config : not looked at.
+    """
+    theirs = published.astype({"epsilon": float, "n_draws": int})
+    both = beside(theirs, ours.get("draws_needed"), ["epsilon", "n_draws"], ["p"])
+    what = "p of " + both["n_draws"].astype(str) + " draws, epsilon " + published["epsilon"]
+    pairs = both.assign(place="Table 2", what=what, published=both["value"], ours=both["p"], scatter=np.nan)
+    pairs["file"] = f"{_TABLES}/draws_needed.csv"
+    pairs["note"] = np.where(pairs["ours"].isna(), _ANY_DATASET, "")
+    return with_distances(pairs, PAPER)
+
+
+def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Features, Gaussian features and pairs of the eight endpoints (Table 5).
+
+    Parameters
+    ----------
+    published : columns ``panel, dataset, quantity, value``.
+    ours : ``datasets``, as of :func:`fairfold.papers.win_percentage_tables.dataset_row`.
+    config : names the datasets.
+    """
+    wide = ours.get("pairs_of_datasets")
+    quantities = ["n_features", "n_gaussian", "n_pairs"]
+    long = None if wide is None else wide.melt("dataset", quantities, var_name="quantity", value_name="ours")
+    both = beside(published, long, ["dataset", "quantity"], ["ours"])
+    used = config["win_percentage"]["datasets"]
+    absent = [lacking({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
+    multiple = config["win_percentage"]["kurtosis_multiple"]
+    told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
+    pairs = both.assign(
+        place="Table 5",
+        what="panel " + joined(both, ["panel", "dataset", "quantity"]),
+        published=both["value"],
+        scatter=np.nan,
+        file=f"{_TABLES}/datasets.csv",
+        note=np.where(both["ours"].isna(), absent, np.where(both["quantity"] == "n_features", "", told)),
+    )
+    return with_distances(pairs, PAPER)
+
+
+def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Table 4, who leads the example, the law of the error (Equation 2) and its synthetic study, leaders in Figure 5.
+
+    Parameters
+    ----------
+    published : columns ``place, what, value, note``.
+    ours : ``classifiers``, ``illustration``, ``sampling_law``, ``sampling_errors`` and ``win_percentages``, as the
+        modules of ``fairfold.win_percentage`` make them.
+    config : names the sizes of the samples.
+    """
+    found = _degrees(ours) | _leaders(ours) | _law(ours) | _synthetic_errors(ours) | _figure_5(ours)
+    values = published["what"].map(found).astype(float)
+    study = config["win_percentage"]
+    sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
+    how = f"theirs over the eight endpoints, ours over {', '.join(['synthetic', *study['datasets']])}; M = {sizes}"
+    told = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
+    absent = [_absent(what, study) for what in published["what"]]
+    errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
+    told = notes_of(told, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
+    files = f"{_TABLES}/" + published["place"].map(_TABLES_OF_TEXT) + ".csv"
+    pairs = published.assign(published=published["value"], ours=values, scatter=errors, file=files)
+    return with_distances(pairs.assign(note=told.where(values.notna(), absent)), PAPER)
+
+
+def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
+    return [" ".join(sorted(map(str, pair))) for pair in zip(table[first], table[second], strict=True)]
+
+
+def _absent(what: str, study: Mapping[str, Any]) -> str:
+    """Why a number of the text has no counterpart."""
+    if what.startswith(("rank", "a nonlinear", "LDA")):
+        dataset = what.rpartition(", ")[2]
+        return lacking({"win_percentage.datasets": (dataset, study["datasets"])})
+    if what.startswith("RMSE") and study["datasets"]:
+        size = int(what.rpartition("= ")[2])
+        return lacking({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
+    return _ANY_DATASET
+
+
+def _degrees(ours: Tables) -> dict[str, float]:
+    if "classifiers" not in ours:
+        return {}
+    degrees = ours["classifiers"].set_index("classifier")["degrees_of_freedom"]
+    return {f"degrees of freedom, {name}": number for name, number in degrees.items()}
+
+
+def _leaders(ours: Tables) -> dict[str, float]:
+    """First and last numbers of draws at which each classifier of the example leads; at N = 1 all are equal."""
+    if "illustration" not in ours:
+        return {}
+    curves = ours["illustration"].pivot(index="n_draws", columns="classifier", values="win_percentage")
+    leader = curves.loc[2:].idxmax(axis=1)
+    draws = leader.index.to_series().groupby(leader)
+    first = {f"first N that {name} leads": number for name, number in draws.min().items()}
+    return first | {f"last N that {name} leads": number for name, number in draws.max().items()}
+
+
+def _crossing_errors(ours: Tables, published: pd.DataFrame) -> dict[str, float]:
+    """Standard errors of the numbers of draws at which the lead of the example changes, if they are read off estimates.
+
+    Equation 2 is the error of each of the two win percentages that cross; it is divided by how much faster than the
+    other one of them rises with each draw. The errors of the two are taken as independent.
+    """
+    law = published.set_index("what")["value"].reindex(["factor", "exponent"]).astype(float)
+    if "illustration" not in ours or law.isna().any():
+        return {}
+    curves = ours["illustration"].pivot(index="n_draws", columns="classifier", values="win_percentage")
+    leader = curves.loc[2:].idxmax(axis=1)
+    errors = {}
+    for last, following in zip(leader.index, leader.index[1:], strict=False):
+        before, after = leader[last], leader[following]
+        if before != after:
+            gap = curves[after] - curves[before]
+            slope = (gap[following] - gap[last]) / (following - last)
+            error = law["factor"] * (last / _EXAMPLE_SETS) ** law["exponent"] * np.sqrt(2) / slope
+            errors |= {f"last N that {before} leads": error, f"first N that {after} leads": error}
+    return errors
+
+
+def _law(ours: Tables) -> dict[str, float]:
+    """Factor a and exponent b of a (N / M)^b over all sources, and the M / N from which on that is below 1 %."""
+    if "sampling_law" not in ours:
+        return {}
+    laws = ours["sampling_law"].set_index("source")
+    factor, exponent = laws.loc["all", ["factor", "exponent"]]
+    least = (factor / _SMALL_ERROR) ** (1 / exponent)
+    return {"factor": factor, "exponent": exponent, "least M/N for an error below 1 %": least}
+
+
+def _synthetic_errors(ours: Tables) -> dict[str, float]:
+    """Root of the mean squared error over all numbers of draws, in percent, by the size of the samples."""
+    if "sampling_errors" not in ours:
+        return {}
+    errors = ours["sampling_errors"].query("source == 'synthetic'")
+    squares = (errors["rmse"] ** 2).groupby(errors["n_sampled"]).mean()
+    return {f"RMSE in percent at M = {size}": 100 * square**0.5 for size, square in squares.items()}
+
+
+def _figure_5(ours: Tables) -> dict[str, float]:
+    """Who leads each dataset when a single set of features is drawn, and whether LDA wins too often up to 10⁵ draws."""
+    if "win_percentages" not in ours:
+        return {}
+    first = ours["win_percentages"].query("n_draws == 1")
+    ranks = first.groupby("dataset")["win_percentage"].rank(ascending=False, method="min")
+    nearest = first["classifier"] == "NC"
+    found = dict(zip("rank of NC at N = 1, " + first.loc[nearest, "dataset"], ranks[nearest], strict=True))
+    leaders = first[ranks == 1].groupby("dataset")["classifier"].agg(lambda names: {*names} <= _NONLINEAR)
+    found |= {f"a nonlinear classifier leads at N = 1, {name}": float(holds) for name, holds in leaders.items()}
+    up_to = ours["win_percentages"].query("classifier == 'LDA' and n_draws <= 100_000")
+    is_high = (up_to["win_percentage"] > up_to["null_upper"]).groupby(up_to["dataset"]).all()
+    return found | {f"LDA is significantly high for N up to 1e5, {name}": float(yes) for name, yes in is_high.items()}

@@ -1,0 +1,47 @@
+"""Summarize the comparison with published numbers in sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def distance(comparison: pd.DataFrame) -> pd.Series:
+    """Size of the difference, in standard errors or else in units of the last digit; NaN without a counterpart."""
+    return comparison["difference_in_se"].fillna(comparison["difference_in_digits"]).abs()
+
+
+def published_sentences(comparison: pd.DataFrame) -> list[str]:
+    """What the comparison comes to, one sentence per paper, and one more where nothing has a counterpart."""
+    sentences = [_sentence(paper, rows) for paper, rows in comparison.groupby("paper", sort=True)]
+    if comparison["ours"].notna().any():
+        return sentences
+    return ["None of this configuration's data are those of a publication that fairfold has numbers of.", *sentences]
+
+
+def _sentence(paper: str, rows: pd.DataFrame) -> str:
+    computed = rows[rows["ours"].notna()]
+    counted = f"{paper}: {len(rows):,} published number{'s' * (len(rows) > 1)}"
+    if computed.empty:
+        return f"{counted}, none with a counterpart here."
+    parts = [f"{counted}, {len(computed):,} with a counterpart here"]
+    for column, most, what in (
+        ("difference_in_se", 2.0, "that scatter lie within two standard errors"),
+        ("difference_in_digits", 0.5, "others have the digits that are printed"),
+    ):
+        sizes = computed[column].dropna().abs()
+        if len(sizes):
+            # a tie in the last place, 0.0625 as 0.062 or 0.063, is no difference
+            parts.append(f"{(sizes <= most + 1e-9).sum():,} of {len(sizes):,} {what}")
+    return f"{'; '.join(parts)}; {_farthest(computed)}."
+
+
+def _farthest(computed: pd.DataFrame) -> str:
+    distances = distance(computed)
+    if distances.isna().all():
+        return "none of them is to be compared"
+    row = computed.loc[distances.idxmax()]
+    in_se = pd.notna(row["difference_in_se"])
+    size = abs(row["difference_in_se"] if in_se else row["difference_in_digits"])
+    unit = "standard errors" if in_se else "units of the last digit"
+    where = f"{row['place']}, {row['what']}: {row['published']:g} published, {row['ours']:.5g} here"
+    return f"the largest distance is {size:.1f} {unit} ({where})"
