@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-
 SPARSE_UP_TO = 1 / 32  # share of samples with another code than most
 SCANNED = 8  # listed samples that are looked at in the time of one search
 
