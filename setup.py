@@ -9,8 +9,7 @@ from setuptools.command.build_py import build_py
 PARTS = ("rules", "scripts", "schemas", "report", "profiles")
 FILES = (
     *("Snakefile", "workflow/Snakefile", "envs/environment.yaml", "envs/requirements.lock"),
-    *(f"resources/{name}" for name in ("datasets.yaml", "fit_seconds.csv", "part_seconds.csv")),
-    *("config", "resources/published", *(f"workflow/{part}" for part in PARTS)),
+    *("resources/datasets.yaml", "config", "resources/published", *(f"workflow/{part}" for part in PARTS)),
 )
 
 

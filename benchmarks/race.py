@@ -7,8 +7,7 @@ The whole race takes longer than one sitting on two cores. Its jobs depend on no
 commit gave stays true beside what others give later: the row of a fold says which commit it is from, and a model whose
 code has changed is run again. Kept are `resources/measured/race_scores.csv`, final scores of each fold, by all labels
 and by those that are observed there, and `race_missing_rates.csv`, what the recommendation estimates. From these
-follow `race.csv`, means over folds, and `race_regret.csv`, of the models that have run on every dataset at every rate,
-and `resources/fit_seconds.csv`, by which a study says how long it will take.
+follow `race.csv`, means over folds, and `race_regret.csv`, of the models that have run on every dataset at every rate.
 """
 
 from __future__ import annotations
@@ -16,16 +15,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from fairfold.core.expected_time import Size
-from fairfold.datasets import load_catalog
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.recommendation.regret import regret_tables
 
 MEASURED = Path(__file__).parents[1] / "resources" / "measured"
-FIT_SECONDS = Path(__file__).parents[1] / "resources" / "fit_seconds.csv"
 CONFIG = Path(__file__).parents[1] / "config" / "race.yaml"
 UNIT = ["dataset", "missing_rate", "model"]
 SCORES = ["average_precision", "mcc", "hamming_loss"]
@@ -118,7 +113,6 @@ def main() -> None:
     scores = scores[scores["model"].isin(complete(scores, datasets, models, rates))]
     means = scores.groupby(UNIT, sort=False)[[*SCORES, "fit_seconds"]].mean().round(6).reset_index()
     means.to_csv(MEASURED / "race.csv", index=False)
-    keep_fit_seconds(means)
     shown = means.pivot_table(index="model", columns="missing_rate", values=LEADING, sort=False)
     shown = pd.concat([shown[metric] for metric in LEADING], axis=1).map("{:.3f}".format)
     seconds = means[means["dataset"] == "yeast"].groupby("model")["fit_seconds"].mean().reindex(shown.index)
@@ -126,23 +120,6 @@ def main() -> None:
     print_table(f"{heads} | seconds to fit yeast", shown.assign(seconds=seconds.map("{:.1f}".format)))
     report_regret(scores, heads)
     report_pairs(scores)
-
-
-def keep_fit_seconds(means: pd.DataFrame) -> None:
-    """Logarithm of seconds to fit as a line in those of samples, features and labels, model by model.
-
-    Eleven datasets say little of three exponents, so these are drawn to 1, 1/2 and 1/2, by half a dataset.
-    """
-    catalog = load_catalog()
-    rows = []
-    for model, seconds in means.groupby("model", sort=False):
-        by_dataset = seconds.groupby("dataset")["fit_seconds"].mean()
-        sizes = [[catalog[name].expected[key] for key in Size._fields] for name in by_dataset.index]
-        X, y = np.column_stack([np.ones(len(sizes)), np.log(sizes)]), np.log(by_dataset.to_numpy())
-        pull = np.diag([0, 0.5, 0.5, 0.5])
-        line = np.linalg.solve(X.T @ X + pull, X.T @ y + pull @ [0, 1, 0.5, 0.5])
-        rows.append([model, *line.round(4)])
-    pd.DataFrame(rows, columns=["model", "log_seconds", *Size._fields]).to_csv(FIT_SECONDS, index=False)
 
 
 def report_regret(scores: pd.DataFrame, heads: str) -> None:

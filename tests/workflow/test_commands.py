@@ -27,10 +27,8 @@ def test_a_table_becomes_sentences(table, python, monkeypatch, capfd):
     asked = ["study", str(table), "--labels", "is_", "--id", "leaf", "--models", "logistic", "kNN", "--cores", "2"]
     assert main([*asked, "--missing-rates", "0"]) == 0
     said, told = capfd.readouterr()
-    first, what, how_long, then, *_ = told.splitlines()
-    assert first.startswith(f"A study of {table}") and "my-leaves (80 samples, 3 features, 3 labels)" in what
-    assert re.match(r"It takes (less than|about) a minute on 2 free cores", how_long) and "Using workflow" in then
-    assert told.count("Studied: ") == told.count("It takes ") == 1
+    assert told.startswith(f"A study of {table}")
+    assert re.search(r"^\[\d+/\d+ jobs, (about a minute|less than a minute) left\] ", told, re.MULTILINE)
     folder = table.with_name("my-leaves-study")
     assert "To rank labels by their probability" in said and "the best of 2 models is" in said
     assert f"The report is {folder / 'results/report.html'}" in said
@@ -39,7 +37,7 @@ def test_a_table_becomes_sentences(table, python, monkeypatch, capfd):
 
     assert main([*asked, "--missing-rates", "0"]) == 0
     told = capfd.readouterr().err
-    assert "Nothing to be done" in told and told.count("Studied: ") == 1
+    assert "Nothing to be done" in told
     assert main(["recommend", str(folder), "--dataset", "my-leaves"]) == 0
     assert capfd.readouterr().out.rstrip() in said
 

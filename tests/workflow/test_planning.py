@@ -76,14 +76,6 @@ def test_the_longest_jobs_begin_first(study, root):
     assert {rule for rule, job in jobs if float(job["priority"]) >= 1} >= {"prepare_dataset", "draw_weak_labels"}
 
 
-def test_parts_of_it_are_done_when_their_tables_are_there(study, root):
-    """Those by which it is told how long the rest takes; of parts that it has not, no table is looked for."""
-    config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    made = {path for _, job in jobs_of(study(config), root) for path in job["output"].split(", ")}
-    parts = pd.read_csv(root / "resources/part_seconds.csv").query("seconds > 0 or compiling > 0")
-    assert {f"results/tables/{table}" for table in parts["table"]} <= made
-
-
 def test_nothing_is_published_of_a_users_own_data_alone(study, root, tmp_path):
     (tmp_path / "mine.csv").write_text("a,l_x,l_y\n" + "1,0,1\n" * 20)
     own = {"mine": {"path": str(tmp_path / "mine.csv"), "labels": {"prefix": "l_"}}}

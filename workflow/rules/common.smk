@@ -41,7 +41,6 @@ os.environ.update(
 from fairfold import study  # noqa: E402
 from fairfold.core.config import typed  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
-from fairfold.core.expected_time import ANNOUNCED, announced  # noqa: E402
 from fairfold.core.files import (  # noqa: E402
     check_writable,
     remove_damaged,
@@ -294,17 +293,6 @@ def delete_what_is_damaged():
         with stream:
             for path, flaw in remove_damage(".snakemake", placed("results")).items():
                 print(f"{path}: {flaw}. It is made again.", file=sys.stderr)
-
-
-def announce():
-    """What is studied, and how long that takes on this machine; nodes of a cluster are not counted.
-
-    Not where `python -m fairfold study` has said it, seconds before Snakemake is there.
-    """
-    if ANNOUNCED not in os.environ:
-        cores = workflow.cores if workflow.local_exec else None
-        text = announced(config, CATALOG, Path(placed("results")), cores)
-        print(text, file=sys.stderr, flush=True)
 
 
 def refuse_unwritable(folder):

@@ -174,7 +174,7 @@ def commands(monkeypatch):
     """The commands that are run, each of which ends well."""
     found = []
 
-    def start(command, env):
+    def start(command):
         found.append(command)
         return Process()
 
@@ -194,7 +194,7 @@ class TestStudy:
     @pytest.mark.parametrize(("statuses", "ends_well"), [([75, 0], True), ([75, 75], False), ([1], False)])
     def test_runs_once_more_where_results_were_damaged(self, table, monkeypatch, statuses, ends_well):
         left = [*statuses]
-        monkeypatch.setattr(subprocess, "Popen", lambda command, env: Process(left.pop(0)))
+        monkeypatch.setattr(subprocess, "Popen", lambda command: Process(left.pop(0)))
         assert main(["study", str(table), "--labels", "label_"]) == (not ends_well)
         assert left == []
 
@@ -226,33 +226,10 @@ class TestStudy:
         (command,) = commands
         assert command[1:7] == ["-m", "snakemake", "all", "final", "splitting", "--snakefile"]
 
-    def test_what_is_studied_is_said_before_snakemake_begins_and_not_again(self, table, monkeypatch, capfd):
-        said = []
-        monkeypatch.setattr(
-            subprocess, "Popen", lambda command, env: said.append((capfd.readouterr(), env)) or Process()
-        )
-        assert main(["study", str(table), "--labels", "label_", "-n", "--cores", "2", "--missing-rates", "0"]) == 0
-        first, what, how_long = said[0][0].err.splitlines()
-        assert first.startswith(
-            f"A study of {table}, whose results go to {table.parent / 'My-plants-2-study/results'}; "
-        )
-        assert what.startswith("Studied: My-plants-2 (4 samples, 2 features, 2 labels). 7 models on 5 folds, 0 %")
-        assert "minute on 2 free cores" in how_long
-        assert said[0][1]["FAIRFOLD_ANNOUNCED"]
-        # what it would say may not be true
-        assert main(["study", str(table), "--labels", "label_", "-n", "--missing-rates", "0", "--snakemake", "-q"]) == 0
-        assert len(said[1][0].err.splitlines()) == 1 and "FAIRFOLD_ANNOUNCED" not in said[1][1]
-
-    def test_without_a_table_it_is_the_configuration_of_the_folder_or_the_quick_study(
-        self, tmp_path, commands, monkeypatch, capfd
-    ):
+    def test_without_a_table_the_configuration_of_the_folder_is_checked(self, tmp_path, commands, monkeypatch, capfd):
         monkeypatch.chdir(tmp_path)
         assert main(["study", "-n"]) == 0
-        assert "Studied: digits-segments (1,797 samples" in capfd.readouterr().err
         (tmp_path / "config").mkdir()
-        (tmp_path / "config/config.yaml").write_text("seed: 1\ndata: {}\nweak_labels: {datasets: [flags]}\n")
-        assert main(["study", "-n"]) == 0
-        assert "Studied: flags (194 samples" in capfd.readouterr().err
         (tmp_path / "config/config.yaml").write_text("")
         assert main(["study", "-n"]) == 1
         assert "it needs keys" in capfd.readouterr().err
@@ -358,7 +335,7 @@ class TestStudy:
         assert (link.resolve() / entry["path"]).resolve() == table
 
     def test_a_study_that_fails_is_said_to(self, table, monkeypatch, capsys):
-        monkeypatch.setattr(subprocess, "Popen", lambda command, env: Process(1))
+        monkeypatch.setattr(subprocess, "Popen", lambda command: Process(1))
         assert main(["study", str(table), "--labels", "label_"]) == 1
         assert "The study did not end" in capsys.readouterr().err
 

@@ -9,7 +9,6 @@ import pytest
 
 from fairfold.datasets import formats, prepare
 from fairfold.datasets.catalog import load_catalog
-from fairfold.datasets.sizes import size_of
 from fairfold.errors import DataError
 
 composed, decomposed = (partial(unicodedata.normalize, form) for form in ("NFC", "NFD"))
@@ -61,7 +60,6 @@ def test_columns_that_a_configuration_names(own, of_file, of_user, kind, keys):
     assert data.Y.tolist() == [[0, 1], [1, 0], [1, 1]]
     assert data.feature_names == ("Höhe", "Maß=x", "Maß=ü")[bool(keys.get("ignore")) :]
     assert len(np.unique(data.groups)) == 2
-    assert size_of(entry)[0] == 3 and size_of(entry).n_labels == 2
 
 
 @pytest.mark.parametrize("key", ["folds", "weights"])

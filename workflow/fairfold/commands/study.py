@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import copy
 import importlib.util
 import itertools
@@ -28,7 +27,6 @@ from fairfold.errors import ConfigError, DataError
 
 SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
-_DEFAULT = Path("config", "config.yaml")
 _GOES_ON = "interrupt it whenever you like, the same command goes on where it stopped."
 _OF_A_TABLE = ("labels", "id", "groups", "ignore", "models", "missing_rates", "seed")
 _SUFFIXES = re.compile(
@@ -93,18 +91,18 @@ def run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
     folder, configuration = _study_of(options)
-    # Snakemake's options may change all of it, so that the workflow says it when it has read them
-    environment = {**os.environ, **({} if options.snakemake else _announce(options, folder, configuration))}
     # targets first, as some of Snakemake's options take all words up to the next option
     command = [sys.executable, "-m", "snakemake", *["all", "final"] * options.final, *options.snakemake]
     command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
     command += ["--dry-run"] * options.dry_run
-    if options.table is not None:
+    if configuration is not None:
+        if not options.snakemake:  # whose options may change the configuration
+            _check(configuration, Path(options.table))
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
-    status = _run_to_its_end(command, environment)
+    status = _run_to_its_end(command)
     if status == RUN_AGAIN:  # once, as a disk that damages files damages the next ones, too
-        status = _run_to_its_end(command, environment)
+        status = _run_to_its_end(command)
     if status:
         check_space(folder)
         raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
@@ -112,10 +110,10 @@ def run(options: argparse.Namespace) -> None:
         _tell(options, folder)
 
 
-def _run_to_its_end(command: list[str], environment: dict[str, str]) -> int:
+def _run_to_its_end(command: list[str]) -> int:
     """Run Snakemake and return its exit status; an interruption reaches Snakemake, too, which ends its jobs first."""
     is_interrupted = False
-    with subprocess.Popen(command, env=environment) as process:
+    with subprocess.Popen(command) as process:
         while process.poll() is None:
             try:
                 process.wait()
@@ -126,8 +124,8 @@ def _run_to_its_end(command: list[str], environment: dict[str, str]) -> int:
     return process.returncode
 
 
-def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
-    """Folder of the study, and its configuration."""
+def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
+    """Return the folder of the study, and its configuration if it is the study of a table."""
     if options.table is None:
         if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
             option = f"--{given[0].replace('_', '-')}"
@@ -135,8 +133,7 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
         folder = options.directory or Path()
         _say(f"Results go to {folder / 'results'}; {_GOES_ON}")
         check_command_line(["--directory", str(folder)])
-        own = folder / _DEFAULT
-        return folder, load_yaml(own if own.exists() else PROJECT / _DEFAULT)
+        return folder, None
     table = Path(options.table)
     if not table.is_file():
         raise DataError(f"there is no file {table} in {Path.cwd()}; name the table that is to be studied.")
@@ -155,20 +152,14 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
     return folder, configuration
 
 
-def _announce(options: argparse.Namespace, folder: Path, configuration: dict[str, Any]) -> dict[str, str]:
-    """Say what is studied and how long that takes, seconds before Snakemake can; and the variable that tells it so."""
-    from fairfold.core.expected_time import ANNOUNCED, announced  # here, as these load what takes a second
-    from fairfold.study import check_study
+def _check(configuration: dict[str, Any], table: Path) -> None:
+    """Check a configuration before anything is written."""
+    from fairfold.study import check_study  # here, as other commands need not wait for it
 
     checked = copy.deepcopy(configuration)
-    if options.table is not None:  # whose path is seen from a folder that may not be there yet
-        for stanza in checked["data"]["own"].values():
-            stanza["path"] = str(Path(options.table).resolve())
-    with contextlib.chdir(folder if folder.is_dir() else "."):
-        catalog = check_study(checked)
-        text = announced(checked, catalog, Path("results"), _n_cores(options.cores))
-    _say(text)
-    return {ANNOUNCED: "1"}
+    for stanza in checked["data"]["own"].values():  # relative to a folder that may not exist yet
+        stanza["path"] = str(table.resolve())
+    check_study(checked)
 
 
 def _tell(options: argparse.Namespace, folder: Path) -> None:
@@ -184,12 +175,6 @@ def _tell(options: argparse.Namespace, folder: Path) -> None:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # beside what Snakemake says, so that the answer can go to a file
-
-
-def _n_cores(asked: str) -> int:
-    if asked.isdecimal():
-        return max(int(asked), 1)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _folder_of(table: Path) -> Path:

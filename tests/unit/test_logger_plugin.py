@@ -1,0 +1,101 @@
+"""The console of a run: finished and running jobs, the remaining time, and errors."""
+
+import io
+import logging
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
+
+from snakemake_logger_plugin_fairfold import LogHandler, Progress, duration
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass when a test says so."""
+    now = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr("snakemake_logger_plugin_fairfold.time", SimpleNamespace(monotonic=lambda: now.seconds))
+    return now
+
+
+@pytest.fixture
+def console(monkeypatch, clock):
+    """Maker of a function that logs a record, and returns what is printed."""
+
+    def make(dryrun=False):
+        stream = io.StringIO()
+        monkeypatch.setattr("sys.stderr", stream)
+        handler = LogHandler(SimpleNamespace(stdout=False, dryrun=dryrun), None)
+
+        def log(text="", level=logging.INFO, **extra):
+            stream.seek(0)
+            stream.truncate()
+            record = logging.LogRecord("snakemake", level, __file__, 1, text, None, None)
+            vars(record).update(extra)
+            handler.emit(record)
+            return stream.getvalue()
+
+        return log
+
+    return make
+
+
+def test_snakemake_finds_it():
+    assert LoggerPluginRegistry().get_plugin("fairfold").log_handler is LogHandler
+
+
+def test_a_line_for_each_finished_job(console, clock):
+    log = console()
+    assert log("Job stats", event=LogEvent.RUN_INFO, stats={"read": 1, "train": 2, "total": 3}) == ""
+    assert log(event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags") == ""
+    clock.seconds = 60
+    assert log(event=LogEvent.JOB_FINISHED, job_id=1) == "[1/3 jobs, about 2 minutes left] Read flags\n"
+    log(event=LogEvent.JOB_INFO, jobid=2, rule_name="train", rule_msg=None)
+    log(event=LogEvent.JOB_INFO, jobid=3, rule_name="train", rule_msg=None)
+    clock.seconds = 70
+    assert log(event=LogEvent.JOB_FINISHED, job_id=2) == "[2/3 jobs, 1 running, less than a minute left] train\n"
+    assert log(event=LogEvent.JOB_FINISHED, job_id=3) == "[3/3 jobs] train\n"
+
+
+def test_what_matters_is_shown_and_the_rest_is_not(console):
+    log = console()
+    assert log("Select jobs to execute...") == ""
+    assert log("SNAKEMAKE", event=LogEvent.WORKFLOW_STARTED) == ""
+    assert log("Nothing to be done") == "Nothing to be done\n"
+    assert log("No space", logging.WARNING) == "No space\n"
+    assert "Error in rule" in log("Error in rule train", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3)
+
+
+def test_a_dry_run_shows_all(console):
+    log = console(dryrun=True)
+    assert log("Job stats", event=LogEvent.RUN_INFO, stats={"total": 0}) == "Job stats\n"
+    assert log("Job 1", event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags") == "Job 1\n"
+
+
+def test_a_failed_job_no_longer_runs(clock):
+    progress = Progress()
+    progress.plan({"read": 2})
+    progress.start(1, "read", "Read flags")
+    assert str(progress) == "0/2 jobs, 1 running"
+    progress.fail(1)
+    assert str(progress) == "0/2 jobs"
+
+
+def test_the_estimate_counts_jobs_at_once(clock):
+    progress = Progress()
+    progress.plan({"train": 6})
+    for job in (1, 2):
+        progress.start(job, "train", "Train")
+    clock.seconds = 100
+    progress.finish(1)
+    progress.finish(2)
+    assert progress.remaining_seconds() == 200  # four jobs of 100 seconds, two at once
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(20, "less than a minute"), (60, "about a minute"), (600, "about 10 minutes"), (9000, "about 2 hours")],
+)
+def test_duration(seconds, text):
+    assert duration(seconds) == text
