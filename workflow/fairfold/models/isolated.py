@@ -1,61 +1,64 @@
-"""Classifiers whose code is not ours, in processes of their own: whatever one does, it stops no other."""
+"""Classifiers of the user's own, run in a worker process with a time limit."""
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import json
-import os
-import signal
-import subprocess
+import pickle
+import random
+import resource
 import sys
-import threading
-import time
-import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
-from itertools import count
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from loky import get_reusable_executor
+from loky.process_executor import BrokenProcessPool
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairfold.core import usage
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.validation import Negatives
-from fairfold.errors import ConfigError, ModelError, StudyError
-from fairfold.models.messages import receive, send
+from fairfold.errors import ConfigError, ModelError, StudyError, first_sentence
+from fairfold.evaluation.probabilities import ProbabilityError
+from fairfold.models.correction import CorrectedClassifier
+from fairfold.models.one_level import OneLevelModel
+from fairfold.models.own import make_estimator
 
-_LIBRARY = Path(__file__).resolve().parents[2]
 # Sums of several threads change with their number, and hashes of text with the process.
 _SAME_EVERYWHERE = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
     ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"], "1"
 )
+_IDLE_SECONDS = 60
 
 
 @dataclass(eq=False, repr=False)
 class IsolatedClassifier(ClassifierMixin, BaseEstimator):
-    """A model of the user's own, fitted and asked in another process than this one.
+    """A model of the user's own, fitted in a worker process that ends when it takes too long.
 
-    Random numbers of Python, NumPy, C and, if the model imports it, PyTorch begin there with ``random_state``, which
-    estimators that have a parameter of this name are given, too. What the model prints goes where this process's errors
-    go; its standard input is empty. Models of one class share a process, which takes two seconds to start, as long as
-    they are not fitted at once; it ends with this one, and so do all that it starts in its session.
+    Random numbers of Python, NumPy, C and, if the model imports it, PyTorch begin with ``random_state``. Estimators
+    with a parameter of this name get it, too. The fitted model must be picklable.
 
     Parameters
     ----------
-    name : of the model.
-    entry : of ``models.own`` in a checked configuration; see :func:`fairfold.models.own.make_estimator`. Its
-        ``minutes`` are what each call may take.
-    corrected : whether the probabilities are corrected for missing labels;
-        see :class:`~fairfold.models.correction.CorrectedClassifier`, of which are the ``negatives``, too.
-    n_jobs, random_state : see :class:`~fairfold.models.one_level.OneLevelModel`.
+    name : str
+        Name of the model.
+    entry : mapping
+        Entry of ``models.own`` in a checked configuration; see :func:`fairfold.models.own.make_estimator`. Its
+        ``minutes`` limit each call.
+    corrected : bool, default=False
+        Whether to correct the probabilities for missing labels by
+        :class:`~fairfold.models.correction.CorrectedClassifier`, which also gets ``negatives``.
+    negatives, n_jobs, random_state
+        See :class:`~fairfold.models.one_level.OneLevelModel`.
 
     Attributes
     ----------
-    classes_ : numbers of the labels.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -76,18 +79,23 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+        """Fit the model.
 
         Parameters
         ----------
-        X, Y : features and labels.
-        groups : (n_samples,) of samples that tuning, correction, and the model, if it takes them, leave out together.
-        sample_weight : (n_samples,) for models that take it.
+        X : matrix of shape (n_samples, n_features)
+            Features.
+        Y : matrix of shape (n_samples, n_labels)
+            Labels of 0/1.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of samples that tuning, correction and the model, if it takes them, leave out together.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights for models that take them.
 
         Raises
         ------
         ModelError
-            When the model raises, ends its process, takes longer than its minutes, or gives other probabilities when it
+            If the model raises, ends its process, takes longer than its minutes, or returns other probabilities when it
             is fitted again with the same seed; this is tried once on 60 simulated samples.
         """
         if not _repeats_itself(self.name, json.dumps(self.entry)):
@@ -95,34 +103,30 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
                 f"{self.name} gives other probabilities each time: hand its random_state on to all it draws."
             )
         settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
-        settings |= {} if groups is None else {"groups": np.asarray(groups)}
-        settings |= {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        self._process, self._number, _ = _at_a_free_process(self.name, self.entry, "fit", X=X, Y=Y, **settings)
-        weakref.finalize(self, self._process.unwanted.append, self._number)
+        self.pickled_model_ = _run(_fit_and_pickle, self.name, self.entry, X, Y, groups, sample_weight, **settings)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probabilities; raises as ``fit`` does."""
-        with self._process.lock:
-            return self._process.call(self.name, self.entry, "predict_proba", number=self._number, X=X)
+        """Predict the probability of each label, (n_samples, n_labels); raises as ``fit`` does."""
+        return _run(_unpickle_and_predict, self.name, self.entry, self.pickled_model_, X)
 
 
 def try_out(name: str, entry: Mapping[str, Any]) -> str:
-    """Fit a model of one's own to 60 simulated samples, for a minute at most.
+    """Fit a model of the user's own to 60 simulated samples, for a minute at most.
 
     Returns
     -------
     str
-        What went wrong there in a sentence, which may be otherwise on other data; nothing if nothing did.
+        Reason of a failure, which may be absent on other data; empty if there is none.
 
     Raises
     ------
     ConfigError
-        When there is no such class, it does not take its parameters, is no classifier, or gives negative probabilities.
+        If the class does not exist, does not take its parameters, is no classifier, or returns negative probabilities.
     """
     try:
-        _at_a_free_process(name, {**entry, "minutes": min(entry["minutes"], 1)}, "try_out")
+        _run(_fit_simulated, name, {**entry, "minutes": min(entry["minutes"], 1)})
     except ModelError as error:
         return str(error)
     return ""
@@ -130,129 +134,122 @@ def try_out(name: str, entry: Mapping[str, Any]) -> str:
 
 @cache
 def _repeats_itself(name: str, entry: str) -> bool:
-    """Whether two fits to the same give the same probabilities; also where it cannot be fitted to what is simulated."""
+    """Whether two fits return the same probabilities; also true if simulated samples cannot be fitted."""
     try:
-        return bool(_at_a_free_process(name, json.loads(entry), "fit_twice").answer.item())
+        first, second = (_run(_fit_simulated, name, json.loads(entry)) for _ in range(2))
     except StudyError:
         return True
+    return np.array_equal(first, second)
 
 
-_processes: dict[tuple[str | None, str], list[_Process]] = {}
-_numbers = count()
+# --- the worker process -----------------------------------------------------------------------------------------------
 
 
-class _Done(NamedTuple):
-    process: _Process
-    number: int
-    answer: Matrix | None
+class _Answer(NamedTuple):
+    value: Any
+    cpu_seconds: float
+    max_rss: float
 
 
-def _at_a_free_process(name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> _Done:
-    """Do something in a process for this class that is not at work, or in a new one."""
-    known, number = _processes.setdefault((entry["file"], entry["class"]), []), next(_numbers)
-    known[:] = [process for process in known if not process.has_ended]
-    process = next((each for each in known if each.lock.acquire(blocking=False)), None)
-    if process is None:
-        process = _Process()
-        process.lock.acquire()
-        known.append(process)
+def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> Any:
+    """Call a function with a model in the worker process, within the minutes of the model's entry."""
+    if entry["file"]:  # a worker that started in another folder goes on in there
+        entry = {**entry, "file": str(Path(entry["file"]).resolve())}
+    executor = get_reusable_executor(
+        max_workers=1, timeout=_IDLE_SECONDS, env=_SAME_EVERYWHERE, initializer=_close_input
+    )
+    future = executor.submit(_answer, function, name, entry, *arguments, **settings)
     try:
-        return _Done(process, number, process.call(name, entry, action, number=number, **arguments))
-    finally:
-        process.lock.release()
+        answer = future.result(60 * entry["minutes"])
+    except TimeoutError:
+        executor.shutdown(kill_workers=True)
+        raise ModelError(f"{name} took longer than its {entry['minutes']:g} minutes.") from None
+    except BrokenProcessPool:
+        raise ModelError(f"{name} ended its process: it crashed or ran out of memory.") from None
+    except KeyboardInterrupt:
+        executor.shutdown(kill_workers=True)
+        raise
+    usage.add(answer.cpu_seconds, answer.max_rss)
+    return answer.value
 
 
-class _Process:
-    """The other side of :mod:`fairfold.models.isolated_process`.
-
-    Attributes
-    ----------
-    lock : held by who calls.
-    unwanted : numbers of fitted models that nobody can ask any more.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.unwanted = threading.Lock(), []
-        child_reads, writes = os.pipe()
-        reads, child_writes = os.pipe()
-        path = os.pathsep.join(filter(None, [str(_LIBRARY), os.environ.get("PYTHONPATH")]))
-        self.process = subprocess.Popen(
-            # told who asks: it may be gone before this one has started
-            [sys.executable, "-m", "fairfold.models.isolated_process", str(os.getpid())],
-            stdin=child_reads,
-            stdout=child_writes,
-            stderr=_descriptor_of_errors(),
-            env={**os.environ, **_SAME_EVERYWHERE, "PYTHONPATH": path},
-            start_new_session=True,
-        )
-        os.close(child_reads)
-        os.close(child_writes)
-        self.requests, self.answers = Connection(writes, readable=False), Connection(reads, writable=False)
-        self._end = weakref.finalize(self, _end, self.process, self.requests, self.answers)
-
-    @property
-    def has_ended(self) -> bool:
-        return not self._end.alive
-
-    def call(self, name: str, entry: Mapping[str, Any], action: str, **arguments: Any) -> Matrix | None:
-        """What a model answers, (n_samples, n_labels) probabilities or nothing; see :class:`IsolatedClassifier`."""
-        if self.has_ended:
-            raise ModelError(f"{name} has ended its process before; fit it again.")
-        unwanted, self.unwanted[:] = list(self.unwanted), []
-        matrices = {key: arguments.pop(key) for key in ("X", "Y", "groups", "sample_weight") if key in arguments}
-        try:
-            head = {"action": action, "name": name, "entry": entry, "unwanted": unwanted, "arguments": arguments}
-            send(self.requests, head, **matrices)
-            if not self._answers_within(60 * entry["minutes"]):
-                self._end()
-                raise ModelError(f"{name} took longer than its {entry['minutes']:g} minutes.")
-            head, found = receive(self.answers)
-        except (EOFError, OSError):
-            how = _how_it_ended(self.process)
-            self._end()
-            raise ModelError(f"{name} ended its process ({how}).") from None
-        except BaseException:
-            self._end()  # interrupted: else its answer would be taken for that of the next question
-            raise
-        usage.add(**head["usage"])
-        if "refused" in head:
-            raise ConfigError(head["refused"])
-        if "failed" in head:
-            raise ModelError(f"{name} failed: {head['failed']}.")
-        return found.get("answer")
-
-    def _answers_within(self, seconds: float) -> bool:
-        """Whether there is an answer in time; raises EOFError when the process has ended without one."""
-        deadline = time.monotonic() + seconds
-        while not self.answers.poll(0.1):
-            # not told by the end of what connects both: a process that the model started may keep that open
-            if self.process.poll() is not None and not self.answers.poll():
-                raise EOFError
-            if time.monotonic() > deadline:
-                return False
-        return True
+def _close_input() -> None:
+    sys.stdin = Path("/dev/null").open()  # noqa: SIM115 a model that reads must not wait for the terminal
 
 
-def _end(process: subprocess.Popen, *connections: Connection) -> None:
-    for connection in connections:
-        connection.close()
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # with all that it started
-    process.wait()
-
-
-def _how_it_ended(process: subprocess.Popen) -> str:
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(5)
-    code = process.returncode
-    if code is None:
-        return "or what connects it to this one"
-    return f"exit status {code}" if code >= 0 else f"{signal.Signals(-code).name}, as of one that needs too much memory"
-
-
-def _descriptor_of_errors() -> int:
-    """Where this process's messages go: a job's log, or the terminal."""
+def _answer(function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> _Answer:
+    before = _cpu_seconds()
     try:
-        return sys.stderr.fileno()
-    except (AttributeError, OSError, ValueError):
-        return subprocess.DEVNULL
+        value = function(name, entry, *arguments, **settings)
+    except ConfigError:
+        raise
+    except BaseException as error:  # SystemExit, too; an exception of the user's own may not be picklable
+        kind = "" if isinstance(error, StudyError) else f"{type(error).__name__}: "
+        raise ModelError(f"{name} failed: {kind}{first_sentence(error)}.") from None
+    return _Answer(value, _cpu_seconds() - before, usage.own_max_rss())
+
+
+def _fit_and_pickle(name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> bytes:
+    """Return the fitted model for this worker, or the next one; the other process never loads it."""
+    return pickle.dumps(_fit(name, entry, *arguments, **settings))
+
+
+def _unpickle_and_predict(name: str, entry: Mapping[str, Any], pickled_model: bytes, X: Matrix) -> Matrix:
+    make_estimator(name, entry)  # imports the module of the model's class
+    return _predict_proba(pickle.loads(pickled_model), X)
+
+
+def _fit(
+    name: str,
+    entry: Mapping[str, Any],
+    X: Matrix,
+    Y: Matrix,
+    groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+    *,
+    corrected: bool = False,
+    negatives: Negatives = "unlabelled",
+    n_jobs: int | None = 1,
+    random_state: int | None = 1,
+) -> OneLevelModel:
+    make_estimator(name, entry)  # a module that is loaded now may draw, too, and the next fit would load none
+    _seed(random_state)
+    estimator = make_estimator(name, entry)
+    whole = CorrectedClassifier(estimator, negatives=negatives) if corrected else estimator
+    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y, groups, sample_weight)
+    if hasattr(model.estimator_, "best_params_"):
+        chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}
+        print(f"{name}: chosen by cross-validation of the training part: {chosen}", flush=True)
+    return model
+
+
+def _predict_proba(model: OneLevelModel, X: Matrix) -> Matrix:
+    _seed(model.random_state)  # whatever else this process has fitted in between
+    return model.predict_proba(X)
+
+
+def _fit_simulated(name: str, entry: Mapping[str, Any]) -> np.ndarray:
+    """Return probabilities of 60 samples from a fit to them; their labels are rare, common, and the same for all."""
+    X = np.random.default_rng(0).random((60, 4))
+    Y = np.column_stack([X[:, 0] > 0.8, X[:, 1] > 0.4, X[:, 2] > 2]).astype(np.int8)
+    try:
+        proba = _predict_proba(_fit(name, entry, X, Y), X)
+    except ProbabilityError as error:
+        raise ConfigError(f"config.models.own.{name}: {first_sentence(error)}.") from None
+    return to_dense(proba, "predicted probabilities", StudyError)
+
+
+def _seed(random_state: int | None) -> None:
+    """Begin the random streams that a model may use without a seed of its own."""
+    seed = 0 if random_state is None else random_state
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**32))  # of the C library, where LIBLINEAR and others draw
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process, and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)

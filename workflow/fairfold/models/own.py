@@ -1,10 +1,11 @@
 """Models of your own, which a configuration names under ``models.own``: loaded, checked, made ready for several labels.
 
-Their code runs in processes of its own only; see :mod:`fairfold.models.isolated`.
+Their code runs in a worker process; see :mod:`fairfold.models.isolated`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -59,11 +60,13 @@ def make_estimator(name: str, entry: Mapping[str, Any]) -> BaseEstimator:
 def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
     module_name, _, name = entry["class"].rpartition(".")
     try:
-        module = _module_of_file(entry["file"]) if entry["file"] else importlib.import_module(module_name)
-        names = entry["class"].split(".") if entry["file"] else [name]
+        if entry["file"]:
+            module, names = _module_of_file(Path(entry["file"]).resolve()), entry["class"].split(".")
+        else:
+            module, names = importlib.import_module(module_name), [name]
         found = reduce(getattr, names, module)
     except Exception as error:  # whatever the user's module does when it is imported
-        place = f" of {entry['file']}" if entry["file"] else ""
+        place = f" of {Path(entry['file']).name}" if entry["file"] else ""
         kind = type(error).__name__
         raise ConfigError(
             f"{where}.class: {entry['class']!r}{place} cannot be imported: {kind}: {first_sentence(error)}."
@@ -77,13 +80,14 @@ def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 @cache
-def _module_of_file(path: str) -> ModuleType:
-    """The file as a module, which may import others of its folder."""
-    file = Path(path).resolve()
-    sys.path.insert(0, str(file.parent))
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+def _module_of_file(path: Path) -> ModuleType:
+    """Load a file as a module, which may import others of its folder."""
+    sys.path.insert(0, str(path.parent))
+    # Files of several folders may share a name.
+    name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module  # so that its objects can be pickled
+    sys.modules[name] = module  # so that its objects can be pickled
     spec.loader.exec_module(module)
     return module
 
