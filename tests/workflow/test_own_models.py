@@ -66,7 +66,8 @@ def test_it_is_scored_and_stops_no_other(mine):
     results = study.folder / "results"
     scores = pd.read_csv(results / "tables/weak_label_scores.csv", keep_default_na=False)
     reasons = scores.groupby("model")["reason"].agg(set).to_dict()
-    assert reasons == {model: {""} for model in MODELS} | {"unlucky": {"unlucky ended its process: it crashed or ran out of memory."}}
+    crashed = "unlucky ended its process: it crashed or ran out of memory."
+    assert reasons == {model: {""} for model in MODELS} | {"unlucky": {crashed}}
     assert "about to end" in (results / "logs/train_model/simulated-multilabel_50_unlucky.log").read_text()
     seconds = pd.read_csv(results / "timings/models/simulated-multilabel_50_trees.csv")
     assert (seconds["seconds"] > 0).all() and (seconds["max_rss"] > 50).all()
