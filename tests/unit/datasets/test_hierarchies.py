@@ -148,18 +148,9 @@ def test_labels_that_the_filter_drops_still_join_others(own):
     assert few.label_names == ("T:0",) and few.hierarchy.edges.size == 0
 
 
-@pytest.mark.parametrize(
-    ("labels", "sentence"),
-    [
-        ({"last": 2}, "found prefix, last; name one way"),
-        ({"prefix": None}, "found none; name one way"),
-        ({"hierarchy": None, "propagate": True}, "found propagate, but no hierarchy"),
-        ({"hierarchy": "nowhere.obo"}, "there is no file nowhere.obo"),
-    ],
-)
-def test_entries_that_do_not_fit_are_refused(own, labels, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        own(**labels)
+def test_a_file_that_is_not_there_is_refused(own):
+    with pytest.raises(ConfigError, match=r"there is no file nowhere\.obo"):
+        own(hierarchy="nowhere.obo")
 
 
 def test_namespaces_are_those_of_the_terms_or_of_the_header(file, own, tmp_path):

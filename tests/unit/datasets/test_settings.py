@@ -1,0 +1,58 @@
+import pytest
+
+from fairfold.core.config import validated
+from fairfold.datasets.settings import CatalogEntry, OwnDataset, Variant
+from fairfold.errors import ConfigError
+
+FILE = {"name": "toy.csv", "urls": ["https://example.org/toy.csv"], "sha256": "0" * 64}
+ENTRY = {"id": "toy", "title": "Toy", "task": "binary", "citation": "none", "licence": "none"}
+
+
+def own(**changes):
+    return validated({"path": "a.csv", "labels": {"prefix": "y"}, **changes}, OwnDataset, "own")
+
+
+def test_only_real_defaults_are_filled_in():
+    given = {"format": "csv", "labels_are": "observed", "negatives": "unlabelled", "task": "multilabel"}
+    assert own().model_dump() == {"path": "a.csv", "labels": {"prefix": "y"}, **given}
+    assert own(hold_out={"after": [1, 2]}).model_dump()["hold_out"] == {"after": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        ({}, "own.labels: found none; name one way"),
+        ({"prefix": "y", "last": 2}, "own.labels: found last, prefix; name one way"),
+        ({"prefix": "y", "propagate": True}, "own.labels: found propagate, but no hierarchy"),
+        ({"column": 1.5}, "own.labels.column: found 1.5, but a value of type string or integer is needed"),
+    ],
+)
+def test_labels_are_found_in_one_way(labels, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        own(labels=labels)
+
+
+def test_a_variant_changes_something():
+    assert validated({"of": "flags", "label_filter": {}}, Variant, "v").model_dump() == {
+        "of": "flags",
+        "label_filter": {},
+    }
+    with pytest.raises(ConfigError, match="v: found only of, 'flags', but at least one change is needed"):
+        validated({"of": "flags"}, Variant, "v")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"format": "csv", "files": [FILE]}, "entry: missing labels, which the format 'csv' needs"),
+        ({"format": "generated"}, "entry: missing generator, which the format 'generated' needs"),
+        (
+            {"format": "csv", "files": [{**FILE, "record_sha256": True}], "labels": {"last": 1}},
+            r"entry.files\[0\]: found record_sha256, sha256; give one of git_blob, lfs_sha256",
+        ),
+        ({"format": "csv", "files": [FILE], "labels": {}}, "entry.labels: found none; give one of characteristic"),
+    ],
+)
+def test_an_entry_of_the_catalog_has_one_source(entry, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        validated({**ENTRY, **entry}, CatalogEntry, "entry")
