@@ -20,7 +20,6 @@ So 1.0 % agrees with the error over all, and 4.2 % with that at N = 40 or with t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -28,18 +27,17 @@ import scipy
 from numpy.typing import ArrayLike
 
 from fairfold.core.seeds import seed_sequence
-from fairfold.errors import DataError, ModelError, unknown_name
-from fairfold.win_percentage.tables import check_names, curve_table
+from fairfold.errors import DataError, ModelError
+from fairfold.win_percentage.tables import curve_table
 from fairfold.win_percentage.win import (
     PerformanceHistogram,
     best_probability,
-    check_all,
     checked_draws,
     draws_grid,
     theoretical_win_percentage,
 )
 
-Priors = Literal["equal", "drawn"]
+N_CLASSIFIERS = 3  # of the synthetic study
 SYNTHETIC_DRAWS = tuple(range(1, 41))
 MEANS, DEVIATIONS = (0.5, 0.1), (0.0, 0.1)  # normal distributions of the random means and, but for the sign, deviations
 
@@ -52,18 +50,17 @@ def sampled_win_percentages(
     *,
     n_trials: int,
     rng: np.random.Generator,
-    priors: ArrayLike | None = None,
 ) -> np.ndarray:
     """Win percentages estimated from feature sets that are drawn from normal distributions.
 
     Parameters
     ----------
-    means, deviations : (n_classifiers,) of the performance on feature sets where the classifier is the best.
+    means, deviations : (n_classifiers,) of the performance on feature sets where the classifier is the best; each is
+        on an equal share of the sets.
     n_sampled : M, feature sets of each estimate.
     n_draws : (n_values,) numbers N of draws.
     n_trials : number of estimates.
     rng : source of random numbers.
-    priors : (n_classifiers,) shares of the feature sets on which each classifier is the best; None is equal ones.
 
     Returns
     -------
@@ -73,10 +70,7 @@ def sampled_win_percentages(
     means, deviations = np.asarray(means, dtype=float), np.asarray(deviations, dtype=float)
     by_rank = np.ones(n_sampled, dtype=np.int64)
     weights = np.stack([best_probability(by_rank, n) for n in checked_draws(n_draws)])
-    if priors is None:
-        best = rng.integers(means.size, size=(n_trials, n_sampled), dtype=np.int8)
-    else:
-        best = rng.choice(means.size, size=(n_trials, n_sampled), p=priors).astype(np.int8)
+    best = rng.integers(means.size, size=(n_trials, n_sampled), dtype=np.int8)
     performance = rng.normal(means[best], deviations[best])
     ranked = np.take_along_axis(best, np.argsort(performance, axis=1), axis=1)
     return np.stack([(ranked == k) @ weights.T for k in range(means.size)], axis=2)
@@ -88,8 +82,6 @@ def synthetic_rmse(
     *,
     n_distributions: int = 100,
     n_trials: int = 100,
-    n_classifiers: int = 3,
-    priors: Priors = "equal",
     random_state: int = 0,
 ) -> pd.DataFrame:
     """Error of win percentages from M feature sets against the theoretical ones, over random distributions.
@@ -98,85 +90,26 @@ def synthetic_rmse(
     ----------
     n_sampled : numbers M of feature sets, at least 1.
     n_draws : numbers N of draws, at least 1.
-    n_distributions, n_trials : random distributions (see the module), and estimates from each.
-    n_classifiers : classifiers of each distribution.
-    priors : classifiers are the best on equally many feature sets, or on shares drawn evenly from all.
+    n_distributions, n_trials : random distributions of three classifiers (see the module), and estimates from each.
     random_state : seed.
 
     Returns
     -------
     DataFrame with the columns ``source, n_sampled, n_draws, rmse``
         The root of the mean squared difference over distributions, trials and classifiers, a fraction of 1.
-
-    Raises
-    ------
-    ModelError
-        When a number is outside its range.
     """
-    counts = {"distributions": n_distributions, "trials": n_trials, "classifiers": n_classifiers}
-    for name, count in (*counts.items(), *(("sampled feature sets", m) for m in n_sampled)):
-        _check_count(name, count)
-    if priors not in get_args(Priors):
-        raise ModelError(unknown_name("priors", priors, get_args(Priors)))
     draws = checked_draws(n_draws)
     squares = np.zeros((len(n_sampled), draws.size))
     for position in range(n_distributions):
         rng = np.random.default_rng(seed_sequence(random_state, "distribution", position))
-        means, deviations = rng.normal(*MEANS, n_classifiers), np.abs(rng.normal(*DEVIATIONS, n_classifiers))
-        shares = (
-            rng.dirichlet(np.ones(n_classifiers)) if priors == "drawn" else np.full(n_classifiers, 1 / n_classifiers)
-        )
+        means, deviations = rng.normal(*MEANS, N_CLASSIFIERS), np.abs(rng.normal(*DEVIATIONS, N_CLASSIFIERS))
         gaussians = [scipy.stats.norm(*each) for each in zip(means, deviations, strict=True)]
-        exact = theoretical_win_percentage(gaussians, draws, weights=shares)
+        exact = theoretical_win_percentage(gaussians, draws, weights=np.full(N_CLASSIFIERS, 1 / N_CLASSIFIERS))
         for row, m in zip(squares, n_sampled, strict=True):
             rng = np.random.default_rng(seed_sequence(random_state, "samples", position, m))
-            options = {"n_trials": n_trials, "rng": rng, "priors": None if priors == "equal" else shares}
-            found = sampled_win_percentages(means, deviations, m, draws, **options)
+            found = sampled_win_percentages(means, deviations, m, draws, n_trials=n_trials, rng=rng)
             row += np.mean((found - exact) ** 2, axis=(0, 2)) / n_distributions
     return _rmse_table("synthetic", n_sampled, draws, np.sqrt(squares))
-
-
-def sampling_rmse(
-    histogram: PerformanceHistogram,
-    n_sampled: Sequence[int],
-    n_draws: Sequence[float],
-    *,
-    source: str,
-    n_trials: int = 100,
-    random_state: int = 0,
-) -> pd.DataFrame:
-    """Error of win percentages from M of the evaluated feature sets against those from all of them (Figure 7).
-
-    Sets are drawn with replacement. While M is not above the number of evaluated sets, the error follows the law of
-    :func:`fit_rmse_law`; above it the samples hold almost all sets, and the error vanishes at large N.
-
-    Parameters
-    ----------
-    histogram : all evaluated feature sets.
-    n_sampled, n_draws, n_trials, random_state : as for :func:`synthetic_rmse`.
-    source : what the table calls the data.
-
-    Returns
-    -------
-    DataFrame as of :func:`synthetic_rmse`
-    """
-    _check_count("trials", n_trials)
-    draws = checked_draws(n_draws)
-    exact = histogram.win_percentage(draws)
-    found = (_estimates(histogram, m, draws, n_trials, random_state) for m in n_sampled)
-    errors = [np.sqrt(np.mean((each - exact) ** 2, axis=(0, 2))) for each in found]
-    return _rmse_table(source, n_sampled, draws, np.array(errors))
-
-
-def overall_rmse(table: pd.DataFrame) -> pd.DataFrame:
-    """Root of the mean squared error over all N: one row per source and number of feature sets.
-
-    Returns
-    -------
-    DataFrame with the columns ``source, n_sampled, rmse``
-    """
-    squares = table.assign(rmse=table["rmse"] ** 2).groupby(["source", "n_sampled"], sort=False)["rmse"]
-    return np.sqrt(squares.mean()).reset_index()
 
 
 def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
@@ -217,50 +150,6 @@ def sampling_laws(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["source", "factor", "exponent"])
 
 
-def sampling_bands(
-    histogram: PerformanceHistogram,
-    classifiers: Sequence[str],
-    n_sampled: Sequence[int],
-    n_draws: Sequence[float],
-    *,
-    dataset: str,
-    n_trials: int = 100,
-    coverage: float = 0.95,
-    random_state: int = 0,
-) -> pd.DataFrame:
-    """Bands of the win percentages that samples of M feature sets give (Figure 6).
-
-    Parameters
-    ----------
-    histogram : all evaluated feature sets.
-    classifiers : names, in the order of its winners.
-    n_sampled, n_draws, n_trials, random_state : as for :func:`sampling_rmse`.
-    dataset : name.
-    coverage : share of the samples inside the band, half of the others on each side.
-
-    Returns
-    -------
-    DataFrame with the columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``
-        ``win_percentage`` is that of all feature sets; fractions of 1.
-
-    Raises
-    ------
-    ModelError
-        When a number is outside its range, or the number of classifiers does not fit.
-    """
-    _check_count("trials", n_trials)
-    check_names(classifiers, histogram.n_classifiers)
-    draws = checked_draws(n_draws)
-    exact = histogram.win_percentage(draws)
-    tables = []
-    for m in n_sampled:
-        lower, upper = band(_estimates(histogram, m, draws, n_trials, random_state), coverage)
-        table = curve_table(classifiers, draws, win_percentage=exact, lower=lower, upper=upper)
-        tables.append(table.assign(dataset=dataset, n_sampled=m))
-    columns = ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
-    return pd.concat(tables, ignore_index=True)[columns]
-
-
 def compare_samples(
     histogram: PerformanceHistogram,
     classifiers: Sequence[str],
@@ -269,15 +158,38 @@ def compare_samples(
     n_sampled: Sequence[int],
     n_trials: int,
     random_state: int,
+    n_draws: Sequence[float] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Bands and errors of samples of one dataset's feature sets, up to as many draws as the largest sample has sets.
+    """Compare win percentages from samples of M feature sets with those from all of them (Figures 6 and 7).
 
-    See :func:`sampling_bands` and :func:`sampling_rmse`.
+    Sets are drawn with replacement. While M is not above the number of evaluated sets, the error follows the law of
+    :func:`fit_rmse_law`. Above it the samples hold almost all sets, and the error vanishes at large N.
+
+    Parameters
+    ----------
+    histogram : all evaluated feature sets.
+    classifiers : names, in the order of its winners.
+    name : what the tables call the data.
+    n_sampled, n_trials, random_state : as for :func:`synthetic_rmse`.
+    n_draws : numbers N of draws; None for a grid up to the largest sample.
+
+    Returns
+    -------
+    bands : DataFrame with the columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``
+        ``win_percentage`` is that of all feature sets; 95 % of the samples lie from ``lower`` to ``upper``.
+    errors : DataFrame as of :func:`synthetic_rmse`
     """
-    options = {"n_trials": n_trials, "random_state": random_state}
-    draws = draws_grid(max(n_sampled))
-    bands = sampling_bands(histogram, classifiers, n_sampled, draws, dataset=name, **options)
-    return bands, sampling_rmse(histogram, n_sampled, draws, source=name, **options)
+    draws = draws_grid(max(n_sampled)) if n_draws is None else checked_draws(n_draws)
+    exact = histogram.win_percentage(draws)
+    tables, errors = [], []
+    for m in n_sampled:
+        found = _estimates(histogram, m, draws, n_trials, random_state)
+        lower, upper = band(found)
+        table = curve_table(classifiers, draws, win_percentage=exact, lower=lower, upper=upper)
+        tables.append(table.assign(dataset=name, n_sampled=m))
+        errors.append(np.sqrt(np.mean((found - exact) ** 2, axis=(0, 2))))
+    columns = ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
+    return pd.concat(tables, ignore_index=True)[columns], _rmse_table(name, n_sampled, draws, np.array(errors))
 
 
 def sampling_example(
@@ -287,7 +199,6 @@ def sampling_example(
     dataset: str | None = None,
     n_sampled: int | None = None,
     n_trials: int = 100,
-    coverage: float = 0.95,
     random_state: int = 0,
 ) -> pd.DataFrame:
     """Win percentages that large samples of one dataset give, up to as many draws as feature sets (Figure 6).
@@ -301,26 +212,19 @@ def sampling_example(
     classifiers : names, in the order of the histograms' winners.
     dataset : the one to sample; None, or one that is not there, is that of the most feature sets.
     n_sampled : M; None is twice the number of evaluated sets, as the published M is.
-    n_trials, coverage, random_state : as for :func:`sampling_bands`.
+    n_trials, random_state : as for :func:`compare_samples`.
 
     Returns
     -------
-    DataFrame as of :func:`sampling_bands`, with the columns ``mean, standard_error`` of the samples and ``in_place_of``
+    DataFrame as the bands of :func:`compare_samples`, with the columns ``mean, standard_error, in_place_of``
         ``in_place_of`` is the dataset that was asked for where another stands in for it.
-
-    Raises
-    ------
-    ModelError
-        When a number is outside its range, or the number of classifiers does not fit.
     """
     chosen = dataset if dataset in histograms else max(histograms, key=lambda name: histograms[name].n_sets)
     histogram = histograms[chosen]
     m = 2 * histogram.n_sets if n_sampled is None else n_sampled
-    _check_count("trials", n_trials)
-    check_names(classifiers, histogram.n_classifiers)
     draws = draws_grid(m)
     found = _estimates(histogram, m, draws, n_trials, random_state)
-    lower, upper = band(found, coverage)
+    lower, upper = band(found)
     told = {"dataset": chosen, "n_sampled": m, "in_place_of": dataset if chosen != dataset else None}
     numbers = {"win_percentage": histogram.win_percentage(draws), "lower": lower, "upper": upper}
     numbers |= {"mean": found.mean(axis=0), "standard_error": found.std(axis=0, ddof=1) / np.sqrt(n_trials)}
@@ -346,17 +250,10 @@ def rank_weights(
     Returns
     -------
     DataFrame with the columns ``n_sampled, n_draws, rank, weight``
-
-    Raises
-    ------
-    ModelError
-        When a number is below 1 or not whole.
     """
     tables = []
     for m in n_sampled:
-        _check_count("sampled feature sets", m)
         rank = np.unique(np.geomspace(1, m, 200).round().astype(np.int64)) if ranks is None else np.asarray(ranks)
-        check_all(rank, rank >= 1, "ranks", "at least 1")
         rank = rank[rank <= m]
         with np.errstate(divide="ignore"):  # the worst set has none below it: log 0
             log_ratio = np.log1p(-1 / (m - rank + 1))
@@ -366,7 +263,7 @@ def rank_weights(
     return pd.concat(tables, ignore_index=True)
 
 
-def band(values: np.ndarray, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+def band(values: np.ndarray, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Quantiles over the first axis that hold this share of the values between them."""
     if not 0 < coverage < 1:
         raise ModelError(f"coverage is {coverage!r}; it must be above 0 and below 1, such as 0.95.")
@@ -385,8 +282,3 @@ def _estimates(
 def _rmse_table(source: str, n_sampled: Sequence[int], draws: np.ndarray, rmse: np.ndarray) -> pd.DataFrame:
     m, n = np.repeat(n_sampled, draws.size), np.tile(draws, len(n_sampled))
     return pd.DataFrame({"source": source, "n_sampled": m, "n_draws": n, "rmse": rmse.ravel()})
-
-
-def _check_count(name: str, value: int) -> None:
-    if not isinstance(value, (int, np.integer)) or value < 1:
-        raise ModelError(f"the number of {name} is {value!r}; it must be a whole number of at least 1.")
