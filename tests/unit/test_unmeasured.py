@@ -113,9 +113,7 @@ def test_nodes_hold_means_of_the_draws_that_are_measured(data):
     target = forest._target(BinnedMatrix.from_matrix(X), Y.astype(float))
     nodes, _, _, leaf_of, draws = grow_tree(
         BinnedMatrix.from_matrix(X).binned,
-        None,
         target.padded,
-        target.small,
         3,
         target.rules,
         target.pool,

@@ -43,7 +43,8 @@ def test_codes_of_the_samples_of_a_node(seed, n_samples, n_features):
         node_of[rows] = node
         for feature in np.flatnonzero(listed.place >= 0):
             place = listed.place[feature]
-            n_found = list_others(listed, place, rows, node_of, node, found, of_found)
+            entries = listed.rows, listed.codes, listed.starts[place], listed.starts[place + 1]
+            n_found = list_others(*entries, rows, node_of, node, found, of_found)
             expected = rows[codes[feature, rows] != listed.common[place]]
             assert found[:n_found].tolist() == expected.tolist()
             assert of_found[:n_found].tolist() == codes[feature, expected].tolist()

@@ -208,8 +208,10 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
             tree.leaf_of[out_of_bag] = number
             continue
         tree.feature[number], tree.threshold[number] = split.feature, split.threshold
-        middle = start + _partition(table, codes, split, in_bag, work)
-        out_middle = out_start + _partition(table, codes, split, out_of_bag, work)
+        _write_codes(table, codes, split.feature, in_bag, work.codes)
+        middle = start + _partition(work.codes, split.cut, in_bag, work.side)
+        _write_codes(table, codes, split.feature, out_of_bag, work.codes)
+        out_middle = out_start + _partition(work.codes, split.cut, out_of_bag, work.side)
         _push(stack, depth, (middle, end, out_middle, out_end, split.n_constant, number, 1))
         _push(stack, depth + 1, (start, middle, out_start, out_middle, split.n_constant, number, 0))
         depth += 2
@@ -342,17 +344,22 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
     return True
 
 
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _partition(table, codes, split, rows, work):  # noqa: ANN001, ANN202
-    """Move samples with codes up to the cut to the front, each side in order; returns their number."""
-    place, gathered, side = table.sparse.place[split.feature], work.codes, work.side
+@njit(cache=True, nogil=True, boundscheck=False)
+def _write_codes(table, codes, feature, rows, gathered):  # noqa: ANN001, ANN202
+    """Codes of any samples in one feature into ``gathered``."""
+    place = table.sparse.place[feature]
     if place >= 0:
         write_codes(table.sparse, place, rows, gathered)
     else:
         _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _partition(gathered, cut, rows, side):  # noqa: ANN001, ANN202
+    """Move samples with codes up to the cut to the front, each side in order; returns their number."""
     n_left = n_right = np.uintp(0)
     for position in range(len(rows)):
-        is_left = gathered[position] <= split.cut
+        is_left = gathered[position] <= cut
         n_left, n_right = _put_on_side(is_left, rows[position], rows, n_left, side, n_right)
     return _put_behind(side, n_right, rows, n_left)
 
@@ -404,9 +411,10 @@ def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
-    rows, whole = node.rows, node.whole
-    gathered, keys, counts, side, parts, scores, _ = work
-    n = len(rows)
+    number, rows, weights, drawn, totals, whole = node
+    gathered, keys, counts, side, parts, scores, node_of = work
+    n, n_samples = len(rows), table.codes.shape[1]
+    place_of, common_of, list_starts, list_rows, list_codes = table.sparse
     _mark_node(table, node, work)
     best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -417,7 +425,15 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest, n_lowest = _look_up(table, codes, feature, node, work)
+        place = place_of[feature]
+        if place < 0:
+            _gather_codes(codes, (-1 - place) * n_samples, rows, gathered)
+            lowest, highest = _extremes(gathered, n)
+            n_lowest = 0
+        else:
+            first_entry, end_entry = list_starts[place], list_starts[place + 1]
+            n_others = list_others(list_rows, list_codes, first_entry, end_entry, rows, node_of, number, side, gathered)
+            lowest, highest, n_lowest = _with_common(common_of[place], rows, n_others, side, gathered)
         if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
@@ -430,7 +446,7 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
             n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
         if n_lowest > 0 and highest - lowest == 1:
             if min(n_lowest, n - n_lowest) >= rules.min_samples_leaf:
-                score = _score_listed(side, n - n_lowest - 1, -1, -1, node)
+                score = _score_listed(side, n - n_lowest - 1, -1, -1, weights, drawn, totals, whole)
                 if score > best_score:
                     best_score, best_feature = score, feature
                     best_left, best_right = np.int64(lowest), np.int64(highest)
@@ -439,9 +455,9 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
         fewest = max(n_lowest, rules.min_samples_leaf)
         candidates = _Candidates(n, n_lowest, fewest, n - rules.min_samples_leaf - fewest + 1)
         if n_lowest == 0 and SHORT_RUN * n_codes > n:
-            _score_all(node, keys, candidates, parts, scores)
+            _score_all(weights, drawn, totals, whole, keys, candidates, parts, scores)
         else:
-            _score_between_codes(node, keys, candidates, parts, scores)
+            _score_between_codes(weights, drawn, totals, whole, keys, candidates, parts, scores)
         candidate = _best_candidate(keys, candidates, parts, scores, whole, best_score)
         if candidate >= 0:
             best_score, best_feature, end = scores[candidate], feature, candidate + fewest
@@ -477,21 +493,15 @@ def _mark_node(table, node, work):  # noqa: ANN001, ANN202
             work.node_of[row] = node.number
 
 
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _look_up(table, codes, feature, node, work):  # noqa: ANN001, ANN202
-    """Codes of a node's samples in a feature into ``work.codes``; returns the lowest, the highest, and a number.
+@njit(cache=True, nogil=True, boundscheck=False)
+def _with_common(common, rows, n_others, side, gathered):  # noqa: ANN001, ANN202
+    """Codes of a node's samples from those of the others; returns the lowest, the highest, and a number.
 
-    If this is not 0, it is that of the samples with the lowest code, more than half, which are left out; the others are
-    in ``work.side``, in order.
+    The ``n_others`` samples with another code than the common one are in ``side``, in order, and their codes in
+    ``gathered``. If the number is not 0, it is that of the samples with the lowest code, more than half, which stay
+    left out.
     """
-    rows, gathered, side, place = node.rows, work.codes, work.side, table.sparse.place[feature]
     n = len(rows)
-    if place < 0:
-        _gather_codes(codes, (-1 - place) * table.codes.shape[1], rows, gathered)
-        lowest, highest = _extremes(gathered, n)
-        return lowest, highest, 0
-    common = table.sparse.common[place]
-    n_others = list_others(table.sparse, place, rows, work.node_of, node.number, side, gathered)
     if n_others == 0:
         return common, common, n
     lowest, highest = _extremes(gathered, n_others)
@@ -593,13 +603,12 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
+def _score_all(weights, drawn, totals, whole, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """Imbalance and weight of the samples on the left of each candidate.
 
     Those between samples of one code are not skipped, because to guess which they are takes a processor longer than to
     score them.
     """
-    _, _, weights, drawn, totals, whole = node
     width = len(totals)
     for block in range(0, width, LANES):
         lanes, part = no_rows(drawn), 0.0
@@ -617,7 +626,7 @@ def _score_all(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
+def _score_between_codes(weights, drawn, totals, whole, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
     """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
 
     The samples of that run, the zeros of a sparse feature, are never added up: a split is worth the same from either
@@ -626,18 +635,18 @@ def _score_between_codes(node, keys, candidates, parts, scores):  # noqa: ANN001
     for candidate in range(candidates.count):
         scores[candidate], parts[candidate] = -1.0, 1.0  # worse than any split
     start, end = (0, candidates.n_lowest) if candidates.n_lowest > 0 else _longest_run(keys, candidates.n)
-    for block in range(0, len(node.totals), LANES):
-        _score_from_end(node, keys, candidates, 0, start, 1, block, parts, scores)
-        _score_from_end(node, keys, candidates, candidates.n - 1, end - 1, -1, block, parts, scores)
+    for block in range(0, len(totals), LANES):
+        _score_from_end(weights, drawn, totals, whole, keys, candidates, 0, start, 1, block, parts, scores)
+        last = candidates.n - 1
+        _score_from_end(weights, drawn, totals, whole, keys, candidates, last, end - 1, -1, block, parts, scores)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _score_from_end(node, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
+def _score_from_end(weights, drawn, totals, whole, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
     """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
 
     A candidate lies behind the sample that was last added, as seen from that end.
     """
-    _, _, weights, drawn, totals, whole = node
     width = len(totals)
     lanes, part = no_rows(drawn), 0.0
     for at in range(first, stop, step):
@@ -681,8 +690,10 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
     """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
-    rows, gathered, side, values = node.rows, work.codes, work.side, table.lowest
-    n = len(rows)
+    number, rows, weights, drawn, totals, whole = node
+    gathered, side, node_of, starts, values = work.codes, work.side, work.node_of, table.starts, table.lowest
+    n, n_samples = len(rows), table.codes.shape[1]
+    place_of, common_of, list_starts, list_rows, list_codes = table.sparse
     _mark_node(table, node, work)
     best_score, best_feature, best_cut, best_at = -1.0, -1, 0, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
@@ -693,7 +704,15 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
             n_known -= 1
             continue
         feature = features[position]
-        lowest, highest, n_lowest = _look_up(table, codes, feature, node, work)
+        place = place_of[feature]
+        if place < 0:
+            _gather_codes(codes, (-1 - place) * n_samples, rows, gathered)
+            lowest, highest = _extremes(gathered, n)
+            n_lowest = 0
+        else:
+            first_entry, end_entry = list_starts[place], list_starts[place + 1]
+            n_others = list_others(list_rows, list_codes, first_entry, end_entry, rows, node_of, number, side, gathered)
+            lowest, highest, n_lowest = _with_common(common_of[place], rows, n_others, side, gathered)
         if lowest == highest:
             features[position], features[first] = features[first], feature
             first += 1
@@ -701,7 +720,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
-        start = table.starts[feature]
+        start = starts[feature]
         low, high = start + np.int64(lowest), start + np.int64(highest)
         at = _draw_threshold(values[low], values[high], state)
         listed = side[: n - n_lowest] if n_lowest > 0 else rows
@@ -713,7 +732,7 @@ def _random_split(table, codes, node, features, n_constant, rules, state, work):
         if min(n_left, n - n_left) < rules.min_samples_leaf:
             continue
         n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-        score = _score_listed(side, 0, n_side, 1, node)
+        score = _score_listed(side, 0, n_side, 1, weights, drawn, totals, whole)
         if score > best_score:
             best_score, best_feature, best_at = score, feature, at
             best_cut = _last_up_to(values, low, high, at) - start
@@ -768,9 +787,8 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
-def _score_listed(side, first, stop, step, node):  # noqa: ANN001, ANN202
+def _score_listed(side, first, stop, step, weights, drawn, totals, whole):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
-    _, _, weights, drawn, totals, whole = node
     width = len(totals)
     part = 0.0
     for position in range(first, stop, step):

@@ -65,23 +65,24 @@ class SparseCodes(NamedTuple):
 
 
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def list_others(sparse, place, rows, node_of, node, found, codes):  # noqa: ANN001, ANN201
+def list_others(listed, listed_codes, first, end, rows, node_of, node, found, codes):  # noqa: ANN001, ANN201
     """A node's samples with another code of a sparse feature than most have, in order, into ``found``; their number.
 
-    Their codes go into ``codes``. The node's samples are ``rows``, in order, and those whose ``node_of`` is the node.
+    Their codes go into ``codes``. The feature's entries are ``first`` to before ``end``. The node's samples are
+    ``rows``, in order, and those whose ``node_of`` is the node. Arrays are handed over one by one, as Numba counts
+    references to all of a tuple.
     """
-    first, end = sparse.starts[place], sparse.starts[place + 1]
     n_found = 0
     if end - first <= SCANNED * len(rows):
         for entry in range(first, end):
-            row = sparse.rows[entry]
-            found[n_found], codes[n_found] = row, sparse.codes[entry]
+            row = listed[entry]
+            found[n_found], codes[n_found] = row, listed_codes[entry]
             n_found += node_of[row] == node
         return n_found
     for row in rows:
-        first = _first_from(sparse.rows, first, end, row)
-        if first < end and sparse.rows[first] == row:
-            found[n_found], codes[n_found] = row, sparse.codes[first]
+        first = _first_from(listed, first, end, row)
+        if first < end and listed[first] == row:
+            found[n_found], codes[n_found] = row, listed_codes[first]
             n_found += 1
     return n_found
 

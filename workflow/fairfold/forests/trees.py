@@ -477,7 +477,7 @@ class MultilabelForest(ForgetsSamples):
     def _sum_values(
         self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sums over all trees, and over those that are ``counted``; without these, the latter are undefined."""
+        """Sums over all trees, and over those that are ``counted``; without these, the latter are 0."""
         values = self.value_**2 if squared else self.value_
         total, of_counted = np.zeros((2, len(leaves), values.shape[1]))
         add_leaf_values(leaves, counted, values, total, of_counted)
