@@ -234,7 +234,8 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         """Features of which rounding merges values, with their distinct values in order; zero is one if sparse."""
         if sparse.issparse(X):
             X = _canonical(X.tocsc())
-            for column in self._merged_sparse(X):
+            column_of = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+            for column in np.unique(column_of[~self._are_intact(X.data.astype(np.float64))]):
                 entries = X.data[X.indptr[column] : X.indptr[column + 1]]
                 values = np.unique(np.append(entries.astype(np.float64), 0.0))
                 if self._is_merged(values := values[np.isfinite(values)]):
@@ -246,20 +247,6 @@ class DistinctValues(TransformerMixin, BaseEstimator):
                 values = np.unique(block[place])
                 if self._is_merged(values := values[np.isfinite(values)]):
                     yield first + int(place), values
-
-    def _merged_sparse(self, X: sparse.csc_array) -> np.ndarray:
-        """Indices of the sparse features of which values, or a value and zero, are merged."""
-        values, column_of = X.data.astype(np.float64), np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-        possible = np.isin(column_of, np.unique(column_of[~self._are_intact(values)]))
-        values, column_of = values[possible], column_of[possible]
-        order = np.lexsort((values, column_of))
-        values, column_of = values[order], column_of[order]
-        with np.errstate(over="ignore", invalid="ignore"):
-            rounded = values.astype(self.dtype)
-            merged = (np.abs(rounded) <= self.least_gap) & (values != 0) | self._are_too_large(values)
-            is_new = (np.diff(column_of) == 0) & (np.diff(values) > 0)
-            merged[1:] |= is_new & ~(np.diff(rounded) > self.least_gap)
-        return np.unique(column_of[merged])
 
     def _are_intact(self, values: np.ndarray) -> np.ndarray:
         """Which values are exact when rounded, and apart from all others that are."""

@@ -33,7 +33,6 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import GAPS
-from fairfold.datasets.bulk import MOST_EXACT, Bulk, read_bulk
 from fairfold.datasets.columns import ROW_NAMES, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.names import composed
@@ -47,6 +46,8 @@ PathLike = str | os.PathLike[str]
 
 _TEXT_GAPS = GAPS - {"-", "nil", "none"}  # which may well be the name of a category
 
+MOST_EXACT = 2.0**53
+"""Below this size, double precision holds every integer."""
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
 
@@ -122,15 +123,9 @@ def read_csv(
     """
     path = Path(path)
     file = TableFile(path)
-    rows = file.rows()
-    line, first = next(rows, (0, []))
-    if not first:
+    columns, rows = _columns_and_rows(file, header=header)
+    if not columns:
         raise DataError(f"{path} holds blank lines only; it needs rows of numbers.")
-    if header:
-        columns = _csv_header(first, path, line)
-    else:
-        columns = [f"column_{position}" for position in range(1, len(first) + 1)]
-        rows = itertools.chain([(line, first)], rows)
     left_out = ignored_columns(ignored, columns, path)
     text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
     apart = {*text_at, *map(columns.index, left_out)}
@@ -138,8 +133,7 @@ def read_csv(
     may_lack = {columns.index(name) for name in categorical if gaps}
     decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header=header)
     layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
-    found = _read_bulk(file, line if header else 0, layout) or _read_rows(path, rows, layout)
-    values = np.asarray(found.numbers).reshape(found.n_rows, len(layout.numeric))  # no copy
+    values, texts = _read_rows(path, rows, layout)
     _warn_of_points(file, layout, values, header=header)
     if ROW_NAMES in columns:
         logger.info("%s: column 1 has no name. It is read as row names and left out.", path)
@@ -147,7 +141,7 @@ def read_csv(
         columns=tuple(columns[at] for at in layout.numeric),
         values=values,
         source=path.name,
-        text={columns[at]: np.array(classes) for at, classes in found.texts.items()},
+        text={columns[at]: np.array(cells) for at, cells in texts.items()},
         ignored=tuple(left_out),
         header=tuple(columns),
         decimal_mark=decimals.mark,
@@ -211,23 +205,8 @@ class _Layout(NamedTuple):
         return _text(cell, self.columns[at], place, self.missing, gaps=at in self.may_lack)
 
 
-def _read_bulk(file: TableFile, skipped: int, layout: _Layout) -> Bulk | None:
-    """All rows at once, if there are many and nothing is to be said of any cell."""
-    if layout.decimals.mark != ".":
-        return None
-    gaps = {"gaps": GAPS if layout.gaps else (), "missing": layout.missing}
-    found = read_bulk(file, len(layout.columns), skipped, numeric=layout.numeric, texts=layout.text, **gaps)
-    with contextlib.suppress(DataError):  # which the careful reader raises, too, and knows the line
-        return found and found._replace(
-            texts={
-                at: [layout.text_of(cell, at, str(file.path)) for cell in cells] for at, cells in found.texts.items()
-            }
-        )
-    return None
-
-
-def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> Bulk:
-    """Row by row, by the csv module and float(): exact to the last digit, with the place of every fault at hand."""
+def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> tuple[np.ndarray, dict[int, list[str]]]:
+    """Return the numbers of all rows and, by position, the cells of the columns of text."""
     columns, numeric = layout.columns, [layout.columns[at] for at in layout.numeric]
     texts: dict[int, list[str]] = {at: [] for at in layout.text}
     apart = sorted({*range(len(columns))}.difference(layout.numeric), reverse=True)
@@ -243,7 +222,7 @@ def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> Bulk:
         numbers.extend(_numbers(cells, numeric, place, layout.missing, gaps=layout.gaps))
     if n_rows == 0:
         raise DataError(f"{path} has a header but no data row.")
-    return Bulk(numbers, n_rows, texts)
+    return np.asarray(numbers).reshape(n_rows, len(numeric)), texts  # no copy
 
 
 def _check_width(n_cells: int, n_columns: int, place: str, *, is_first: bool) -> None:
@@ -267,11 +246,7 @@ def text_columns_of(
     """
     path, found = Path(path), set()
     file = TableFile(path)
-    rows = file.rows()
-    line, first = next(rows, (0, []))
-    columns = _csv_header(first, path, line) if header else [f"column_{at}" for at in range(1, len(first) + 1)]
-    if not header:
-        rows = itertools.chain([(line, first)], rows)
+    columns, rows = _columns_and_rows(file, header=header)
     apart = {*apart, *ignored_columns(ignored, columns, path)}
     left = {at: Evidence(name) for at, name in enumerate(columns) if name not in apart}
     for number, (line, cells) in enumerate(rows, start=1):
@@ -289,8 +264,7 @@ def text_columns_of(
 
 def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
     """Return the names of the columns of a file that :func:`read_csv` reads."""
-    line, first = next(TableFile(Path(path)).rows(), (0, []))
-    return _csv_header(first, Path(path), line) if header else [f"column_{at}" for at in range(1, len(first) + 1)]
+    return _columns_and_rows(TableFile(Path(path)), header=header)[0]
 
 
 def is_text(cell: str) -> bool:
@@ -329,9 +303,7 @@ def read_csv_parts(
     """
     path = Path(path)
     file = TableFile(path)
-    lines = file.rows()
-    line, first = next(lines, (0, []))
-    header = _csv_header(first, path, line)
+    header, lines = _columns_and_rows(file)
     numeric, text, categorical = choose(header)
     at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
     may_lack = {header.index(name) for name in categorical if gaps}
@@ -358,6 +330,15 @@ def _table_of(
     values = np.array([numbers for numbers, _ in rows]).reshape(len(rows), len(numeric))
     texts = {name: np.array([cells[one] for _, cells in rows]) for one, name in enumerate(text)}
     return Table(columns=tuple(numeric), values=values, source=path.name, text=texts)
+
+
+def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str], Iterator[Row]]:
+    """Return the names of the columns and the rows below them."""
+    rows = file.rows()
+    line, first = next(rows, (0, []))
+    if header:
+        return _csv_header(first, file.path, line), rows
+    return [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
 
 
 def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:

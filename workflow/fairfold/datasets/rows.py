@@ -83,11 +83,6 @@ class Text(NamedTuple):
     dialect: Dialect
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the file is not packed, in UTF-8, with commas between cells and no escapes."""
-        return self[:2] == (None, "utf-8-sig") and self.dialect == Dialect()
-
-    @property
     def has_decimal_points(self) -> bool:
         """Whether no number can have a decimal comma, because commas separate cells and no cell is quoted."""
         return self.dialect.separator == "," and self.dialect.escape is None and not self.may_quote
