@@ -20,4 +20,6 @@ def send(path: str, python: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[3] == "-B":  # a worker of loky, which takes over open files
+        os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
     sys.exit(send(sys.argv[1], sys.argv[2], sys.argv[3:]))

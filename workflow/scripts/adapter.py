@@ -15,7 +15,9 @@ from fairfold.errors import DamagedFileError, StudyError
 def logged(log: list[str]) -> Iterator[None]:
     """Send messages, progress bars and errors of the block to the rule's log file; errors to the screen, too."""
     try:  # around all else: a full disk does not take a message into the log either
-        with disk_faults(), Path(log[0]).open("w", encoding="utf-8", buffering=1) as stream:
+        Path(log[0]).unlink(missing_ok=True)
+        # Other processes of the job append, too.
+        with disk_faults(), Path(log[0]).open("a", encoding="utf-8", buffering=1) as stream:
             logging.basicConfig(stream=stream, level=logging.INFO, format="%(message)s", force=True)
             logging.captureWarnings(True)
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import pickle
 import random
 import resource
@@ -155,8 +156,9 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
     """Call a function with a model in the worker process, within the minutes of the model's entry."""
     if entry["file"]:  # a worker that started in another folder goes on in there
         entry = {**entry, "file": str(Path(entry["file"]).resolve())}
+    log = str(getattr(sys.stderr, "name", ""))  # a job's errors go to its log file
     executor = get_reusable_executor(
-        max_workers=1, timeout=_IDLE_SECONDS, env=_SAME_EVERYWHERE, initializer=_close_input
+        max_workers=1, timeout=_IDLE_SECONDS, env=_SAME_EVERYWHERE, initializer=_redirect, initargs=(log,)
     )
     future = executor.submit(_answer, function, name, entry, *arguments, **settings)
     try:
@@ -173,8 +175,14 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
     return answer.value
 
 
-def _close_input() -> None:
-    sys.stdin = Path("/dev/null").open()  # noqa: SIM115 a model that reads must not wait for the terminal
+def _redirect(log: str) -> None:
+    """Send what a model prints to the log, and keep it from waiting for input."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if Path(log).is_file():
+        os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), 2)
+    os.dup2(2, 1)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout.reconfigure(line_buffering=True)
 
 
 def _answer(function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> _Answer:
