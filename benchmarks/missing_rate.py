@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.weak_labels.masking import observed_labels
 

@@ -18,8 +18,7 @@ import pandas as pd
 
 from fairfold.datasets import prepare
 from fairfold.evaluation.corrected_t import mean_and_error
-from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
 from fairfold.models import make_model
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.splitting.methods import repeated_splits

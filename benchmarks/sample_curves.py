@@ -19,8 +19,8 @@ import pandas as pd
 from fairfold.core.arrays import Matrix
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.sample_curves import EXTRAPOLATED, sample_curves, scores_by_samples, shares_of_training
 from fairfold.models import make_model
+from fairfold.recommendation.sample_curves import EXTRAPOLATED, sample_curves, scores_by_samples, shares_of_training
 from fairfold.splitting import IterativeStratification
 
 CHOSEN_ON = ["flags", "emotions", "VirusGO", "CHD_49"]

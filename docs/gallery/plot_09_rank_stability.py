@@ -10,11 +10,11 @@ lies between them is the split's doing; three splits are few, as the intervals s
 import pandas as pd
 
 from fairfold.datasets import prepare
-from fairfold.evaluation.rank_stability import rank_stability
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.models import make_model
 from fairfold.models.legend import legend_table
+from fairfold.recommendation.rank_stability import rank_stability
 from fairfold.splitting.methods import make_splitter
 from fairfold.weak_labels import mask_positives
 

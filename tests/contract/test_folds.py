@@ -24,9 +24,9 @@ from fairfold.errors import StudyError
 from fairfold.evaluation.corrected import corrected_scores
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.complete_scores import complete_scores
+from fairfold.recommendation.rank_stability import repeat_study
 from fairfold.splitting import (
     IterativeStratification,
     OptiSplit,

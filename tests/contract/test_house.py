@@ -160,7 +160,7 @@ PUBLIC = {  # package or module -> names that users import from there; docs/refe
     "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
     "recall_at_k scores_by_frequency_band",
     "evaluation.ranking": "compare_methods compare_ranks percentile_ranks rank_tables",
-    "evaluation.rank_stability": "rank_stability",
+    "recommendation.rank_stability": "rank_stability",
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
     "cross_testing.candidates": "make_candidates",
     "cross_testing.procedures": "Outcome compare_procedures",

@@ -21,7 +21,7 @@ ENTRIES = """METRICS = {
         "threshold",
         lambda of: float(of.truth[of.predicted == 1].mean()) if of.predicted.any() else np.nan,
         of_pool=True,
-        correction=Correction(lambda of: counts.quotient(of.hits, of.predicted)),
+        correction=Correction(lambda of: plain_scores.quotient(of.hits, of.predicted)),
         objective=lambda hits, chosen, positives, n: hits / chosen,
     ),
     "gap": Metric(
@@ -41,7 +41,7 @@ import pandas as pd
 from scipy import sparse
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import corrected_scores
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables

@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from fairfold.cross_testing.models_summary import summarise_models
-from fairfold.evaluation.rank_stability import rank_stability
 from fairfold.evaluation.ranking import rank_tables
-from fairfold.evaluation.sample_curves import sample_curves
 from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarise_scores
 from fairfold.figures.cascades import plot_learning_curves
 from fairfold.figures.rank_stability import plot_rank_stability
@@ -17,7 +15,9 @@ from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
 from fairfold.figures.sample_curves import plot_sample_curves
 from fairfold.models.legend import legend_table
+from fairfold.recommendation.rank_stability import rank_stability
 from fairfold.recommendation.regret import regret_tables
+from fairfold.recommendation.sample_curves import sample_curves
 from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.recommendation.reference import Reference
 
 N_LABELS, UNIT = 150, "results/weak_labels/many/rate-50"

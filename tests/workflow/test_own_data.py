@@ -15,7 +15,7 @@ import yaml
 
 from fairfold.__main__ import main
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.final import load_final
 
 

@@ -16,7 +16,7 @@ STEPS_OF["rank_stability"] = [
     step(
         "results/tables/rank_stability.csv",
         STABILITY_PARTS,
-        "fairfold.evaluation.rank_stability:rank_stability",
+        "fairfold.recommendation.rank_stability:rank_stability",
     )
 ] * bool(STABILITY["datasets"])
 

@@ -15,7 +15,7 @@ STEPS_OF["sample_curves"] = [
     step(
         "results/tables/sample_curves.csv",
         SAMPLE_CURVES_PARTS,
-        "fairfold.evaluation.sample_curves:sample_curves",
+        "fairfold.recommendation.sample_curves:sample_curves",
         n_splits=config["folds"]["n_splits"],
         seed=config["seed"],
     )

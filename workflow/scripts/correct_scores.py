@@ -4,7 +4,7 @@ from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
 from fairfold.recommendation.identical import identical_models
 from fairfold.weak_labels.masking import observed_labels

@@ -6,10 +6,10 @@ from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.evaluation.rank_stability import repeat_study
 from fairfold.forests.models import make_first_level
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
+from fairfold.recommendation.rank_stability import repeat_study
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):

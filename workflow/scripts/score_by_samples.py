@@ -9,9 +9,9 @@ from fairfold.core.folds import only_fold
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.sample_curves import scores_by_samples, shares_of_training
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
+from fairfold.recommendation.sample_curves import scores_by_samples, shares_of_training
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):

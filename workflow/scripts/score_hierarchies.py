@@ -5,7 +5,7 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.hierarchical import score_hierarchy
 
 with logged(snakemake.log):

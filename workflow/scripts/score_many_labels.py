@@ -5,7 +5,7 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.many_labels import score_many_labels
 from fairfold.weak_labels.masking import observed_labels
 

@@ -8,8 +8,7 @@ from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.datasets import Dataset
-from fairfold.evaluation.final_predictions import FinalPredictions
-from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores

@@ -8,10 +8,10 @@ from sklearn.metrics import average_precision_score, hamming_loss
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.core.folds import unstratified_folds
+from fairfold.core.probabilities import label_probabilities
 from fairfold.cross_testing.multilabel_engine import LabelScore, MultilabelEngine
 from fairfold.cross_testing.plans import TEST, TRAIN, draw_orders, holdout_plans, nested_plan
 from fairfold.errors import ModelError
-from fairfold.evaluation.probabilities import label_probabilities
 
 N, N_SPLITS = 40, 3
 RNG = np.random.default_rng(0)

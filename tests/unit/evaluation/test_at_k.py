@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score
 
 from fairfold.errors import DataError
-from fairfold.evaluation import top_labels as blocks
+from fairfold.evaluation import at_k
 from fairfold.evaluation.at_k import (
+    TopLabels,
     count_positives,
     coverage_at_k,
     inverse_propensities,
@@ -22,8 +23,8 @@ from fairfold.evaluation.at_k import (
     propensity_scored_precision_at_k,
     recall_at_k,
     scores_by_frequency_band,
+    top_labels,
 )
-from fairfold.evaluation.top_labels import TopLabels, top_labels
 
 # What napkinXC 0.7.2 gives for the cases of `cases`, made by `napkinxc_scores` below, in an environment of its own.
 RECORDED = Path(__file__).parent / "napkinxc.json"
@@ -171,9 +172,9 @@ def all_scores(Y, P, inverse, k, **options):
 @pytest.mark.parametrize("k", [1, 5, 63])
 @pytest.mark.parametrize("decimals", [1, 12])  # with ties, and without
 @pytest.mark.parametrize("unmeasured", [0, 0.3])
-@pytest.mark.parametrize("block", [blocks.BLOCK, 250])
+@pytest.mark.parametrize("block", [at_k.BLOCK, 250])
 def test_dense_and_sparse_are_as_the_definitions_say(monkeypatch, k, decimals, unmeasured, block):
-    monkeypatch.setattr(blocks, "BLOCK", block)
+    monkeypatch.setattr(at_k, "BLOCK", block)
     Y_train, Y, P = random_case(k, n_samples=30)
     P = P.round(decimals)
     P[5], Y[7] = 0, 0
@@ -226,9 +227,9 @@ def test_propensities_by_hand():
 
 
 @pytest.mark.parametrize("decimals", [1, 12])
-@pytest.mark.parametrize("block", [blocks.BLOCK, 250])
+@pytest.mark.parametrize("block", [at_k.BLOCK, 250])
 def test_average_precision_of_each_label_is_scikit_learns(monkeypatch, decimals, block):
-    monkeypatch.setattr(blocks, "BLOCK", block)
+    monkeypatch.setattr(at_k, "BLOCK", block)
     _, Y, P = random_case(3, n_samples=150)
     P, unmeasured = P.round(decimals), np.random.default_rng(2).random(Y.shape) < 0.2
     Y[:, 4], unmeasured[:, 6], P[:, 8] = 0, True, 0
@@ -326,3 +327,43 @@ Y2, P2 = np.eye(3, dtype=int), np.full((3, 3), 0.5)
 def test_bad_input_is_told_in_a_sentence(call, sentence):
     with pytest.raises(DataError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("k", [1, 4, 30])
+@pytest.mark.parametrize("decimals", [1, 12])  # with ties, and without
+@pytest.mark.parametrize("unmeasured", [0, 0.4])
+@pytest.mark.parametrize("zeros", [True, False])
+def test_places_are_those_that_sorting_gives(monkeypatch, k, decimals, unmeasured, zeros):
+    random = np.random.default_rng(k)
+    P = (random.random((50, 25)) * (random.random((50, 25)) < 0.2)).round(decimals)
+    left_out = random.random(P.shape) < unmeasured
+    left_out[3] = unmeasured > 0
+    expected = np.full((len(P), k), -1)
+    for i, row in enumerate(P):
+        allowed = [j for j in range(P.shape[1]) if not left_out[i, j] and (zeros or row[j])]
+        first = sorted(allowed, key=lambda j: (-row[j], j))[:k]
+        expected[i, : len(first)] = first
+    for block in (at_k.BLOCK, 60):
+        monkeypatch.setattr(at_k, "BLOCK", block)
+        for given, without in ((P, left_out), (sparse.csr_array(P), sparse.csr_array(left_out)), (P, None)):
+            if without is None and unmeasured:
+                continue
+            np.testing.assert_array_equal(top_labels(given, k, unmeasured=without, zeros=zeros).labels, expected)
+
+
+def test_zeros_are_ranked_last_and_negative_scores_of_dense_matrices_below_them():
+    P = np.array([[0, 0.2, 0, 0.9], [0, 0, 0, 0]])
+    np.testing.assert_array_equal(top_labels(P, 3).labels, [[3, 1, 0], [0, 1, 2]])
+    np.testing.assert_array_equal(top_labels(sparse.csr_array(P), 3).labels, [[3, 1, 0], [0, 1, 2]])
+    stored = sparse.csr_array((np.array([0.2, 0.0, 0.9]), np.array([1, 2, 3]), np.array([0, 3, 3])), shape=(2, 4))
+    np.testing.assert_array_equal(top_labels(stored, 3).labels, [[3, 1, 0], [0, 1, 2]])
+    for given in (P, stored):
+        np.testing.assert_array_equal(top_labels(given, 3, zeros=False).labels, [[3, 1, -1], [-1, -1, -1]])
+    np.testing.assert_array_equal(top_labels(np.array([[-2.0, 0, -1]]), 3).labels, [[1, 2, 0]])
+
+
+def test_refusals_of_top_labels():
+    with pytest.raises(DataError, match="what is unmeasured"):
+        top_labels(np.zeros((3, 3)), unmeasured=np.zeros((2, 3), dtype=bool))
+    with pytest.raises(DataError, match="k is True"):
+        top_labels(np.zeros((3, 3)), True)

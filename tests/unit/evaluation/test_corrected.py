@@ -11,8 +11,7 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import corrected
 from fairfold.evaluation.corrected import CORRECTED, Corrected, corrected_draws, corrected_scores
-from fairfold.evaluation.corrected_cells import Cells, Ranking
-from fairfold.evaluation.corrected_ranking_loss import Positives, RankingLoss, SharedPositives
+from fairfold.evaluation.corrected_cells import Cells, Positives, Ranking, RankingLoss, SharedPositives
 from fairfold.evaluation.scores import multilabel_scores
 
 COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss")

@@ -11,7 +11,7 @@ from scipy import sparse
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.errors import DataError
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.hierarchical import (
     hierarchical_scores,
     information_accretion,

@@ -4,7 +4,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.evaluation.at_k import count_positives, inverse_propensities, recall_at_k, scores_by_frequency_band
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.many_labels import score_many_labels, summarise_many_labels
 from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores

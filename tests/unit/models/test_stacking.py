@@ -8,8 +8,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from fairfold.core.probabilities import label_probabilities
 from fairfold.errors import ModelError
-from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.models import make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier

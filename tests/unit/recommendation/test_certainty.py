@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.errors import DataError
-from fairfold.evaluation.equivalence import detectable_difference, equivalence_probabilities
+from fairfold.evaluation.corrected_t import detectable_difference, equivalence_probabilities
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns, certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import compare_with_best, recommend
 

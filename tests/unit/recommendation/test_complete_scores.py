@@ -6,7 +6,7 @@ from scipy import sparse
 from fairfold.core.folds import BEFORE
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.complete_scores import (

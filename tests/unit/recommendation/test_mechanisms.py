@@ -6,7 +6,7 @@ import pytest
 from scipy.special import expit
 
 from fairfold.errors import ModelError
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.mechanisms import (

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.probabilities import label_probabilities
 from fairfold.core.validation import unmeasured_cells
 from fairfold.cross_testing.estimator_engine import EstimatorEngine
 from fairfold.errors import ModelError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 
 LabelScoring = str | Callable[..., float]

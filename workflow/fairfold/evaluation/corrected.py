@@ -16,7 +16,7 @@ p_i; pairs of one pair with itself are taken apart, since y² = y, but w² does 
 - *Ranking loss* is no ratio of such sums: each sample's is divided by the number of its own positives, m, times that of
   its negatives. Its unbiased estimate is a polynomial of as many labels as it has, and of no use: it is of size
   (2/c - 1)^m. So m is estimated, see
-  :func:`~fairfold.evaluation.corrected_ranking_loss.RankingLoss`.
+  :func:`~fairfold.evaluation.corrected_cells.RankingLoss`.
 
 *Intervals* come from bootstrap samples, which know nothing of what no sample shows: where none of a model's few hits is
 observed, none is in any of them. So to the hits of each bootstrap sample, and to the positives that are no hits, come
@@ -44,11 +44,18 @@ from fairfold.core.groups import group_codes
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.corrected_cells import Cells, Ranking, Weighed, check_frequency
-from fairfold.evaluation.corrected_ranking_loss import Positives, RankingLoss, SharedPositives
+from fairfold.evaluation.corrected_cells import (
+    Cells,
+    Positives,
+    Ranking,
+    RankingLoss,
+    SharedPositives,
+    Weighed,
+    check_frequency,
+)
 from fairfold.evaluation.corrections import Estimates
-from fairfold.evaluation.counts import quotient
 from fairfold.evaluation.metrics import METRICS, ON_REQUEST, Metric, metric_of
+from fairfold.evaluation.plain_scores import quotient
 
 MACRO = "macro_"  # before the name of a metric whose scores are averaged over labels
 CORRECTED = tuple(

@@ -24,7 +24,7 @@ from fairfold.core.folds import parts_of
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
 from fairfold.errors import DataError
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 
 THRESHOLDS = np.arange(0.01, 1, 0.01)
 """Of CAFA's evaluator, to the last bit."""

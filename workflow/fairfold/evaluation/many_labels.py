@@ -12,7 +12,7 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import parts_of
 from fairfold.evaluation.at_k import BANDS, count_positives, inverse_propensities, scores_by_frequency_band
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import PLACES, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 

@@ -25,9 +25,9 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.evaluation import at_k, corrections, counts, plain_scores, sparse_scores
+from fairfold.evaluation import at_k, corrections, plain_scores
+from fairfold.evaluation.at_k import TopLabels
 from fairfold.evaluation.corrections import Correction
-from fairfold.evaluation.top_labels import TopLabels
 
 MANY_LABELS = 50
 """More labels than these are many: metrics of the first ones are computed, too."""
@@ -96,7 +96,7 @@ class Metric(NamedTuple):
         How the score is corrected for missing labels; None for a metric that cannot be corrected.
     objective : callable or float, default=None
         How thresholds are chosen for the metric: a function of expected counts, as those of
-        ``fairfold.evaluation.counts``, or the threshold itself. None for a metric that no threshold is chosen for.
+        ``fairfold.evaluation.corrections``, or the threshold itself. None for a metric that no threshold is chosen for.
     """
 
     direction: Literal[1, -1]
@@ -148,7 +148,7 @@ def _roc_auc(of: Predictions) -> float:
 
 def _average_precision(of: Predictions) -> float:
     if sparse.issparse(of.P):
-        return sparse_scores.average_precision_score(of.Y, of.P, of.of_samples)
+        return plain_scores.sparse_average_precision_score(of.Y, of.P, of.of_samples)
     return _score("average_precision_score", of, of.score) if _has_both(of.truth) else np.nan
 
 
@@ -163,7 +163,7 @@ def _hamming_loss(of: Predictions) -> float:
 
 def _ranking_loss(of: Predictions) -> float:
     if sparse.issparse(of.P):
-        return sparse_scores.label_ranking_loss(of.Y, of.P, of.of_samples)
+        return plain_scores.sparse_label_ranking_loss(of.Y, of.P, of.of_samples)
     if of.truth.size < of.Y.size:
         return _ranking_loss_of_measured(of)
     if (of.Y[:, :1] == of.Y).all():  # no sample has a pair of a positive and a negative label
@@ -195,7 +195,7 @@ def _mcc(of: Predictions) -> float:
 def _f1(of: Predictions) -> float:
     weights = np.ones(of.truth.size) if of.weights is None else of.weights
     hits, predicted, positives = (weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth))
-    return float(counts.f1(hits, predicted, positives)) if positives > 0 else np.nan
+    return float(corrections.f1(hits, predicted, positives)) if positives > 0 else np.nan
 
 
 def _score(name: str, of: Predictions, predicted: np.ndarray) -> float:
@@ -308,7 +308,7 @@ METRICS = {
         needs="a positive and a negative label",
         scikit_learn="0",
         correction=Correction(corrections.corrected_mcc),
-        objective=counts.mcc,
+        objective=corrections.mcc,
     ),
     **{name: metric for k in PLACES for name, metric in _metrics_at(k).items()},
 }
@@ -323,7 +323,7 @@ ON_REQUEST = {
         needs="a positive label",
         scikit_learn="0",
         correction=Correction(corrections.corrected_f1),
-        objective=counts.f1,
+        objective=corrections.f1,
     ),
 }
 """Metrics that are computed where they are asked for by name, and that a study has no tables of."""

@@ -1,4 +1,4 @@
-"""scikit-learn's scores, to the last bit, without its checks of input.
+"""scikit-learn's scores, to the last bit, without its checks of input; and scores of sparse predictions.
 
 Cascades score every level as they grow, and on small data nine tenths of their time went into checking, again and
 again, arrays that are known to be 0/1 and finite, and into a loop over samples. These functions do the same arithmetic
@@ -9,6 +9,9 @@ and ``predicted`` hold 0 and 1, no array is empty, scores are finite.
 from __future__ import annotations
 
 import numpy as np
+
+from fairfold.core.arrays import Matrix, canonical, stored_cells, with_data
+from fairfold.core.validation import UNMEASURED
 
 
 def roc_auc_score(truth: np.ndarray, score: np.ndarray) -> float:
@@ -87,3 +90,82 @@ def _counts_at_thresholds(truth: np.ndarray, score: np.ndarray) -> tuple[np.ndar
     last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
     true = np.cumsum(truth[order], dtype=np.float64)[last]
     return 1 + last - true, true
+
+
+def sparse_average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
+    """Compute the micro average precision of sparse predictions; NaN without a positive or without a negative.
+
+    No array is longer than what P and Y store.
+
+    Parameters
+    ----------
+    Y, P : (n_samples, n_labels), CSR; ``UNMEASURED`` labels take no part.
+    of_samples : (n_samples,) weights, or None.
+    """
+    from fairfold.core.sparse_rows import values_at  # compiled
+
+    Y, P = canonical(Y), canonical(P)
+    truth = values_at(P.indptr, P.indices, Y.indptr, Y.indices, Y.data)
+    n_of = {value: with_data(Y, Y.data == value).sum(axis=1) for value in (1, UNMEASURED)}
+    n_absent = {value: n_of[value] - with_data(P, truth == value).sum(axis=1) for value in n_of}
+    n_measured = P.shape[0] * P.shape[1] - n_of[UNMEASURED].sum()
+    if not 0 < n_of[1].sum() < n_measured:
+        return np.nan
+    weights = np.ones(P.shape[0]) if of_samples is None else of_samples
+    of_cells = np.repeat(weights, np.diff(P.indptr))
+    n_zeros = weights @ (P.shape[1] - np.diff(P.indptr) - n_absent[1] - n_absent[UNMEASURED])
+    positives = np.append(P.data[truth == 1], np.zeros(n_absent[1].sum(), P.dtype))
+    of_positives = np.append(of_cells[truth == 1], np.repeat(weights, n_absent[1]))
+    falling = np.argsort(positives)[::-1]
+    negated, place = np.unique(-positives[falling], return_inverse=True)  # thresholds, the highest first
+    gain = np.bincount(place, of_positives[falling])
+    true = np.cumsum(gain)
+    negatives, of_negatives = P.data[truth == 0], of_cells[truth == 0]
+    falling = np.argsort(negatives)[::-1]
+    n_at_least = np.searchsorted(-negatives[falling], negated, side="right")
+    false = np.append(0.0, np.cumsum(of_negatives[falling]))[n_at_least] + np.where(negated < 0, 0.0, n_zeros)
+    return float(np.cumsum(gain * (true / (true + false)))[-1] / true[-1])
+
+
+def sparse_label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
+    """Share of (positive, negative) label pairs of a sample in which the positive has no higher score; mean of samples.
+
+    Samples without a positive or without a negative label have a loss of 0; NaN where no sample has both. A sample's
+    labels that store nothing are negatives, which tie at 0: they are one cell that counts for all of them.
+
+    Parameters
+    ----------
+    Y, P : (n_samples, n_labels), CSR; ``UNMEASURED`` labels take no part. Some are measured.
+    of_samples : (n_samples,) weights, or None.
+    """
+    n_samples, n_labels = P.shape
+    rows, _, truth, score = stored_cells(Y, P)
+    n_absent = n_labels - np.bincount(rows, minlength=n_samples)
+    n_negatives = np.concatenate([truth == 0, n_absent])
+    is_positive = np.append(truth == 1, np.zeros(n_samples, dtype=bool))
+    rows, score = np.append(rows, np.arange(n_samples)), np.append(score, np.zeros(n_samples))
+    order = np.lexsort((score, rows))
+    rows, score, is_positive, n_negatives = (each[order] for each in (rows, score, is_positive, n_negatives))
+    of_rows = [np.bincount(rows, each, minlength=n_samples) for each in (is_positive, n_negatives)]
+    # Positives of at most a cell's score: of equal scores, the count at the last one.
+    is_last = np.append((np.diff(score) != 0) | (np.diff(rows) != 0), True)
+    at_most = np.cumsum(is_positive)[is_last][np.cumsum(is_last) - is_last]
+    at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
+    n_pairs = of_rows[0] * of_rows[1]
+    losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(n_pairs, 1)
+    if not n_pairs.any():
+        return np.nan
+    known = of_rows[0] + of_rows[1] > 0
+    return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
+
+
+def quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Divide, with NaN where the divisor is not above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quotient(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)

@@ -10,8 +10,8 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, canonical, stored_cells
 from fairfold.core.validation import UNMEASURED, check_dense_binary, check_label_matrix, check_weights, with_nan
 from fairfold.errors import DataError, unknown_name
+from fairfold.evaluation.at_k import top_labels
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
-from fairfold.evaluation.top_labels import top_labels
 
 
 def multilabel_scores(

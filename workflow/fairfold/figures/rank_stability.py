@@ -24,7 +24,7 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
 
     Parameters
     ----------
-    stability : what :func:`fairfold.evaluation.rank_stability.rank_stability` gives; missing rates in percent.
+    stability : what :func:`fairfold.recommendation.rank_stability.rank_stability` gives; missing rates in percent.
     legend : as :class:`~fairfold.figures.legend.Legend` takes it.
 
     Returns

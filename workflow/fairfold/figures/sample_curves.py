@@ -18,7 +18,7 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
 
     Parameters
     ----------
-    curves : what :func:`fairfold.evaluation.sample_curves.sample_curves` gives.
+    curves : what :func:`fairfold.recommendation.sample_curves.sample_curves` gives.
     legend : as :class:`~fairfold.figures.legend.Legend` takes it; metrics that do not lead are left out.
 
     Returns

@@ -12,10 +12,10 @@ from sklearn.exceptions import DataConversionWarning
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import OfSamples, fit_arguments
+from fairfold.core.probabilities import label_probabilities
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.errors import ModelError
-from fairfold.evaluation.probabilities import label_probabilities
 
 
 @dataclass(eq=False, repr=False)

@@ -20,12 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from fairfold.core.arrays import Matrix, are_above, map_rows, to_dense, with_short_indices, with_sparsity
 from fairfold.core.groups import fit_arguments, group_codes
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
+from fairfold.core.probabilities import label_probabilities
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.threads import one_thread_each
 from fairfold.core.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR

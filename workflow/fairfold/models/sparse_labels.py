@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import fit_arguments
+from fairfold.core.probabilities import label_probabilities
 from fairfold.errors import ModelError
-from fairfold.evaluation.probabilities import label_probabilities
 
 
 @dataclass(eq=False, repr=False)

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.probabilities import label_probabilities
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, clone
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
+from fairfold.core.probabilities import label_probabilities
 from fairfold.errors import ModelError
-from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes

@@ -27,10 +27,10 @@ from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import OfSamples
+from fairfold.core.probabilities import label_probabilities
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import Negatives, check_weights, unmeasured_cells
 from fairfold.errors import ModelError
-from fairfold.evaluation.probabilities import label_probabilities
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.unseen import fit_with_unseen
 from fairfold.weak_labels.calibration import (

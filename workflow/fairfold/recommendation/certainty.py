@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.equivalence import detectable_difference, equivalence_probabilities
+from fairfold.evaluation.corrected_t import detectable_difference, equivalence_probabilities
 
 POWER = 0.8  # with which differences are said to be seen
 CERTAINTY = ["prob_best_better", "prob_equivalent", "prob_best_worse", "detectable"]
@@ -82,7 +82,7 @@ def curve_sentences(curve: pd.DataFrame, model: str) -> Iterator[str]:
 
     Parameters
     ----------
-    curve : rows of one model, dataset and metric of :func:`~fairfold.evaluation.sample_curves.sample_curves`.
+    curve : rows of one model, dataset and metric of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
     model : its name.
     """
     ahead = curve[(curve["kind"] == "extrapolated") & (curve["times"] == 2)]

@@ -15,8 +15,7 @@ import pandas as pd
 
 from fairfold.core.ties import first_best, settled
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected_t import correlation_of_folds, p_values_ahead
-from fairfold.evaluation.equivalence import ROPE
+from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, p_values_ahead
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
 

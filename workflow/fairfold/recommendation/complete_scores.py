@@ -21,9 +21,9 @@ from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import OfSamples
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import Corrected, draw_samples
-from fairfold.evaluation.corrected_ranking_loss import SharedPositives
+from fairfold.evaluation.corrected_cells import SharedPositives
 from fairfold.evaluation.corrections import NOT_CORRECTED
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, Metric
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.weak_labels.plateau import FrequencyDistribution

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 
 _VALUES = ["complete", "observed", "corrected", "known"]
 _DIGITS = 12  # decimals of a score; smaller differences are rounding

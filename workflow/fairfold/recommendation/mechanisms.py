@@ -13,7 +13,7 @@ import pandas as pd
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import OfSamples
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
 from fairfold.recommendation.reference import Reference

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
-from fairfold.evaluation.final_predictions import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions
 
 
 class Reference(NamedTuple):

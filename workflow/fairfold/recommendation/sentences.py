@@ -39,7 +39,7 @@ class Evidence:
     quality : columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage``, how right estimated
         scores were, of :func:`~fairfold.recommendation.complete_scores.correction_quality`.
     samples : columns ``dataset, n_samples``, how many samples a dataset has.
-    sample_curves : of :func:`~fairfold.evaluation.sample_curves.sample_curves`.
+    sample_curves : of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
     win_percentages : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
         sets, beside an interval of equal models (NaN where there is none).

@@ -5,7 +5,7 @@ from scipy import optimize
 
 from fairfold.core.folds import only_fold, parts_of
 from fairfold.errors import DataError
-from fairfold.evaluation.sample_curves import fit_power_law, sample_curves, scores_by_samples, shares_of_training
+from fairfold.recommendation.sample_curves import fit_power_law, sample_curves, scores_by_samples, shares_of_training
 
 SIZES = np.array([50, 90, 130, 200, 300])
 FOLD_OF = np.arange(60) % 5

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from fairfold.errors import DataError, ModelError
-from fairfold.evaluation.rank_stability import rank_stability, repeat_study, stability_of
+from fairfold.recommendation.rank_stability import rank_stability, repeat_study, stability_of
 
 METRICS = ("roc_auc", "hamming_loss")
 MEASURES = ["kendall_tau", "tau_same_folds", "tau_lost", "rank_sd", "share_split", "best_agreement", "best_same_folds"]
