@@ -70,6 +70,24 @@ def test_papers_are_imported_by_their_scripts_alone(root):
             assert not any(module.startswith("fairfold.papers") for module in imported(path)), path
 
 
+def test_table_of_stages_is_true(root):
+    """The page on extending names rule files, the scripts that they run, and packages that these import."""
+    page = (root / "docs/extend.md").read_text()
+    rows = re.findall(r"^\| [^|]+ \| `(\w+\.smk)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)
+    files = {path.name for path in (root / "workflow/rules").glob("*.smk")}
+    assert len(rows) > 15 and {file for file, *_ in rows} <= files
+    for file, scripts, packages, folders in rows:
+        rules = (root / "workflow/rules" / file).read_text()
+        names = re.findall(r"`(\w+)`", scripts)
+        assert all(f"../scripts/{name}.py" in rules for name in names), (file, names)
+        paths = [root / f"workflow/scripts/{name}.py" for name in names]
+        modules = {module for path in paths for module in imported(path)}
+        for package in re.findall(r"`(\w+)`", packages):
+            assert any(f"{module}.".startswith(f"fairfold.{package}.") for module in modules), (file, package)
+        for folder in re.findall(r"`(\w+/)`", folders):
+            assert f"results/{folder}" in rules, (file, folder)
+
+
 def test_every_package_has_a_rule_of_imports(library):
     assert {path.parent.name for path in library.glob("*/__init__.py")} == set(ALLOWED)
 
