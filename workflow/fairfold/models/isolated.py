@@ -22,9 +22,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairfold.core import usage
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.probabilities import ProbabilityError
 from fairfold.core.validation import Negatives
 from fairfold.errors import ConfigError, ModelError, StudyError, first_sentence
-from fairfold.evaluation.probabilities import ProbabilityError
 from fairfold.models.correction import CorrectedClassifier
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
