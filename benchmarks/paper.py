@@ -83,9 +83,9 @@ def patterns_of(name: str, config: Mapping[str, Any]) -> list[str]:
 
 def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
     """What the report's figures of the papers read, and the tables that it shows; those that there are."""
-    contents = [section for section in load_contents() if section["id"] in SECTIONS]
+    contents = [section for section in load_contents() if section.id in SECTIONS]
     there = [str(path.relative_to(results)) for path in results.rglob("*.csv")]
-    shown = [item["table"] for section in contents for item in section["items"] if "table" in item]
+    shown = [item.table for section in contents for item in section.items if item.table]
     read = [table for figure in figures_of(contents, config, there) for table in figure.reads]
     for pattern in dict.fromkeys([*shown, *read, "legend.csv"]):
         yield from (path for path, _ in select(pattern, there) if not Path(path).match(DATA))
@@ -93,8 +93,8 @@ def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
 
 def failures(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
     """What has a reason in place of a number, by the tables that the report asks, or their parts."""
-    entries = (item for section in load_contents() for item in section["items"] if "failures" in item)
-    patterns = [*next(entries)["failures"], *patterns_of("scores", config)]
+    entries = (item for section in load_contents() for item in section.items if item.failures)
+    patterns = [*next(entries).failures, *patterns_of("scores", config)]
     tables = [read_results(path) for pattern in patterns for path in sorted(results.glob(pattern))]
     found = [failures_of(table) for table in tables if (table["reason"] != "").any()]
     return pd.concat([pd.DataFrame(columns=["dataset", "times", "reason"]), *found]).drop_duplicates()

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import pandas as pd
@@ -449,8 +448,9 @@ def regenerated_figures(section: str) -> str:
             not_drawn.append(figure.label)
             continue
         name = f"{Path(figure.path).name}.png"
-        draw = resolve_name(figure.draw)
-        save_figure(draw(*(pd.read_csv(kept[read]) for read in figure.reads), **figure.options), [DRAWN / name])
+        save_figure(
+            figure.spec.draw(*(pd.read_csv(kept[read]) for read in figure.reads), **figure.options), [DRAWN / name]
+        )
         shown.append(f"**{figure.label}**\n\n```{{image}} /_drawn/{name}\n:alt: {figure.label}\n```")
     if not_drawn:
         shown.append(f"{_NOT_DRAWN}: {'; '.join(not_drawn)}.")

@@ -21,7 +21,7 @@ def extended(copy_of_project):
     library = copy_of_project / "workflow" / "fairfold"
     (library / "models/catalogue/mine.py").write_text(MODEL)
     (library / "splitting/catalogue/in_turn.py").write_text(SPLITTER)
-    (library / "figures/catalogue/recall.py").write_text(FIGURE)
+    (library / "figures/recall.py").write_text(FIGURE)
     with (copy_of_project / "resources/datasets.yaml").open("a") as catalog:
         catalog.write(f"\n{DATASET}")
     metrics = library / "evaluation/metrics.py"

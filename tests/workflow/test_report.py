@@ -160,7 +160,7 @@ def test_every_figure_says_what_its_points_are(finished):
     study, _ = finished
     results = study.folder / "results"
     files = [path.relative_to(results).as_posix() for path in results.rglob("*.png")]
-    drawn = [item["figure"] for section in load_contents() for item in section["items"] if "draw" in item]
+    drawn = [item.figure for section in load_contents() for item in section.items if item.figure]
     silent, absent = set(), []
     for pattern in drawn:
         found = [results / file for file, _ in select(pattern, files)]

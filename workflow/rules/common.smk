@@ -51,13 +51,8 @@ from fairfold.models.own_sources import checksum_of  # noqa: E402
 from fairfold.models.registry import modules_of_models, spec_of  # noqa: E402
 from fairfold.core.provenance import code_of  # noqa: E402
 from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
-from fairfold.report.contents import (  # noqa: E402
-    caption_file,
-    figures_of,
-    load_contents,
-    owner,
-)
 from fairfold.papers.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
+from fairfold.report.contents import figures_of, load_contents, owner  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 from fairfold.splitting.methods import modules_of_splitters  # noqa: E402
 
@@ -124,8 +119,6 @@ CONTENTS = load_contents()
 WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
 # Stage -> its results, but for figures; filled in by the stages
 RESULTS_OF = {}
-# Stage -> the steps that make its tables of tables, in their order; filled in by the stages
-STEPS_OF = {}
 
 
 wildcard_constraints:
@@ -169,30 +162,6 @@ def code_of_rule(rule):
     """Parameter of a rule that changes with the code which its script runs, so that an update outdates its results."""
     chosen = [value for value in rule.params if str(value).startswith("fairfold.")]
     return lambda wildcards: code(Path(rule.script).stem, *chosen)
-
-
-def step(output, tables=(), function=None, **options):
-    """Tables of tables by one function of the library, or put below each other where none is named.
-
-    Moments each, so that those of a stage are one job; see ../scripts/tabulate.py for what may be given.
-    """
-    return {
-        "output": output,
-        "tables": tables,
-        "function": function,
-        "options": options,
-    }
-
-
-def paths_of(steps, kind):
-    """All files that steps read, or make, each once."""
-    found = []
-    for each in steps:
-        files = each[kind]
-        groups = files.values() if isinstance(files, dict) else [files]
-        for paths in groups:
-            found += [paths] if isinstance(paths, str) else paths
-    return list(dict.fromkeys(found))
 
 
 def numbers_of_job(step, end):
@@ -247,22 +216,6 @@ def reference_of(dataset, rate):
     unit = f"results/weak_labels/{dataset}/rate-{rate}"
     few = f"{unit}/predictions/{study.REFERENCE}.npz"
     return f"{unit}/reference.npz" if dataset in WITH_OWN_REFERENCE else few
-
-
-def page_of(table):
-    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
-    path = table.removeprefix("results/")
-    found = owner(path, CONTENTS)
-    caption = caption_file(path, CONTENTS)
-    return report(
-        table.removesuffix("csv") + "html",
-        caption=caption and f"../report/{caption}",
-        category=found[0]["title"] if found else "Other results",
-        labels={
-            "table": found[1]["title"] if found else path,
-            "file": Path(path).stem,
-        },
-    )
 
 
 def allow_one_run_only():

@@ -23,63 +23,6 @@ MODEL_JOBS = {
     "dataset": CHOSEN_FROM["datasets"],
     "first": range(0, CHOSEN_FROM["repetitions"], CHOSEN_FROM["repetitions_per_job"]),
 }
-STEPS_OF["cross_testing"] = [
-    step(
-        "results/tables/interpretation.csv",
-        function="fairfold.papers.cross_testing_points:interpretation_table",
-    )
-] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"])
-if EXPERIMENTS:
-    STEPS_OF["cross_testing"] += [
-        step(
-            "results/cross_testing/repetitions.csv",
-            expand(
-                "results/cross_testing/{experiment}/from-{first}.csv",
-                experiment=EXPERIMENTS,
-                first=range(
-                    0,
-                    CROSS_TESTING["repetitions"],
-                    CROSS_TESTING["repetitions_per_job"],
-                ),
-            ),
-        ),
-        *[
-            step(
-                f"results/tables/cross_testing_{figure}.csv",
-                {
-                    "repetitions": "results/cross_testing/repetitions.csv",
-                    "published": "resources/published/cross_testing.csv",
-                },
-                "fairfold.papers.cross_testing_points:points_of_figure",
-                figure=figure,
-                alpha=CROSS_TESTING["alpha"],
-            )
-            for figure in CROSS_TESTING_FIGURES
-        ],
-    ]
-if CHOSEN_FROM["datasets"]:
-    STEPS_OF["cross_testing"] += [
-        step(
-            "results/cross_testing/models.csv",
-            expand(
-                "results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS
-            ),
-        ),
-        step(
-            "results/timings/cross_testing_models.csv",
-            expand(
-                "results/timings/cross_testing_models/{dataset}_{first}.csv",
-                **MODEL_JOBS,
-            ),
-        ),
-        step(
-            "results/tables/cross_testing_models.csv",
-            "results/cross_testing/models.csv",
-            "fairfold.cross_testing.models_summary:summarise_models",
-            candidates=CHOSEN_FROM["candidates"],
-            alpha=CROSS_TESTING["alpha"],
-        ),
-    ]
 
 
 rule repeat_procedures:
@@ -153,3 +96,66 @@ rule cross_test_models:
         "Cross-testing of forests on {wildcards.dataset}, from repetition {wildcards.first}"
     script:
         "../scripts/cross_test_models.py"
+
+
+rule tabulate_cross_testing:
+    input:
+        repetitions=expand(
+            "results/cross_testing/{experiment}/from-{first}.csv",
+            experiment=EXPERIMENTS,
+            first=range(
+                0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]
+            ),
+        ),
+        published=workflow.source_path("../../resources/published/cross_testing.csv"),
+    output:
+        repetitions="results/cross_testing/repetitions.csv",
+        points=CROSS_TESTING_POINTS,
+    log:
+        "results/logs/tabulate_cross_testing.log",
+    benchmark:
+        "results/benchmarks/tabulate_cross_testing.tsv"
+    params:
+        figures=CROSS_TESTING_FIGURES,
+        alpha=CROSS_TESTING["alpha"],
+    message:
+        "Tables of cross-testing"
+    script:
+        "../scripts/tabulate_cross_testing.py"
+
+
+rule tabulate_cross_testing_models:
+    input:
+        repetitions=expand(
+            "results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS
+        ),
+        seconds=expand(
+            "results/timings/cross_testing_models/{dataset}_{first}.csv", **MODEL_JOBS
+        ),
+    output:
+        repetitions="results/cross_testing/models.csv",
+        seconds="results/timings/cross_testing_models.csv",
+        summary="results/tables/cross_testing_models.csv",
+    log:
+        "results/logs/tabulate_cross_testing_models.log",
+    benchmark:
+        "results/benchmarks/tabulate_cross_testing_models.tsv"
+    params:
+        candidates=CHOSEN_FROM["candidates"],
+        alpha=CROSS_TESTING["alpha"],
+    message:
+        "Tables of cross-testing on weak labels"
+    script:
+        "../scripts/tabulate_cross_testing_models.py"
+
+
+rule tabulate_interpretation:
+    output:
+        "results/tables/interpretation.csv",
+    log:
+        "results/logs/tabulate_interpretation.log",
+    localrule: True
+    message:
+        "Table of what may be interpreted"
+    script:
+        "../scripts/tabulate_interpretation.py"

@@ -15,20 +15,6 @@ RESULTS_OF["data"] = [
 ]
 if LEFT_OUT:
     RESULTS_OF["data"].append("results/tables/unavailable.csv")
-STEPS_OF["data"] = [
-    step(
-        "results/tables/suspects.csv",
-        expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
-    )
-] * bool(OWN_DATASETS) + [
-    step(
-        "results/tables/unavailable.csv",
-        function="fairfold.datasets.availability:unavailable_table",
-        rows=LEFT_OUT,
-    )
-] * bool(
-    LEFT_OUT
-)
 
 
 rule prepare_dataset:
@@ -84,3 +70,32 @@ rule inspect_dataset:
         "Check {wildcards.dataset} for warnings"
     script:
         "../scripts/inspect_dataset.py"
+
+
+rule tabulate_suspects:
+    input:
+        expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
+    output:
+        "results/tables/suspects.csv",
+    log:
+        "results/logs/tabulate_suspects.log",
+    benchmark:
+        "results/benchmarks/tabulate_suspects.tsv"
+    message:
+        "Table of warnings about your data"
+    script:
+        "../scripts/concat_tables.py"
+
+
+rule list_unavailable_datasets:
+    output:
+        "results/tables/unavailable.csv",
+    log:
+        "results/logs/list_unavailable_datasets.log",
+    localrule: True
+    params:
+        rows=LEFT_OUT,
+    message:
+        "List the datasets that are left out"
+    script:
+        "../scripts/list_unavailable_datasets.py"

@@ -12,19 +12,6 @@ RESULTS_OF["ecoc"] = [
     *["results/tables/ecoc/examples.csv"] * bool(ECOC_EXAMPLES),
     *["results/tables/ecoc/comparison.csv"] * bool(COMPARED),
 ]
-STEPS_OF["ecoc"] = [
-    step(
-        "results/tables/ecoc/examples.csv",
-        expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
-    )
-] * bool(ECOC_EXAMPLES) + [
-    step(
-        "results/tables/ecoc/comparison.csv",
-        expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
-    )
-] * bool(
-    COMPARED
-)
 
 
 rule predict_ecoc:
@@ -89,3 +76,33 @@ rule compare_codes:
         "Codes and scikit-learn's classifiers on {wildcards.dataset}"
     script:
         "../scripts/compare_codes.py"
+
+
+rule tabulate_ecoc_examples:
+    input:
+        expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
+    output:
+        "results/tables/ecoc/examples.csv",
+    log:
+        "results/logs/tabulate_ecoc_examples.log",
+    benchmark:
+        "results/benchmarks/tabulate_ecoc_examples.tsv"
+    message:
+        "Table of the examples of codes"
+    script:
+        "../scripts/concat_tables.py"
+
+
+rule tabulate_ecoc_comparison:
+    input:
+        expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
+    output:
+        "results/tables/ecoc/comparison.csv",
+    log:
+        "results/logs/tabulate_ecoc_comparison.log",
+    benchmark:
+        "results/benchmarks/tabulate_ecoc_comparison.tsv"
+    message:
+        "Table of the comparison of codes"
+    script:
+        "../scripts/concat_tables.py"

@@ -7,20 +7,6 @@ FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
 RECOMMENDED = ["results/tables/recommendation.csv"] * (FINAL["model"] is None)
 # A dataset's three jobs side by side, as none waits for another
 FINAL_THREADS = threads_of_each(3 * len(FINAL_DATASETS), most=8)
-# What is said of the labels of each dataset, and in a table of all
-SAID_OF_LABELS = [
-    "label_scores",
-    "suspect_labels",
-    "suspect_precision",
-    "feature_importance",
-]
-STEPS_OF["final"] = [
-    step(
-        f"results/tables/{table}.csv",
-        expand(f"results/final/{{dataset}}/{table}.csv", dataset=FINAL_DATASETS),
-    )
-    for table in SAID_OF_LABELS
-]
 
 
 rule fit_final_model:
@@ -124,3 +110,32 @@ rule write_dataset_page:
         "Page of {wildcards.dataset}"
     script:
         "../scripts/write_dataset_page.py"
+
+
+rule tabulate_final:
+    input:
+        label_scores=expand(
+            "results/final/{dataset}/label_scores.csv", dataset=FINAL_DATASETS
+        ),
+        suspect_labels=expand(
+            "results/final/{dataset}/suspect_labels.csv", dataset=FINAL_DATASETS
+        ),
+        suspect_precision=expand(
+            "results/final/{dataset}/suspect_precision.csv", dataset=FINAL_DATASETS
+        ),
+        feature_importance=expand(
+            "results/final/{dataset}/feature_importance.csv", dataset=FINAL_DATASETS
+        ),
+    output:
+        label_scores="results/tables/label_scores.csv",
+        suspect_labels="results/tables/suspect_labels.csv",
+        suspect_precision="results/tables/suspect_precision.csv",
+        feature_importance="results/tables/feature_importance.csv",
+    log:
+        "results/logs/tabulate_final.log",
+    benchmark:
+        "results/benchmarks/tabulate_final.tsv"
+    message:
+        "Tables of the final models"
+    script:
+        "../scripts/tabulate_final.py"

@@ -7,21 +7,6 @@ RESULTS_OF["hierarchies"] = [
     "results/tables/hierarchical_scores.csv",
     "results/tables/hierarchical_summary.csv",
 ] * bool(HIERARCHICAL)
-STEPS_OF["hierarchies"] = [
-    step(
-        "results/tables/hierarchical_scores.csv",
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/hierarchical_scores.csv",
-            dataset=HIERARCHICAL,
-            rate=WEAK_LABELS["missing_rates"],
-        ),
-    ),
-    step(
-        "results/tables/hierarchical_summary.csv",
-        "results/tables/hierarchical_scores.csv",
-        "fairfold.evaluation.hierarchical:summarise_hierarchies",
-    ),
-] * bool(HIERARCHICAL)
 
 
 rule score_hierarchies:
@@ -43,3 +28,23 @@ rule score_hierarchies:
         "Scores along the hierarchy of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_hierarchies.py"
+
+
+rule tabulate_hierarchies:
+    input:
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/hierarchical_scores.csv",
+            dataset=HIERARCHICAL,
+            rate=WEAK_LABELS["missing_rates"],
+        ),
+    output:
+        scores="results/tables/hierarchical_scores.csv",
+        summary="results/tables/hierarchical_summary.csv",
+    log:
+        "results/logs/tabulate_hierarchies.log",
+    benchmark:
+        "results/benchmarks/tabulate_hierarchies.tsv"
+    message:
+        "Tables of scores in a hierarchy"
+    script:
+        "../scripts/tabulate_hierarchies.py"

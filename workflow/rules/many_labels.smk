@@ -12,31 +12,6 @@ RESULTS_OF["many_labels"] = expand(
     ]
     * bool(MANY),
 )
-STEPS_OF["many_labels"] = [
-    *[
-        step(
-            f"results/tables/{table}.csv",
-            expand(
-                "results/weak_labels/{dataset}/rate-{rate}/{table}.csv",
-                dataset=MANY,
-                rate=WEAK_LABELS["missing_rates"],
-                table=table,
-            ),
-        )
-        for table in ("scores_at_k", "scores_by_frequency")
-    ],
-    step(
-        {
-            "at_k": "results/tables/scores_at_k_summary.csv",
-            "by_frequency": "results/tables/scores_by_frequency_summary.csv",
-        },
-        {
-            "at_k": "results/tables/scores_at_k.csv",
-            "by_frequency": "results/tables/scores_by_frequency.csv",
-        },
-        "fairfold.evaluation.many_labels:summarise_many_labels",
-    ),
-] * bool(MANY)
 
 
 rule score_many_labels:
@@ -62,3 +37,30 @@ rule score_many_labels:
         "Scores of many labels on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_many_labels.py"
+
+
+rule tabulate_many_labels:
+    input:
+        at_k=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/scores_at_k.csv",
+            dataset=MANY,
+            rate=WEAK_LABELS["missing_rates"],
+        ),
+        by_frequency=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/scores_by_frequency.csv",
+            dataset=MANY,
+            rate=WEAK_LABELS["missing_rates"],
+        ),
+    output:
+        at_k="results/tables/scores_at_k.csv",
+        by_frequency="results/tables/scores_by_frequency.csv",
+        at_k_summary="results/tables/scores_at_k_summary.csv",
+        by_frequency_summary="results/tables/scores_by_frequency_summary.csv",
+    log:
+        "results/logs/tabulate_many_labels.log",
+    benchmark:
+        "results/benchmarks/tabulate_many_labels.tsv"
+    message:
+        "Tables of scores of many labels"
+    script:
+        "../scripts/tabulate_many_labels.py"

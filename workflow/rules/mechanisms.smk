@@ -12,26 +12,6 @@ RESULTS_OF["mechanisms"] = [
     "results/tables/scar_tests.csv",
     *["results/tables/mechanisms.csv"] * bool(MECHANISMS["datasets"]),
 ]
-STEPS_OF["mechanisms"] = [
-    step(
-        "results/tables/scar_tests.csv",
-        expand(
-            "results/weak_labels/{dataset}/scar_tests.csv",
-            dataset=WEAK_LABELS["datasets"],
-        ),
-    ),
-] + [
-    step(
-        "results/tables/mechanisms.csv",
-        [
-            f"results/mechanisms/{dataset}/{kind}_wrong-{wrong}.csv"
-            for dataset in MECHANISMS["datasets"]
-            for kind, wrong in MECHANISM_CASES
-        ],
-    )
-] * bool(
-    MECHANISMS["datasets"]
-)
 
 
 rule examine_observed_labels:
@@ -83,3 +63,40 @@ rule score_mechanism:
         "Labels of {wildcards.dataset} hidden by {wildcards.mechanism}, {wildcards.wrong} % wrong"
     script:
         "../scripts/score_mechanism.py"
+
+
+rule tabulate_scar_tests:
+    input:
+        expand(
+            "results/weak_labels/{dataset}/scar_tests.csv",
+            dataset=WEAK_LABELS["datasets"],
+        ),
+    output:
+        "results/tables/scar_tests.csv",
+    log:
+        "results/logs/tabulate_scar_tests.log",
+    benchmark:
+        "results/benchmarks/tabulate_scar_tests.tsv"
+    message:
+        "Table of tests of labels missing at random"
+    script:
+        "../scripts/concat_tables.py"
+
+
+rule tabulate_mechanisms:
+    input:
+        [
+            f"results/mechanisms/{dataset}/{kind}_wrong-{wrong}.csv"
+            for dataset in MECHANISMS["datasets"]
+            for kind, wrong in MECHANISM_CASES
+        ],
+    output:
+        "results/tables/mechanisms.csv",
+    log:
+        "results/logs/tabulate_mechanisms.log",
+    benchmark:
+        "results/benchmarks/tabulate_mechanisms.tsv"
+    message:
+        "Table of labels that are not missing at random"
+    script:
+        "../scripts/concat_tables.py"

@@ -3,20 +3,23 @@
 
 # Stage -> the arrays and tables that its rules write on the way
 PARTS_OF = {
-    "data": expand(
-        rules.prepare_dataset.output,
-        dataset=dict.fromkeys(
-            [
-                *[
-                    dataset
-                    for dataset, _ in study.used_datasets(
-                        {**config, "final": {"datasets": []}}  # a target of its own
-                    )
-                ],
-                *map(study.EXAMPLE_DATASETS.get, ECOC_EXAMPLES),
-            ]
+    "data": [
+        *expand(
+            rules.prepare_dataset.output,
+            dataset=dict.fromkeys(
+                [
+                    *[
+                        dataset
+                        for dataset, _ in study.used_datasets(
+                            {**config, "final": {"datasets": []}}  # a target of its own
+                        )
+                    ],
+                    *map(study.EXAMPLE_DATASETS.get, ECOC_EXAMPLES),
+                ]
+            ),
         ),
-    ),
+        *rules.tabulate_suspects.input,
+    ],
     "splitting": [
         *expand(
             rules.split_and_time.output,
@@ -25,7 +28,9 @@ PARTS_OF = {
             n_splits=config["folds"]["n_splits"],
             repeats=SPLITTING["repeats"],
         ),
+        *expand(rules.measure_split.output, dataset=SPLITTING["datasets"]),
         *expand(rules.estimate_fold_effect.output, dataset=FOLD_EFFECT["datasets"]),
+        *[rules.tabulate_splitting.output.seconds] * bool(SPLITTING["datasets"]),
     ],
     "weak_labels": [
         *expand(rules.mask_labels.input.folds, **UNITS),
@@ -39,17 +44,33 @@ PARTS_OF = {
             ),
         ),
     ],
-    "sample_curves": expand(
-        rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]
-    ),
-    "mechanisms": expand(
-        rules.score_mechanism.input.folds, dataset=MECHANISMS["datasets"]
-    ),
-    "rank_stability": expand(
-        rules.repeat_weak_labels.input.folds,
-        dataset=STABILITY["datasets"],
-        splitter=STABILITY["splitters"],
-    ),
+    "hierarchies": rules.tabulate_hierarchies.input,
+    "many_labels": [
+        *rules.tabulate_many_labels.input.at_k,
+        *rules.tabulate_many_labels.input.by_frequency,
+    ],
+    "sample_curves": [
+        *expand(rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]),
+        *SAMPLE_CURVES_PARTS,
+    ],
+    "mechanisms": [
+        *expand(rules.score_mechanism.input.folds, dataset=MECHANISMS["datasets"]),
+        *rules.tabulate_scar_tests.input,
+        *rules.tabulate_mechanisms.input,
+    ],
+    "rank_stability": [
+        *expand(
+            rules.repeat_weak_labels.input.folds,
+            dataset=STABILITY["datasets"],
+            splitter=STABILITY["splitters"],
+        ),
+        *STABILITY_PARTS,
+    ],
+    "cross_testing": [
+        *rules.tabulate_cross_testing.input.repetitions,
+        *[rules.tabulate_cross_testing.output.repetitions] * bool(EXPERIMENTS),
+        *rules.tabulate_cross_testing_models.input,
+    ],
     "recommendation": [
         path
         for dataset in WEAK_LABELS["datasets"]
@@ -67,6 +88,10 @@ PARTS_OF = {
             rate=ESTIMATED_AT,
             model=study.REFERENCE,
         )
+    ]
+    + [
+        *expand(rules.correct_scores.output, **UNITS),
+        rules.tabulate_recommendation.output.corrected_folds,
     ],
     "win_percentage": [
         *expand(rules.gather_pairs.input, dataset=PAIRS_OF),
@@ -81,14 +106,19 @@ PARTS_OF = {
             dataset=SETS_OF,
             rate=MODEL_SETS["missing_rate"],
         ),
+        *rules.tabulate_model_wins.input,
     ],
-    "ecoc": expand(rules.predict_ecoc.output, example=ECOC_EXAMPLES),
+    "ecoc": [
+        *expand(rules.predict_ecoc.output, example=ECOC_EXAMPLES),
+        *rules.tabulate_ecoc_comparison.input,
+    ],
     "final": [
         *expand(rules.examine_labels.input.folds, dataset=FINAL_DATASETS),
         *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),
         *expand(rules.examine_labels.output, dataset=FINAL_DATASETS),
         *expand(rules.rate_suspects.output, dataset=FINAL_DATASETS),
         *expand(rules.write_dataset_page.output, dataset=FINAL_DATASETS),
+        *rules.tabulate_final.output,
     ],
 }
 
@@ -99,10 +129,8 @@ def files_of(*stages):
     for stage in stages:
         found += RESULTS_OF.get(stage, [])
         found += PARTS_OF.get(stage, [])
-        for kind in ("tables", "output"):
-            found += paths_of(STEPS_OF.get(stage, []), kind)
-    for figure in DRAWN:
+    for figure in DRAWN.values():
         if figure.section in stages:
             files = [*figure.reads, f"{figure.path}.pdf", f"{figure.path}.png"]
             found += [f"results/{path}" for path in files]
-    return [path for path in dict.fromkeys(found) if not path.startswith("resources/")]
+    return list(dict.fromkeys(found))

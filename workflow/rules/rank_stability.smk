@@ -12,13 +12,6 @@ STABILITY_PARTS = expand(
     splitter=STABILITY["splitters"],
     first=range(0, STABILITY["repeats"], STABILITY["repeats_per_job"]),
 )
-STEPS_OF["rank_stability"] = [
-    step(
-        "results/tables/rank_stability.csv",
-        STABILITY_PARTS,
-        "fairfold.recommendation.rank_stability:rank_stability",
-    )
-] * bool(STABILITY["datasets"])
 
 
 rule repeat_weak_labels:
@@ -52,3 +45,18 @@ rule repeat_weak_labels:
         "Ranks on {wildcards.dataset} with folds by {wildcards.splitter}, from split {wildcards.first}"
     script:
         "../scripts/repeat_weak_labels.py"
+
+
+rule tabulate_rank_stability:
+    input:
+        STABILITY_PARTS,
+    output:
+        "results/tables/rank_stability.csv",
+    log:
+        "results/logs/tabulate_rank_stability.log",
+    benchmark:
+        "results/benchmarks/tabulate_rank_stability.tsv"
+    message:
+        "Table of the stability of ranks"
+    script:
+        "../scripts/tabulate_rank_stability.py"

@@ -24,51 +24,6 @@ CURVES_OF_MODELS = (
 )
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
-STEPS_OF["recommendation"] = [
-    step(
-        "results/tables/missing_rates.csv",
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
-            dataset=WEAK_LABELS["datasets"],
-            rate=ESTIMATED_AT,
-        ),
-    ),
-    step(
-        "results/recommendation/corrected_folds.csv",
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS
-        ),
-    ),
-    step(
-        "results/tables/complete_scores.csv",
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS
-        ),
-    ),
-    step(
-        "results/tables/identical_models.csv",
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS
-        ),
-    ),
-    step(
-        "results/tables/correction_quality.csv",
-        "results/tables/complete_scores.csv",
-        "fairfold.recommendation.complete_scores:correction_quality",
-    ),
-    step(
-        {
-            "regret": "results/tables/regret.csv",
-            "choices": "results/tables/choices.csv",
-        },
-        {
-            "scores": "results/tables/weak_label_scores.csv",
-            "missing_rates": "results/tables/missing_rates.csv",
-        },
-        "fairfold.recommendation.regret:regret_tables",
-        n_repeats=config["folds"]["repeats"],
-    ),
-]
 
 
 rule train_reference:
@@ -173,3 +128,40 @@ rule recommend_models:
         "Recommend models"
     script:
         "../scripts/recommend_models.py"
+
+
+rule tabulate_recommendation:
+    input:
+        missing_rates=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
+            dataset=WEAK_LABELS["datasets"],
+            rate=ESTIMATED_AT,
+        ),
+        corrected_folds=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS
+        ),
+        complete_scores=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS
+        ),
+        identical_models=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS
+        ),
+        scores="results/tables/weak_label_scores.csv",
+    output:
+        missing_rates="results/tables/missing_rates.csv",
+        corrected_folds="results/recommendation/corrected_folds.csv",
+        complete_scores="results/tables/complete_scores.csv",
+        identical_models="results/tables/identical_models.csv",
+        quality="results/tables/correction_quality.csv",
+        regret="results/tables/regret.csv",
+        choices="results/tables/choices.csv",
+    log:
+        "results/logs/tabulate_recommendation.log",
+    benchmark:
+        "results/benchmarks/tabulate_recommendation.tsv"
+    params:
+        n_repeats=config["folds"]["repeats"],
+    message:
+        "Tables of the recommendation"
+    script:
+        "../scripts/tabulate_recommendation.py"

@@ -11,15 +11,6 @@ SAMPLE_CURVES_PARTS = expand(
     rate=SAMPLE_CURVES["missing_rate"],
     model=CURVE_MODELS,
 )
-STEPS_OF["sample_curves"] = [
-    step(
-        "results/tables/sample_curves.csv",
-        SAMPLE_CURVES_PARTS,
-        "fairfold.recommendation.sample_curves:sample_curves",
-        n_splits=config["folds"]["n_splits"],
-        seed=config["seed"],
-    )
-] * bool(SAMPLE_CURVES["datasets"])
 
 
 rule score_by_samples:
@@ -45,3 +36,21 @@ rule score_by_samples:
         "Scores of {wildcards.model} by samples of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_by_samples.py"
+
+
+rule tabulate_sample_curves:
+    input:
+        SAMPLE_CURVES_PARTS,
+    output:
+        "results/tables/sample_curves.csv",
+    log:
+        "results/logs/tabulate_sample_curves.log",
+    benchmark:
+        "results/benchmarks/tabulate_sample_curves.tsv"
+    params:
+        n_splits=config["folds"]["n_splits"],
+        seed=config["seed"],
+    message:
+        "Table of scores by number of samples"
+    script:
+        "../scripts/tabulate_sample_curves.py"

@@ -16,48 +16,6 @@ RESULTS_OF["splitting"] = [
     * bool(SPLITTING["datasets"]),
     *["results/tables/fold_effect.csv"] * bool(FOLD_EFFECT["datasets"]),
 ]
-STEPS_OF["splitting"] = [
-    step(
-        "results/tables/split_quality.csv",
-        expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
-    ),
-    step(
-        "results/tables/label_deviations.csv",
-        expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
-    ),
-    step(
-        "results/tables/split_summary.csv",
-        {
-            "quality": "results/tables/split_quality.csv",
-            "public_code": "resources/published/split_quality.csv",
-        },
-        "fairfold.splitting.comparison:summarise_splits",
-    ),
-    step(
-        "results/timings/quality_against_seconds.csv",
-        {
-            "summary": "results/tables/split_summary.csv",
-            "seconds": expand(
-                "results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
-                dataset=SPLITTING["datasets"],
-                splitter=SPLITTING["methods"],
-                n_splits=config["folds"]["n_splits"],
-                repeats=SPLITTING["repeats"],
-            ),
-        },
-        "fairfold.splitting.comparison:quality_against_seconds",
-    ),
-] * bool(SPLITTING["datasets"]) + [
-    step(
-        "results/tables/fold_effect.csv",
-        expand(
-            "results/splitting/fold_effect/{dataset}.csv",
-            dataset=FOLD_EFFECT["datasets"],
-        ),
-    )
-] * bool(
-    FOLD_EFFECT["datasets"]
-)
 
 
 rule split_dataset:
@@ -159,3 +117,50 @@ rule estimate_fold_effect:
         "What folds do to estimates on {wildcards.dataset}"
     script:
         "../scripts/estimate_fold_effect.py"
+
+
+rule tabulate_splitting:
+    input:
+        quality=expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
+        labels=expand(
+            "results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]
+        ),
+        seconds=expand(
+            "results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
+            dataset=SPLITTING["datasets"],
+            splitter=SPLITTING["methods"],
+            n_splits=config["folds"]["n_splits"],
+            repeats=SPLITTING["repeats"],
+        ),
+        public_code=workflow.source_path("../../resources/published/split_quality.csv"),
+    output:
+        quality="results/tables/split_quality.csv",
+        labels="results/tables/label_deviations.csv",
+        summary="results/tables/split_summary.csv",
+        seconds="results/timings/quality_against_seconds.csv",
+    log:
+        "results/logs/tabulate_splitting.log",
+    benchmark:
+        "results/benchmarks/tabulate_splitting.tsv"
+    message:
+        "Tables of splitting"
+    script:
+        "../scripts/tabulate_splitting.py"
+
+
+rule tabulate_fold_effect:
+    input:
+        expand(
+            "results/splitting/fold_effect/{dataset}.csv",
+            dataset=FOLD_EFFECT["datasets"],
+        ),
+    output:
+        "results/tables/fold_effect.csv",
+    log:
+        "results/logs/tabulate_fold_effect.log",
+    benchmark:
+        "results/benchmarks/tabulate_fold_effect.tsv"
+    message:
+        "Table of the effect of folds"
+    script:
+        "../scripts/concat_tables.py"

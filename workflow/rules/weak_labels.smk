@@ -28,64 +28,6 @@ RESULTS_OF["weak_labels"] = [
     ),
     "results/timings/models.csv",
 ]
-STEPS_OF["weak_labels"] = [
-    step(
-        "results/tables/weak_label_scores.csv",
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
-            **UNITS,
-            model=WEAK_LABELS["models"],
-        ),
-    ),
-    step(
-        "results/timings/models.csv",
-        expand(
-            "results/timings/models/{dataset}_{rate}_{model}.csv",
-            **UNITS,
-            model=WEAK_LABELS["models"],
-        ),
-    ),
-    step(
-        {
-            "summary": "results/tables/score_summary.csv",
-            "curves": "results/tables/learning_curves.csv",
-            "printed": expand(
-                "results/tables/weak_labels/{dataset}.csv",
-                dataset=WEAK_LABELS["datasets"],
-            ),
-        },
-        "results/tables/weak_label_scores.csv",
-        "fairfold.evaluation.score_tables:score_tables",
-        datasets=WEAK_LABELS["datasets"],
-    ),
-    step(
-        {
-            "ranks": "results/tables/percentile_ranks.csv",
-            "comparisons": "results/tables/comparisons.csv",
-            "pairs": "results/tables/pairs.csv",
-            "cliques": "results/tables/cliques.csv",
-        },
-        "results/tables/weak_label_scores.csv",
-        "fairfold.evaluation.ranking:rank_tables",
-        alpha=WEAK_LABELS["alpha"],
-    ),
-] + [
-    step(
-        {
-            "imputation": "results/tables/imputation.csv",
-            "frequencies": "results/tables/label_frequencies.csv",
-            "errors": "results/tables/label_frequency_errors.csv",
-        },
-        expand(
-            "results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
-            **UNITS,
-            model=IMPUTERS,
-        ),
-        "fairfold.forests.diagnostics:imputation_tables",
-    )
-] * bool(
-    IMPUTERS
-)
 
 
 rule mask_labels:
@@ -157,3 +99,62 @@ rule train_model:
         "Train {wildcards.model} on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/train_model.py"
+
+
+rule tabulate_weak_labels:
+    input:
+        scores=expand(
+            "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
+            **UNITS,
+            model=WEAK_LABELS["models"],
+        ),
+        seconds=expand(
+            "results/timings/models/{dataset}_{rate}_{model}.csv",
+            **UNITS,
+            model=WEAK_LABELS["models"],
+        ),
+    output:
+        scores="results/tables/weak_label_scores.csv",
+        seconds="results/timings/models.csv",
+        summary="results/tables/score_summary.csv",
+        curves="results/tables/learning_curves.csv",
+        printed=expand(
+            "results/tables/weak_labels/{dataset}.csv",
+            dataset=WEAK_LABELS["datasets"],
+        ),
+        ranks="results/tables/percentile_ranks.csv",
+        comparisons="results/tables/comparisons.csv",
+        pairs="results/tables/pairs.csv",
+        cliques="results/tables/cliques.csv",
+    log:
+        "results/logs/tabulate_weak_labels.log",
+    benchmark:
+        "results/benchmarks/tabulate_weak_labels.tsv"
+    params:
+        datasets=WEAK_LABELS["datasets"],
+        alpha=WEAK_LABELS["alpha"],
+    message:
+        "Tables of weak labels"
+    script:
+        "../scripts/tabulate_weak_labels.py"
+
+
+rule tabulate_imputation:
+    input:
+        expand(
+            "results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
+            **UNITS,
+            model=IMPUTERS,
+        ),
+    output:
+        imputation="results/tables/imputation.csv",
+        frequencies="results/tables/label_frequencies.csv",
+        errors="results/tables/label_frequency_errors.csv",
+    log:
+        "results/logs/tabulate_imputation.log",
+    benchmark:
+        "results/benchmarks/tabulate_imputation.tsv"
+    message:
+        "Tables of imputed labels"
+    script:
+        "../scripts/tabulate_imputation.py"

@@ -33,45 +33,6 @@ RESULTS_OF["win_percentage"] = [
     *expand("results/tables/win_percentage/table1_{dataset}.csv", dataset=PAIRS_OF),
     *[*MODEL_WINS.values()] * bool(SETS_OF),
 ]
-STEPS_OF["win_percentage"] = [
-    step(
-        "results/tables/win_percentage/best_pairs.csv",
-        expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
-    ),
-    step(
-        {
-            "joint": "results/tables/win_percentage/joint_densities.csv",
-            "curves": "results/tables/win_percentage/illustration.csv",
-            "weights": "results/tables/win_percentage/rank_weights.csv",
-        },
-        function="fairfold.papers.win_percentage_illustration:illustration_tables",
-        random_state=config["seed"],
-    ),
-] * bool(PAIRS_OF) + [
-    step(
-        MODEL_WINS,
-        [
-            *expand(
-                f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/sets-from-{{first}}.csv",
-                dataset=SETS_OF,
-                first=range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"]),
-            ),
-            *expand(
-                f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/permuted-from-{{first}}.csv",
-                dataset=SETS_OF,
-                first=range(
-                    1,
-                    MODEL_SETS["n_permutations"] + 1,
-                    MODEL_SETS["permutations_per_job"],
-                ),
-            ),
-        ],
-        "fairfold.win_percentage.multilabel_tables:multilabel_win_tables",
-        alpha=WIN_PERCENTAGE["alpha"],
-    )
-] * bool(
-    SETS_OF
-)
 
 
 rule evaluate_pairs:
@@ -294,3 +255,55 @@ use rule evaluate_feature_sets as permute_feature_sets with:
         permutations=numbers_of_job(
             MODEL_SETS["permutations_per_job"], MODEL_SETS["n_permutations"] + 1
         ),
+
+
+rule tabulate_win_percentage:
+    input:
+        best_pairs=expand(
+            "results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF
+        ),
+    output:
+        best_pairs="results/tables/win_percentage/best_pairs.csv",
+        joint="results/tables/win_percentage/joint_densities.csv",
+        curves="results/tables/win_percentage/illustration.csv",
+        weights="results/tables/win_percentage/rank_weights.csv",
+    log:
+        "results/logs/tabulate_win_percentage.log",
+    benchmark:
+        "results/benchmarks/tabulate_win_percentage.tsv"
+    params:
+        seed=config["seed"],
+    message:
+        "Tables of the best pairs and of the example"
+    script:
+        "../scripts/tabulate_win_percentage.py"
+
+
+rule tabulate_model_wins:
+    input:
+        sets=expand(
+            f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/sets-from-{{first}}.csv",
+            dataset=SETS_OF,
+            first=range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"]),
+        ),
+        permuted=expand(
+            f"{MODEL_SETS_FOLDER}/rate-{MODEL_SETS['missing_rate']}/permuted-from-{{first}}.csv",
+            dataset=SETS_OF,
+            first=range(
+                1,
+                MODEL_SETS["n_permutations"] + 1,
+                MODEL_SETS["permutations_per_job"],
+            ),
+        ),
+    output:
+        **MODEL_WINS,
+    log:
+        "results/logs/tabulate_model_wins.log",
+    benchmark:
+        "results/benchmarks/tabulate_model_wins.tsv"
+    params:
+        alpha=WIN_PERCENTAGE["alpha"],
+    message:
+        "Tables of the win percentages of the models"
+    script:
+        "../scripts/tabulate_model_wins.py"

@@ -81,9 +81,9 @@ def test_bars_are_the_intervals(random):
 
 
 def test_dashes_stand_where_nothing_is_to_be_found(random):
-    figure = plot_cross_testing(random, chance=0.25, alpha=0.01)
+    figure = plot_cross_testing(random, alpha=0.01)
     dashed = [[line.get_ydata()[0] for line in panel.lines if line.get_linestyle() == "--"] for panel in figure.axes]
-    assert dashed == [[0.25], [0.25], [0.01], [0.01]]
+    assert dashed == [[0.5], [0.5], [0.01], [0.01]]
 
 
 def test_noise_does_not_fill_the_panel_and_nothing_is_cut_off():

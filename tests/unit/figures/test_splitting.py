@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold.figures import save_figure
 from fairfold.figures.splitting import plot_label_deviations, plot_metric_behaviour, plot_quality_against_seconds
 
 
@@ -49,3 +50,17 @@ def test_a_marker_per_splitter():
     second = {line.get_label(): line.get_xydata().tolist() for line in figure.axes[1].lines}
     assert second["IS"] == [[7, 3]]
     assert second["SS"] == [[8, 4]]
+
+
+def test_datasets_without_positive_values_are_not_drawn():
+    """Which a logarithmic axis cannot show."""
+    summary = pd.DataFrame({"dataset": list("ab"), "splitter": "IS", "mean_over_bound": [0.0, 2], "seconds": 0.5})
+    assert [panel.get_title() for panel in plot_quality_against_seconds(summary).axes] == ["b"]
+    figure = plot_quality_against_seconds(summary[summary["dataset"] == "a"])
+    assert [text.get_text() for text in figure.texts] == ["nothing to draw: no quality and time above 0"]
+
+
+def test_a_tiny_table_without_positive_values_can_be_saved(tmp_path):
+    summary = pd.DataFrame({"dataset": ["a"], "splitter": "IS", "mean_over_bound": -1.0, "seconds": 0.5})
+    save_figure(plot_quality_against_seconds(summary), [tmp_path / "a.png"])
+    assert (tmp_path / "a.png").exists()

@@ -1,16 +1,23 @@
-"""What stands in the report."""
+"""Contents of the report."""
 
-import subprocess
-import sys
-from pkgutil import resolve_name
+import re
 
 import pytest
 
 from fairfold.errors import ConfigError
-from fairfold.figures import nothing_to_draw
+from fairfold.figures import spec as specs
 from fairfold.figures.spec import FigureSpec
-from fairfold.report import contents
-from fairfold.report.contents import FOLDER, caption_file, figures_of, is_on, load_contents, owner, select
+from fairfold.report.contents import (
+    FOLDER,
+    Item,
+    Section,
+    figures_of,
+    is_on,
+    item_of_figure,
+    load_contents,
+    owner,
+    select,
+)
 
 
 def test_files_come_in_natural_order_with_what_the_star_stands_for():
@@ -34,150 +41,129 @@ def test_dots_of_a_pattern_are_dots():
     [("ecoc.examples", True), ("ecoc.none", False), ("ecoc.missing", False), ("ecoc.examples.deeper", False)],
 )
 def test_entries_may_hang_on_the_configuration(when, expected):
-    assert is_on({"when": when}, {"ecoc": {"examples": ["linear"], "none": []}}) is expected
+    assert is_on(Item("a", when=when), {"ecoc": {"examples": ["linear"], "none": []}}) is expected
 
 
 def test_entries_without_a_condition_are_on():
-    assert is_on({}, {})
+    assert is_on(Item("a"), {})
 
 
 def test_the_first_entry_that_fits_owns_a_file():
-    items = [{"title": "one", "table": "tables/a.csv"}, {"title": "all", "table": "tables/*.csv"}]
-    contents = [{"title": "S", "items": [{"title": "key", "key_figure": "tables/a.csv"}, *items]}]
-    assert owner("tables/a.csv", contents) == (contents[0], items[0])
-    assert owner("tables/b.csv", contents) == (contents[0], items[1])
-    assert owner("tables/b.png", contents) is None
-
-
-def test_captions_fall_back_on_the_section():
-    items = [{"table": "a", "caption": "own.rst"}, {"table": "b", "caption": "words"}]
-    contents = [{"title": "S", "intro": "section.rst", "items": items}]
-    assert caption_file("a", contents) == "own.rst"
-    assert caption_file("b", contents) == "section.rst"
-    assert caption_file("c", contents) is None
+    items = [
+        Item("key", key_figure="tables/a.csv"),
+        Item("one", table="tables/a.csv"),
+        Item("all", table="tables/*.csv"),
+    ]
+    section = Section("s", "S", items)
+    assert owner("tables/a.csv", [section]) == (section, items[1])
+    assert owner("tables/b.csv", [section]) == (section, items[2])
+    assert owner("tables/b.png", [section]) is None
 
 
 def test_declared_contents_are_whole():
     """Anchors are unique, and every caption that is a file is there."""
     contents = load_contents()
-    ids = [section["id"] for section in contents]
+    ids = [section.id for section in contents]
     assert len(ids) == len(set(ids)) > 5
-    texts = [section.get("intro", "") for section in contents]
-    texts += [item.get("caption", "") for section in contents for item in section["items"]]
+    texts = [section.intro for section in contents]
+    texts += [item.caption for section in contents for item in section.items]
     named = [text for text in texts if text.endswith(".rst")]
     assert named
     assert all((FOLDER / name).is_file() for name in named)
 
 
+def test_each_caption_file_is_used():
+    captions = {item.caption for section in load_contents() for item in section.items}
+    captions |= {section.intro for section in load_contents()} | {"workflow.rst"}
+    assert {path.name for path in FOLDER.glob("*.rst")} == {name for name in captions if name.endswith(".rst")}
+
+
+def test_each_figure_stands_once_in_its_section():
+    shown = [(item.spec.name, section.id) for section in load_contents() for item in section.items if item.figure]
+    assert sorted(shown) == sorted((spec.name, spec.section) for spec in specs.figure_specs().values())
+    assert len(shown) > 20
+
+
 def test_what_stands_open_is_the_answer_and_what_casts_doubt_on_it():
     doubts = ["Data that the study was made without", "Not computed", "Warnings about your data"]
-    items = [item for section in load_contents() for item in section["items"] if item.get("open")]
-    assert [item["title"] for item in items] == [*doubts, "The answer", "Which models lead"]
+    titles = [item.title for section in load_contents() for item in section.items if item.open]
+    assert titles == [*doubts, "The answer", "Which models lead"]
 
 
 @pytest.mark.parametrize(
-    ("item", "told"),
+    ("item", "message"),
     [
-        ("{title: a, figur: x}", "did you mean 'figure'"),
-        ("{title: a}", "figure"),
-        ("{figure: x}", "title"),
-        ("{title: a, figure: x.png, draw: 'x:plot_x', reads: [t.csv], caption: c}", "alt"),
-        ("{title: a, key_figure: x.png, alt: what one sees}", "caption"),
+        ("{title: a, tabel: x}", "did you mean 'table'"),
+        ("{title: a}", "'a': the entry shows nothing. Give it one of"),
+        ("{table: x}", "has no title"),
+        ("{figure: percentile_rank}", "unknown figure 'percentile_rank': did you mean 'percentile_ranks'"),
+        ("{title: a, key_figure: percentile_rank}", "did you mean 'percentile_ranks'"),
     ],
 )
-def test_mistakes_are_told(tmp_path, item, told):
+def test_messages_name_mistakes(tmp_path, item, message):
     path = tmp_path / "contents.yaml"
     path.write_text(f"sections: [{{id: a, title: A, items: [{item}]}}]")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=f"contents.yaml.*{re.escape(message)}"):
         load_contents(path)
 
 
 @pytest.fixture
-def own_figure(monkeypatch):
-    """Declares one more figure, of this name and section."""
+def declare(monkeypatch):
+    """Declare figures that no other test sees."""
+    specs.figure_specs()
+    monkeypatch.setattr(specs, "_DECLARED", dict(specs._DECLARED))
 
-    def declare(name, section):
-        texts = ("Mine", "an empty field", "Nothing.")
-        spec = FigureSpec(name, nothing_to_draw, ["tables/a.csv"], section, *texts, options={"reason": "none"})
-        monkeypatch.setattr(contents, "_own_figures", lambda: [(spec, "fairfold.figures.catalogue.mine")])
+    def declare(name, section, **options):
+        spec = FigureSpec(name, section, "Mine", ["tables/a.csv"], "an empty field", "Nothing.", **options)
+        spec(lambda table: None)
+        return spec
 
     return declare
 
 
-def test_a_figure_in_a_file_of_its_own_is_the_last_of_its_section(own_figure):
-    before = {section["id"]: section["items"] for section in load_contents()}
-    own_figure("recall", "ecoc")
-    after = {section["id"]: section["items"] for section in load_contents()}
-    assert after.pop("ecoc") == [
-        *before.pop("ecoc"),
-        {
-            **{"title": "Mine", "figure": "figures/recall.png", "reads": ["tables/a.csv"]},
-            **{"alt": "an empty field", "caption": "Nothing."},
-            **{"draw": "catalogue.mine:nothing_to_draw", "options": {"reason": "none"}},
-        },
-    ]
+def test_a_figure_that_the_file_does_not_name_is_the_last_of_its_section(declare):
+    before = {section.id: section.items for section in load_contents()}
+    spec = declare("recall", "ecoc")
+    after = {section.id: section.items for section in load_contents()}
+    assert after.pop("ecoc") == [*before.pop("ecoc"), item_of_figure(spec)]
     assert after == before
     figures = figures_of(load_contents(), {"ecoc": None}, ["tables/a.csv"])
-    assert [(each.draw, each.section) for each in figures if each.label == "Mine"] == [
-        ("fairfold.figures.catalogue.mine:nothing_to_draw", "ecoc")
-    ]
+    assert [(each.path, each.section) for each in figures if each.label == "Mine"] == [("figures/recall", "ecoc")]
 
 
-@pytest.mark.parametrize(
-    ("name", "section", "told"),
-    [
-        ("percentile_ranks", "ecoc", "there is a figure 'percentile_ranks' already"),
-        ("recall", "ecok", "figure 'recall': unknown section 'ecok': did you mean 'ecoc'"),
-    ],
-)
-def test_mistakes_of_a_figure_in_a_file_of_its_own_are_told(own_figure, name, section, told):
-    own_figure(name, section)
-    with pytest.raises(ConfigError, match=f"catalogue.mine.*{told}"):
+def test_a_figure_of_an_unknown_section_is_refused(declare):
+    declare("recall", "ecok")
+    with pytest.raises(ConfigError, match="figure 'recall': unknown section 'ecok': did you mean 'ecoc'"):
         load_contents()
 
 
-def test_without_such_figures_planning_waits_for_no_matplotlib():
-    ask = "import sys, fairfold.report.contents as it; it.load_contents(); print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
-    assert done.stdout == "False\n"
-
-
-FIGURES = [
-    {
-        "id": "win-percentage",
-        "title": "5 Wins",
-        "intro": "wins.rst",
-        "items": [
-            {"title": "One", "figure": "figures/one.png", "draw": "ones:plot_one", "reads": ["tables/a.csv", "b.csv"]},
-            {
-                **{"title": "Each", "figure": "figures/x_*.png", "draw": "ones:plot_each", "reads": ["x/*/c.csv"]},
-                **{"each": "part.jobs.*.name", "only": ["u", "v"]},
-                **{"options": {"colour": "red"}, "settings": {"n": "part.n"}},
-            },
-            {"title": "Off", "when": "part.rates", "figure": "o.png", "draw": "ones:plot_off", "reads": ["b.csv"]},
-            {"title": "Table", "table": "tables/a.csv"},
-        ],
-    }
-]
 CONFIG = {"part": {"jobs": {"a": {"name": "v"}, "b": {"name": "w"}, "c": {"name": "v"}}, "n": 3, "rates": [0]}}
+ONE = FigureSpec("one", "win-percentage", "One", ["tables/a.csv", "b.csv"], "a line")
+EACH = FigureSpec(
+    "x_*",
+    "win-percentage",
+    "Each",
+    ["x/*/c.csv"],
+    "a line",
+    each="part.jobs.*.name",
+    only=["u", "v"],
+    options={"color": "red"},
+    settings={"n": "part.n"},
+)
+OFF = FigureSpec("off", "win-percentage", "Off", ["b.csv"], "a line", when="part.rates")
+FIGURES = [
+    Section("win-percentage", "5 Wins", [*map(item_of_figure, (ONE, EACH, OFF)), Item("Table", table="tables/a.csv")])
+]
 
 
-def test_figures_are_what_the_contents_declare():
+def test_figures_are_what_their_specs_declare():
     one, each = figures_of(FIGURES, CONFIG, ["tables/a.csv"])
-    assert (one.section, one.path) == ("win_percentage", "figures/one")
-    assert (one.draw, one.reads) == ("fairfold.figures.ones:plot_one", ["tables/a.csv", "b.csv"])
-    assert (one.category, one.label, one.caption) == ("5 Wins", "One", "wins.rst")
+    assert (one.section, one.path, one.spec) == ("win_percentage", "figures/one", ONE)
+    assert one.reads == ["tables/a.csv", "b.csv"]
+    assert (one.category, one.label) == ("5 Wins", "One")
     assert (each.path, each.reads) == ("figures/x_v", ["x/v/c.csv"])  # w is not among those of the entry
-    assert (each.options, each.label) == ({"colour": "red", "n": 3}, "Each: v")
+    assert (each.options, each.label) == ({"color": "red", "n": 3}, "Each: v")
 
 
 def test_a_figure_of_a_table_that_is_not_made_is_not_drawn():
     assert [figure.path for figure in figures_of(FIGURES, CONFIG, [])] == ["figures/x_v"]
-
-
-def test_each_declared_figure_has_a_function_of_its_own():
-    items = [item for section in load_contents() for item in section["items"] if "draw" in item]
-    assert len({item["draw"] for item in items}) == len(items) > 20
-    for item in items:
-        module, function = item["draw"].split(":")
-        assert callable(resolve_name(f"fairfold.figures.{module}:{function}"))

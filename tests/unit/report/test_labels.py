@@ -65,9 +65,12 @@ def test_a_text_ends_with_them():
 
 
 TEXTS = [
-    (entry.get("caption", entry.get("intro", "")), entry.get("labels_of"))
+    text
     for section in load_contents()
-    for entry in (section, *section["items"])
+    for text in (
+        (section.intro, section.labels_of),
+        *((item.caption, item.labels_of) for item in section.items),
+    )
 ]
 
 

@@ -3,6 +3,7 @@
 import base64
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -10,7 +11,7 @@ from docutils.core import publish_doctree
 from docutils.utils import SystemMessage
 
 from fairfold.core.config import load_yaml
-from fairfold.report.contents import load_contents
+from fairfold.report.contents import Item, Section, load_contents
 from fairfold.report.page import render_report
 from fairfold.report.templates import plain_text, text_html
 from fairfold.study import check_config
@@ -221,19 +222,19 @@ def test_long_tables_are_cut_and_say_so(results, files, config):
 
 
 def test_patterns_do_not_repeat_what_an_earlier_entry_shows(results, files, config):
-    items = [{"title": "One", "table": "tables/datasets.csv"}, {"title": "Rest", "table": "tables/*.csv"}]
-    page = Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}]))
+    items = [Item("One", table="tables/datasets.csv"), Item("Rest", table="tables/*.csv")]
+    page = Page(render_report(results, files, config, [Section("s", "S", items)]))
     assert page.attributes("a", "href").count("tables/datasets.csv") == 1
     assert page.attributes("a", "href").count("tables/percentile_ranks.csv") == 1
 
 
 def test_tables_may_be_links_only(results, files, config):
-    items = [{"title": "Numbers", "table": "tables/datasets.csv", "embed": False}]
-    page = Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}]))
+    item = Item("Numbers", table="tables/datasets.csv", embed=False)
+    page = Page(render_report(results, files, config, [Section("s", "S", [item])]))
     assert "More tables Numbers: CSV · sortable page" in page.text
     assert "1,500" not in page.text
-    items[0]["embed"] = True
-    assert "1,500" in Page(render_report(results, files, config, [{"id": "s", "title": "S", "items": items}])).text
+    whole = Section("s", "S", [replace(item, embed=True)])
+    assert "1,500" in Page(render_report(results, files, config, [whole])).text
 
 
 def test_same_files_make_the_same_page(results, files, config):
@@ -248,7 +249,7 @@ def test_every_caption_can_be_filled_in(root):
     with pytest.raises(SystemMessage, match="Inline emphasis start-string"):
         publish_doctree("an *open end", settings_overrides=strict)
     for section in load_contents():
-        for text in [section.get("intro", ""), *(item.get("caption", "") for item in section["items"])]:
+        for text in [section.intro, *(item.caption for item in section.items)]:
             publish_doctree(plain_text(text, whole), settings_overrides=strict)
             assert "{{" not in text_html(text, whole)
 

@@ -9,7 +9,7 @@ import os
 import secrets
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -166,6 +166,13 @@ def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
         if table[name].str.fullmatch("0|-?[1-9][0-9]{0,14}").fillna(False).all():
             table[name] = table[name].astype("int64")
     return table
+
+
+def concat_tables(paths: Iterable[str | os.PathLike[str]]) -> pd.DataFrame:
+    """Read tables of the same columns, and put them below each other in the order of their paths."""
+    import pandas as pd
+
+    return pd.concat([read_table(path) for path in paths], ignore_index=True)
 
 
 def read_csv(path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:

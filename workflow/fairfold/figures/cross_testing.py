@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairfold.errors import DataError
-from fairfold.figures import PALETTE, STYLE, interval, tell
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import PALETTE, add_legend, interval, line_entry, new_figure
 
-MARKS = {  # procedure -> name, colour, marker
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+MARKS = {  # procedure -> name, color, marker
     "nested_cv": ("nested CV", PALETTE[0], "o"),
     "cv_cross_testing": ("CV and cross-testing", PALETTE[1], "s"),
     "cv_testing": ("CV and testing", PALETTE[2], "^"),
@@ -20,18 +25,34 @@ MARKS = {  # procedure -> name, colour, marker
 METRIC_LABELS = {"accuracy": "mean accuracy", "significant_fraction": "proportion significant"}
 DATASET_LABELS = {"eeg": "EEG"}
 X_LABELS = {"data_size": "data size (samples)", "test_fraction": "share of the test part (%)"}
+CHANCE = 0.5  # accuracy where there is nothing to find
 # Shares of the width of the points: curves that meet, and their intervals, stand a little apart; room at both ends.
 _ASIDE, _MARGIN = 0.015, 0.08
+_LINE = {"linewidth": 1, "markersize": 4, "markeredgewidth": 0}
+_RING = {"linewidth": 1, "linestyle": ":", "markersize": 7, "markerfacecolor": "none"}
+_EXPECTED = {"color": "black", "linewidth": 0.6, "linestyle": "--"}
 
 
-def plot_cross_testing(points: pd.DataFrame, *, chance: float = 0.5, alpha: float = 0.05) -> Figure:
-    """One figure of the paper: accuracy above, proportion of significant results below, a curve per procedure.
+@FigureSpec(
+    "cross_testing_*",
+    section="cross-testing",
+    title="Accuracy and significance",
+    reads=["tables/cross_testing_*.csv"],
+    alt="accuracy and share of significant tests of three procedures, with 95 % intervals",
+    when="cross_testing.experiments",
+    each="cross_testing.experiments.*.figure",
+    settings={"alpha": "cross_testing.alpha"},
+)
+def plot_cross_testing(points: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
+    """Draw one figure of the paper: accuracy above, proportion of significant results below, a curve per procedure.
 
     Parameters
     ----------
-    points : what :func:`fairfold.papers.cross_testing_points.summarise` gives, of one ``figure``: a column of
-        panels per dataset and kind of x. Published points stand behind ours, as rings on dotted lines.
-    chance, alpha : accuracy and proportion where there is nothing to find, drawn as dashed lines.
+    points : DataFrame
+        What :func:`fairfold.papers.cross_testing_points.summarise` returns, of one ``figure``: a column of panels
+        per dataset and kind of x. Published points stand behind ours, as rings on dotted lines.
+    alpha : float, default=0.05
+        Proportion of significant results where there is nothing to find; it and chance are dashed lines.
 
     Returns
     -------
@@ -47,62 +68,41 @@ def plot_cross_testing(points: pd.DataFrame, *, chance: float = 0.5, alpha: floa
         raise DataError(f"points of {points['figure'].nunique()} figures; give those of one, such as 'fig4'.")
     columns = list(points[["dataset", "x_name"]].drop_duplicates().itertuples(index=False, name=None))
     metrics = [metric for metric in METRIC_LABELS if metric in set(points["metric"])]
-    nothing = {"accuracy": chance, "significant_fraction": alpha}
-    with mpl.rc_context(STYLE):
-        size = (1.3 + 2.1 * max(len(columns), 1.05), 0.9 + 1.7 * len(metrics))
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(len(metrics), len(columns), squeeze=False, sharex="col", sharey="row")
-        for column, (dataset, x_name) in enumerate(columns):
-            part = points[(points["dataset"] == dataset) & (points["x_name"] == x_name)]
-            part = part.assign(x=part["x"] * (100 if x_name == "test_fraction" else 1))
-            for row, metric in enumerate(metrics):
-                _draw_panel(axes[row, column], part[part["metric"] == metric], nothing[metric])
-            axes[0, column].set_title(DATASET_LABELS.get(dataset, dataset))
-            axes[-1, column].set_xlabel(X_LABELS[x_name])
-        for panel, metric in zip(axes[:, 0], metrics, strict=True):
-            panel.set_ylabel(METRIC_LABELS[metric])
-            _open_limits(panel, metric, nothing[metric])
-        handles = _legend_handles(points)
-        if (n_wide := min(len(columns) + 1, len(handles))) > 2:  # matplotlib fills legends column by column
-            handles = [handle for first in range(n_wide) for handle in handles[first::n_wide]]
-        figure.legend(handles=handles, loc="outside upper center", ncols=n_wide, frameon=False)
+    nothing = {"accuracy": CHANCE, "significant_fraction": alpha}
+    size = (1.3 + 2.1 * max(len(columns), 1.05), 0.9 + 1.7 * len(metrics))
+    figure, axes = new_figure(*size, len(metrics), len(columns), sharex="col", sharey="row")
+    for panels, (dataset, x_name) in zip(axes.T, columns, strict=True):
+        part = points[(points["dataset"] == dataset) & (points["x_name"] == x_name)]
+        part = part.assign(x=part["x"] * (100 if x_name == "test_fraction" else 1))
+        for panel, metric in zip(panels, metrics, strict=True):
+            _draw_panel(panel, part[part["metric"] == metric], nothing[metric])
+        panels[0].set_title(DATASET_LABELS.get(dataset, dataset))
+        panels[-1].set_xlabel(X_LABELS[x_name])
+    for panel, metric in zip(axes[:, 0], metrics, strict=True):
+        panel.set_ylabel(METRIC_LABELS[metric])
+        _open_limits(panel, metric, nothing[metric])
+    handles = _legend_handles(points)
+    if (n_wide := min(len(columns) + 1, len(handles))) > 2:  # matplotlib fills legends column by column
+        handles = [handle for first in range(n_wide) for handle in handles[first::n_wide]]
+    add_legend(figure, handles, n_wide)
     return figure
 
 
 def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
     positions = np.unique(panel["x"])
     width = np.ptp(positions) or 1.0
-    for side, (procedure, (name, colour, marker)) in zip((-1, 0, 1), MARKS.items(), strict=True):
-        shift = side * _ASIDE * width
+    for side, (procedure, (name, color, marker)) in zip((-1, 0, 1), MARKS.items(), strict=True):
         curves = panel[panel["procedure"] == procedure].sort_values("x")
+        curves = curves.assign(place=curves["x"] + side * _ASIDE * width)
         theirs, ours = (curves[curves["source"] == source] for source in ("published", "ours"))
-        (rings,) = axes.plot(
-            theirs["x"] + shift,
-            theirs["value"],
-            color=colour,
-            linestyle=":",
-            linewidth=1,
-            marker=marker,
-            markersize=7,
-            markerfacecolor="none",
-            alpha=0.45,
-            zorder=1.8,
-            label=f"{name}, published",
-        )
-        axes.vlines(ours["x"] + shift, ours["low"], ours["high"], color=colour, linewidth=1)
-        (dots,) = axes.plot(
-            ours["x"] + shift,
-            ours["value"],
-            color=colour,
-            linewidth=1,
-            marker=marker,
-            markersize=4,
-            markeredgewidth=0,
-            label=name,
-        )
+        look = {"color": color, "marker": marker}
+        behind = {**_RING, **look, "alpha": 0.45, "zorder": 1.8, "label": f"{name}, published"}
+        (rings,) = axes.plot(theirs["place"], theirs["value"], **behind)
+        axes.vlines(ours["place"], ours["low"], ours["high"], color=color, linewidth=1)
+        (dots,) = axes.plot(ours["place"], ours["value"], **_LINE, **look, label=name)
         tell(rings, [f"{name} at {row.x:g}, published: {row.value:.3f}" for row in theirs.itertuples()])
         tell(dots, [f"{name} at {row.x:g}: {row.value:.3f}{interval(row.low, row.high)}" for row in ours.itertuples()])
-    axes.axhline(nothing, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
+    axes.axhline(nothing, zorder=0.9, **_EXPECTED)
     axes.set_xticks(positions)
     axes.set_xlim(positions[0] - _MARGIN * width, positions[-1] + _MARGIN * width)
     axes.grid(visible=False, axis="x")
@@ -119,13 +119,8 @@ def _open_limits(axes: Axes, metric: str, nothing: float) -> None:
 
 
 def _legend_handles(points: pd.DataFrame) -> list[Line2D]:
-    line = {"linewidth": 1, "markersize": 4, "markeredgewidth": 0}
-    handles = [
-        Line2D([], [], color=colour, marker=marker, label=name, **line)
-        for procedure, (name, colour, marker) in MARKS.items()
-        if procedure in set(points["procedure"])
-    ]
+    drawn = [mark for procedure, mark in MARKS.items() if procedure in set(points["procedure"])]
+    handles = [line_entry(name, color=color, marker=marker, **_LINE) for name, color, marker in drawn]
     if (points["source"] == "published").any():
-        ring = {"linestyle": ":", "marker": "o", "markersize": 7, "markerfacecolor": "none", "alpha": 0.6}
-        handles.append(Line2D([], [], color="#555555", linewidth=1, label="published", **ring))
-    return [*handles, Line2D([], [], color="black", linewidth=0.6, linestyle="--", label="expected without effect")]
+        handles.append(line_entry("published", color="#555555", marker="o", alpha=0.6, **_RING))
+    return [*handles, line_entry("expected without effect", **_EXPECTED)]

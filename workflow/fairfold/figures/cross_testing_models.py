@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import STYLE, interval, nothing_to_draw, tell, tell_at
 from fairfold.figures.legend import Legend
+from fairfold.figures.saving import tell, tell_at
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import add_legend, area_entry, interval, line_entry, new_figure, nothing_to_draw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
-# Metric -> name, place beside the procedure's line, colour, face of the marker. Colours stand for candidates.
+# Metric -> name, place beside the procedure's line, color, face of the marker. Colors stand for candidates.
 LABELS = {
     "score": ("labels as they are", -0.14, "black", "black"),
     "observed_score": ("labels left after hiding", 0.14, "#777777", "white"),
 }
 
 
+@FigureSpec(
+    "cross_testing_models",
+    section="cross-testing",
+    title="The procedures on weak labels",
+    reads=["tables/cross_testing_models.csv", "cross_testing/models.csv", "legend.csv"],
+    alt="scores of three procedures on the labels as they are and on those left after hiding, their choices and their "
+    "significant tests",
+    labels_of="cross_testing.models.datasets",
+    when="cross_testing.models.datasets",
+    settings={"alpha": "cross_testing.alpha"},
+)
 def plot_cross_testing_models(
     points: pd.DataFrame, repetitions: pd.DataFrame, legend: pd.DataFrame | None = None, *, alpha: float = 0.05
 ) -> Figure:
-    """A row of three panels per dataset: scores, share of significant tests, and what was chosen.
+    """Draw a row of three panels per dataset: scores, share of significant tests, and choices.
 
     Parameters
     ----------
-    points : what :func:`fairfold.cross_testing.models_summary.summarise_models` gives.
-    repetitions : the table that ``points`` summarise, for a dot per repetition.
-    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
-    alpha : proportion of significant tests where there is nothing to find, drawn as a dashed line.
+    points : DataFrame
+        What :func:`fairfold.cross_testing.models_summary.summarise_models` returns.
+    repetitions : DataFrame
+        The table that ``points`` summarize, for a dot per repetition.
+    legend : DataFrame, default=None
+        Table for :class:`~fairfold.figures.legend.Legend`.
+    alpha : float, default=0.05
+        Proportion of significant tests where there is nothing to find, drawn as a dashed line.
 
     Returns
     -------
@@ -44,26 +61,23 @@ def plot_cross_testing_models(
     units = list(points[["dataset", "missing_rate"]].drop_duplicates().itertuples(index=False, name=None))
     candidates = list(points["candidate"].dropna().unique())
     names = Legend(legend, candidates)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7, 0.75 + 1.4 * len(units)), layout="constrained")
-        axes = figure.subplots(len(units), 3, squeeze=False, sharey="row", width_ratios=(1.5, 1, 1.2))
-        for (dataset, rate), panels in zip(units, axes, strict=True):
-            part = points[(points["dataset"] == dataset) & (points["missing_rate"] == rate)].set_index("procedure")
-            runs = repetitions[(repetitions["dataset"] == dataset) & (repetitions["missing_rate"] == rate)]
-            _draw_scores(panels[0], part, runs)
-            _draw_significance(panels[1], part, alpha)
-            _draw_choices(panels[2], part, _looks(names, candidates))
-            panels[0].set_title(f"{dataset}, {rate} % of the positives hidden", loc="left")
-            _name_procedures(panels[0], part)
-        axes[-1, 0].set_xlabel(names.text(points["scoring"].iloc[0]))
-        axes[-1, 1].set_xlabel("proportion significant")
-        axes[-1, 2].set_xlabel("share of choices")
-        figure.legend(
-            handles=_legend_handles(_looks(names, candidates)),
-            loc="outside upper center",
-            ncols=min(4, len(candidates) + 2),
-            frameon=False,
-        )
+    looks = {name: _bar(names, name) for name in candidates}
+    figure, axes = new_figure(7, 0.75 + 1.4 * len(units), len(units), 3, sharey="row", width_ratios=(1.5, 1, 1.2))
+    for (dataset, rate), (scores, shares, choices) in zip(units, axes, strict=True):
+        part = points[(points["dataset"] == dataset) & (points["missing_rate"] == rate)].set_index("procedure")
+        runs = repetitions[(repetitions["dataset"] == dataset) & (repetitions["missing_rate"] == rate)]
+        _draw_scores(scores, part, runs)
+        _draw_significance(shares, part, alpha)
+        _draw_choices(choices, part, looks)
+        scores.set_title(f"{dataset}, {rate} % of the positives hidden", loc="left")
+        _name_procedures(scores, part)
+    axes[-1, 0].set_xlabel(names.text(points["scoring"].iloc[0]))
+    axes[-1, 1].set_xlabel("proportion significant")
+    axes[-1, 2].set_xlabel("share of choices")
+    mark = {"marker": "o", "markersize": 5, "linewidth": 1.2}
+    handles = [line_entry(name, color=color, markerfacecolor=face, **mark) for name, _, color, face in LABELS.values()]
+    handles += [area_entry(name, **look) for name, look in looks.items()]
+    add_legend(figure, handles, min(4, len(handles)))
     return figure
 
 
@@ -80,25 +94,25 @@ def _name_procedures(axes: Axes, part: pd.DataFrame) -> None:
 
 
 def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
-    for metric, (name, shift, colour, face) in LABELS.items():
+    for metric, (name, shift, color, face) in LABELS.items():
         means = part[part["metric"] == metric].reindex(PROCEDURES)
         positions = np.arange(len(means)) + shift
-        axes.hlines(positions, means["low"], means["high"], color=colour, linewidth=1.2)
-        look = {"color": colour, "markerfacecolor": face, "markersize": 5, "zorder": 3}
+        axes.hlines(positions, means["low"], means["high"], color=color, linewidth=1.2)
+        look = {"color": color, "markerfacecolor": face, "markersize": 5, "zorder": 3}
         (line,) = axes.plot(means["value"], positions, "o", **look)
         rows = zip(PROCEDURES.values(), means["value"], map(interval, means["low"], means["high"]), strict=True)
         tell(line, [f"{procedure}, {name}: {value:.3f}{limits}" for procedure, value, limits in rows])
         for position, procedure in zip(positions, PROCEDURES, strict=True):
             dots = runs.loc[runs["procedure"] == procedure, metric]
             aside = position + np.sign(shift) * 0.16  # intervals and dots do not cover each other
-            look = {"color": colour, "markersize": 2, "markeredgewidth": 0, "alpha": 0.6}
+            look = {"color": color, "markersize": 2, "markeredgewidth": 0, "alpha": 0.6}
             (line,) = axes.plot(dots, np.full(len(dots), aside), "o", **look)
             tell(line, [f"{PROCEDURES[procedure]}, {name}, one repetition: {value:.3f}" for value in dots])
     shown = runs[list(LABELS)].melt()["value"].dropna()
     if len(shown):
         room = 0.15 * (shown.max() - shown.min()) or 0.01
         axes.set_xlim(shown.min() - room, shown.max() + room)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    axes.locator_params("x", nbins=5)
 
 
 def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
@@ -130,18 +144,7 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
     axes.grid(visible=False)
 
 
-def _looks(names: Legend, candidates: list[str]) -> dict[str, dict[str, object]]:
-    """Colour of each candidate's bars, hatched where it varies another model."""
-    edge = {"edgecolor": "white", "linewidth": 0.6}
-    return {
-        name: {"facecolor": names.colour(name), "hatch": "////" if names.is_variation(name) else "", **edge}
-        for name in candidates
-    }
-
-
-def _legend_handles(looks: dict[str, dict]) -> list[Line2D | Patch]:
-    scores = [
-        Line2D([], [], color=colour, marker="o", markerfacecolor=face, markersize=5, linewidth=1.2, label=name)
-        for name, _, colour, face in LABELS.values()
-    ]
-    return scores + [Patch(label=name, **look) for name, look in looks.items()]
+def _bar(names: Legend, candidate: str) -> dict[str, object]:
+    """Color of a candidate's bars, hatched where it varies another model."""
+    hatch = "////" if names.is_variation(candidate) else ""
+    return {"facecolor": names.colour(candidate), "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from fairfold.figures import PALETTE, STYLE, name_of, tell, tell_at
+from fairfold.figures.saving import tell, tell_at
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, line_entry, name_of, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+QUANTITIES = {"error": ("error (%)", 100, " %"), "log_loss": ("log-loss", 1, "")}  # axis, factor, unit
 _BINS = np.linspace(0, 1, 21)
 
 
+@FigureSpec(
+    "ecoc_confusion_*",
+    section="ecoc",
+    title="Confusion matrices",
+    reads=["ecoc/*/predictions.csv"],
+    alt="true against predicted classes",
+    when="ecoc.examples",
+    each="ecoc.examples",
+    style={"axes.grid": False},
+)
 def plot_confusion(predictions: pd.DataFrame) -> Figure:
-    """Confusion matrix of cross-validated predictions.
+    """Draw the confusion matrix of cross-validated predictions.
 
     Parameters
     ----------
-    predictions : columns ``class, predicted``, a row per sample.
+    predictions : DataFrame
+        Columns ``class, predicted``, a row per sample.
 
     Returns
     -------
@@ -29,159 +45,182 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
         Numbers of samples; rows are true classes. Shades are shares of the true class.
     """
     names = list(dict.fromkeys(predictions["class"].sort_values()))
-    counts = pd.crosstab(predictions["class"], predictions["predicted"]).reindex(
-        index=names, columns=names, fill_value=0
-    )
+    counts = pd.crosstab(predictions["class"], predictions["predicted"])
+    counts = counts.reindex(index=names, columns=names, fill_value=0)
     share = counts.div(counts.sum(axis=1), axis=0).to_numpy()
-    with mpl.rc_context({**STYLE, "axes.grid": False}):
-        side = 1.2 + 0.55 * len(names)
-        figure = Figure(figsize=(side + 0.3, side), layout="constrained")
-        axis = figure.subplots()
-        axis.imshow(share, cmap="Blues", vmin=0, vmax=1)
-        for (row, column), count in np.ndenumerate(counts.to_numpy()):
-            colour = "white" if share[row, column] > 0.5 else "black"
-            axis.text(column, row, f"{count:,}", ha="center", va="center", color=colour)
-            said = f"{count:,} of {names[row]} predicted as {names[column]}, {share[row, column]:.0%}"
-            tell_at(axis, [column], [row], [said])
-        shown = list(map(name_of, names))
-        axis.set_xticks(range(len(names)), shown, rotation=45, ha="right", rotation_mode="anchor")
-        axis.set_yticks(range(len(names)), shown)
-        axis.set(xlabel="predicted class", ylabel="true class")
-        axis.tick_params(length=0)
+    side = 1.2 + 0.55 * len(names)
+    figure, ((axis,),) = new_figure(side + 0.3, side)
+    axis.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    for (row, column), count in np.ndenumerate(counts.to_numpy()):
+        color = "white" if share[row, column] > 0.5 else "black"
+        axis.text(column, row, f"{count:,}", ha="center", va="center", color=color)
+        said = f"{count:,} of {names[row]} predicted as {names[column]}, {share[row, column]:.0%}"
+        tell_at(axis, [column], [row], [said])
+    shown = list(map(name_of, names))
+    axis.set_xticks(range(len(names)), shown, rotation=45, ha="right", rotation_mode="anchor")
+    axis.set_yticks(range(len(names)), shown)
+    axis.set(xlabel="predicted class", ylabel="true class")
+    axis.tick_params(length=0)
     return figure
 
 
+@FigureSpec(
+    "ecoc_regions_*",
+    section="ecoc",
+    title="Posterior regions",
+    reads=["ecoc/*/map.csv", "ecoc/*/samples.csv"],
+    alt="probability of the most probable class over petal length and width, with the samples",
+    when="ecoc.examples",
+    each="ecoc.examples",
+    only=["posterior"],
+    style={"axes.grid": False},
+)
 def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
-    """Regions of the most probable class over two features, the darker the more probable.
+    """Draw regions of the most probable class over two features, the darker the more probable.
 
     Parameters
     ----------
-    maps : columns ``feature_1, feature_2, x, y, class, posterior``; an even grid, a row for each point and class.
-    samples : columns ``x, y, class``.
+    maps : DataFrame
+        Columns ``feature_1, feature_2, x, y, class, posterior``; an even grid, a row for each point and class.
+    samples : DataFrame
+        Columns ``x, y, class``.
 
     Returns
     -------
     Figure
     """
+    from matplotlib.colors import LinearSegmentedColormap
+
     names = list(maps["class"].unique())
     grids = [part.pivot(index="y", columns="x", values="posterior") for _, part in maps.groupby("class", sort=False)]
+    y, x = grids[0].axes
     posterior = np.stack([grid.to_numpy() for grid in grids])
-    best = posterior.argmax(axis=0)
-    with mpl.rc_context({**STYLE, "axes.grid": False}):
-        figure = Figure(figsize=(3.6, 3.3), layout="constrained")
-        axis = figure.subplots()
-        handles = []
-        for k, name in enumerate(names):
-            colour, marker = PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]
-            shown = np.where(best == k, posterior[k], np.nan)
-            tint = LinearSegmentedColormap.from_list(str(name), ["white", colour])
-            axis.pcolormesh(grids[k].columns, grids[k].index, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
-            part = samples[samples["class"] == name]
-            style = {"color": colour, "marker": marker, "linestyle": "", "markersize": 4, "markeredgecolor": "black"}
-            (line,) = axis.plot(part["x"], part["y"], **style, markeredgewidth=0.4)
-            nearest = [
-                abs(np.subtract.outer(part[at].to_numpy(), grids[k].axes[at == "x"])).argmin(axis=1) for at in "yx"
-            ]
-            found = zip(best[*nearest], posterior.max(axis=0)[*nearest], strict=True)
-            tell(line, [f"a sample of {name}: here {names[likeliest]} has {chance:.0%}" for likeliest, chance in found])
-            handles.append(Line2D([], [], **style, markeredgewidth=0.4, label=name_of(name)))
-        axis.contour(
-            grids[0].columns,
-            grids[0].index,
-            posterior.max(axis=0),
-            levels=[0.5, 0.7, 0.9],
-            colors="#555555",
-            linewidths=0.6,
-        )
-        axis.set(xlabel=name_of(maps["feature_1"].iloc[0]), ylabel=name_of(maps["feature_2"].iloc[0]))
-        figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False)
+    best, highest = posterior.argmax(axis=0), posterior.max(axis=0)
+    figure, ((axis,),) = new_figure(3.6, 3.3)
+    handles = []
+    for k, name in enumerate(names):
+        look = {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[k % len(MARKERS)]}
+        look |= {"linestyle": "", "markersize": 4, "markeredgecolor": "black", "markeredgewidth": 0.4}
+        tint = LinearSegmentedColormap.from_list(str(name), ["white", look["color"]])
+        shown = np.where(best == k, posterior[k], np.nan)
+        axis.pcolormesh(x, y, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
+        part = samples[samples["class"] == name]
+        (line,) = axis.plot(part["x"], part["y"], **look)
+        nearest = (_nearest(y, part["y"]), _nearest(x, part["x"]))
+        found = zip(best[nearest], highest[nearest], strict=True)
+        tell(line, [f"a sample of {name}: here {names[likeliest]} has {chance:.0%}" for likeliest, chance in found])
+        handles.append(line_entry(name_of(name), **look))
+    axis.contour(x, y, highest, levels=[0.5, 0.7, 0.9], colors="#555555", linewidths=0.6)
+    axis.set(xlabel=name_of(maps["feature_1"].iloc[0]), ylabel=name_of(maps["feature_2"].iloc[0]))
+    add_legend(figure, handles, 3)
     return figure
 
 
+def _nearest(grid: pd.Index, values: pd.Series) -> np.ndarray:
+    """Positions of the points of a grid that are nearest to values."""
+    return abs(np.subtract.outer(values.to_numpy(), grid)).argmin(axis=1)
+
+
+@FigureSpec(
+    "ecoc_posterior_*",
+    section="ecoc",
+    title="Posterior probabilities",
+    reads=["ecoc/*/posteriors.csv"],
+    alt="histogram of posterior probabilities",
+    when="ecoc.examples",
+    each="ecoc.examples",
+    only=["arrhythmia"],
+    options={"candidate": "1", "title": "P(no arrhythmia)"},
+    style={"axes.grid.axis": "y"},
+)
 def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title: str) -> Figure:
-    """Posterior probability of one class, for samples that are of it and samples that are not.
+    """Draw the posterior probability of one class, for samples that are of it and samples that are not.
 
     Parameters
     ----------
-    posteriors : columns ``class, candidate, posterior``; a row for each sample and candidate class.
-    candidate : the class whose probability is shown.
-    title : what the horizontal axis says.
+    posteriors : DataFrame
+        Columns ``class, candidate, posterior``; a row for each sample and candidate class.
+    candidate : str
+        The class whose probability is shown.
+    title : str
+        Label of the horizontal axis.
     """
     part = posteriors[posteriors["candidate"].astype(str) == candidate]
     is_of_class = part["class"].astype(str) == candidate
-    with mpl.rc_context({**STYLE, "axes.grid.axis": "y"}):
-        figure = Figure(figsize=(3.4, 2.6), layout="constrained")
-        axis = figure.subplots()
-        for mask, name, colour in (
-            (is_of_class, "of this class", PALETTE[0]),
-            (~is_of_class, "of another", PALETTE[3]),
-        ):
-            look = {"color": colour, "alpha": 0.55, "label": f"{name} ({mask.sum()})"}
-            heights, *_ = axis.hist(part.loc[mask, "posterior"], _BINS, **look)
-            bars = [bar for bar in zip(_BINS[:-1], _BINS[1:], heights, strict=True) if bar[-1]]
-            said = [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}" for low, high, height in bars]
-            tell_at(axis, [(low + high) / 2 for low, high, _ in bars], heights[heights > 0], said)
-        axis.set(xlabel=title, ylabel="samples", xlim=(0, 1))
-        figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    figure, ((axis,),) = new_figure(3.4, 2.6)
+    groups = ((is_of_class, "of this class", PALETTE[0]), (~is_of_class, "of another", PALETTE[3]))
+    for mask, name, color in groups:
+        look = {"color": color, "alpha": 0.55, "label": f"{name} ({mask.sum()})"}
+        heights, *_ = axis.hist(part.loc[mask, "posterior"], _BINS, **look)
+        bars = [bar for bar in zip(_BINS[:-1], _BINS[1:], heights, strict=True) if bar[-1]]
+        said = [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}" for low, high, height in bars]
+        tell_at(axis, [(low + high) / 2 for low, high, _ in bars], heights[heights > 0], said)
+    axis.set(xlabel=title, ylabel="samples", xlim=(0, 1))
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return figure
 
 
+@FigureSpec(
+    "ecoc_comparison",
+    section="ecoc",
+    title="Codes, losses and decodings",
+    reads=["tables/ecoc/comparison.csv"],
+    alt="error and log-loss of each coding design, binary loss and decoding",
+    when="ecoc.comparison.datasets",
+    style={"axes.grid.axis": "x"},
+)
 def plot_code_comparison(comparison: pd.DataFrame) -> Figure:
-    """Error and log-loss of codes, by binary loss and decoding, with scikit-learn's classifiers.
+    """Draw error and log-loss of codes, by binary loss and decoding, with scikit-learn's classifiers.
 
     Parameters
     ----------
-    comparison : columns ``dataset, coding, binary_loss, decoding, error, log_loss``; scikit-learn's classifiers are
-        the rows without a binary loss, their name stands as coding. Without a log-loss, or a value, there is no mark.
+    comparison : DataFrame
+        Columns ``dataset, coding, binary_loss, decoding, error, log_loss``. Rows without a binary loss are
+        scikit-learn's classifiers, with their name as coding. Without a log-loss, or a value, there is no mark.
     """
-    datasets, quantities = list(comparison["dataset"].unique()), {"error": "error (%)", "log_loss": "log-loss"}
-    codings = list(comparison["coding"].unique())
-    losses = list(comparison["binary_loss"].dropna().unique())
-    with mpl.rc_context({**STYLE, "axes.grid.axis": "x"}):
-        size = (7.0, 0.9 + 0.24 * len(codings) * len(datasets) + 0.5 * len(datasets))
-        figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(len(datasets), 2, squeeze=False, sharey=True)
-        for row, dataset in zip(panels, datasets, strict=True):
-            of_dataset = comparison[comparison["dataset"] == dataset]
-            for axis, (quantity, label) in zip(row, quantities.items(), strict=True):
-                _draw_comparison(axis, of_dataset, quantity, codings, losses)
-                axis.set_xlabel(label)
-            row[0].set_title(dataset, loc="left")
-        figure.legend(handles=_comparison_handles(losses), loc="outside upper center", ncols=5, frameon=False)
+    datasets, codings = list(comparison["dataset"].unique()), list(comparison["coding"].unique())
+    losses = {loss: _look(n) for n, loss in enumerate(comparison["binary_loss"].dropna().unique())}
+    height = 0.9 + 0.24 * len(codings) * len(datasets) + 0.5 * len(datasets)
+    figure, panels = new_figure(7.0, height, len(datasets), 2, sharey=True)
+    for row, dataset in zip(panels, datasets, strict=True):
+        of_dataset = comparison[comparison["dataset"] == dataset]
+        for axis, quantity in zip(row, QUANTITIES, strict=True):
+            _draw_comparison(axis, of_dataset, quantity, codings, losses)
+        row[0].set_title(dataset, loc="left")
+    add_legend(figure, _comparison_handles(losses), 5)
     return figure
 
 
 def _look(position: int) -> dict[str, str]:
-    colours = [colour for colour in PALETTE if colour != "#F0E442"]
-    return {"color": colours[position % len(colours)], "marker": MARKERS[position % len(MARKERS)]}
+    return {"color": LINE_COLORS[position % len(LINE_COLORS)], "marker": MARKERS[position % len(MARKERS)]}
 
 
-def _draw_comparison(axis: Axes, table: pd.DataFrame, quantity: str, codings: list[str], losses: list[str]) -> None:
-    factor = 100 if quantity == "error" else 1
+def _draw_comparison(
+    axis: Axes, table: pd.DataFrame, quantity: str, codings: list[str], losses: dict[str, dict]
+) -> None:
+    label, factor, unit = QUANTITIES[quantity]
     peers = table[table["binary_loss"].isna()]
-    places = peers["coding"].map(codings.index)
-    (line,) = axis.plot(factor * peers[quantity], places, "|", color="black", markersize=9)
-    unit = " %" if quantity == "error" else ""
+    (line,) = axis.plot(factor * peers[quantity], peers["coding"].map(codings.index), "|", color="black", markersize=9)
     tell(line, [f"{name}: {value:.3g}{unit}" for name, value in zip(peers["coding"], line.get_xdata(), strict=True)])
-    for position, loss in enumerate(losses):
-        for decoding, face in (("lossweighted", None), ("lossbased", "none")):
+    for position, (loss, look) in enumerate(losses.items()):
+        for decoding, face in (("lossweighted", {}), ("lossbased", {"markerfacecolor": "none"})):
             part = table[(table["binary_loss"] == loss) & (table["decoding"] == decoding)]
             height = part["coding"].map(codings.index) + 0.5 * ((position + 0.5) / len(losses) - 0.5)
-            style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **_look(position)}
-            (line,) = axis.plot(factor * part[quantity], height, **style, **({"markerfacecolor": face} if face else {}))
+            style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **look, **face}
+            (line,) = axis.plot(factor * part[quantity], height, **style)
             values = zip(part["coding"], line.get_xdata(), strict=True)
             tell(line, [f"{coding}, {loss}, {decoding}: {value:.3g}{unit}" for coding, value in values])
+    axis.set_xlabel(label)
     axis.set_yticks(range(len(codings)), codings)
     axis.set_ylim(len(codings) - 0.5, -0.5)
 
 
-def _comparison_handles(losses: list[str]) -> list[Line2D]:
+def _comparison_handles(losses: dict[str, dict]) -> list[Line2D]:
     common = {"linestyle": "", "markersize": 4}
-    handles = [Line2D([], [], **common, **_look(position), label=loss) for position, loss in enumerate(losses)]
-    grey = {"color": "#555555", "marker": "o"}
+    gray = {**common, "color": "#555555", "marker": "o"}
     return [
-        *handles,
-        Line2D([], [], **common, **grey, label="loss-weighted"),
-        Line2D([], [], **common, **grey, markerfacecolor="none", label="loss-based"),
-        Line2D([], [], linestyle="", color="black", marker="|", markersize=8, label="scikit-learn"),
+        *(line_entry(loss, **common, **look) for loss, look in losses.items()),
+        line_entry("loss-weighted", **gray),
+        line_entry("loss-based", **gray, markerfacecolor="none"),
+        line_entry("scikit-learn", linestyle="", color="black", marker="|", markersize=8),
     ]

@@ -2,82 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from fairfold.figures import STYLE, nothing_to_draw, tell
 from fairfold.figures.legend import Legend
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import add_legend, line_entry, new_figure, nothing_to_draw, side_by_side
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+METRICS = ("average_precision", "recall")
 _SPREAD = 0.3  # of the marks of a band, in bands
 _ENTRY = 1.5  # inches of a model in the legend
 
 
-def plot_scores_by_frequency(
-    scores: pd.DataFrame,
-    legend: pd.DataFrame | None = None,
-    *,
-    metrics: Sequence[str] = ("average_precision", "recall"),
-) -> Figure:
-    """A row of panels for each dataset and metric, a panel for each missing rate, a line for each model.
+@FigureSpec(
+    "scores_by_frequency",
+    section="weak-labels",
+    title="Scores by number of positives",
+    reads=["tables/scores_by_frequency_summary.csv", "legend.csv"],
+    alt="scores of labels by the number of their training positives, a line for each model",
+)
+def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
+    """Draw a row of panels for each dataset and metric, a panel for each missing rate, a line for each model.
 
     Parameters
     ----------
-    scores : table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarise_many_labels`.
-    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
-    metrics : those that are drawn, of the table's.
+    scores : DataFrame
+        Table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarise_many_labels`, of which ``METRICS``
+        are drawn.
+    legend : DataFrame, default=None
+        Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        From left to right the bands of labels, below which stands how many labels they have; bars are standard
-        deviations over folds.
+        From left to right the bands of labels, with their number of labels below them. Bars are standard deviations
+        over folds.
     """
-    shown = scores[scores["metric"].isin(metrics)].dropna(subset="mean")
+    shown = scores[scores["metric"].isin(METRICS)].dropna(subset="mean")
     if shown.empty:
         return nothing_to_draw()
     names = Legend(legend, list(shown["model"].unique()))
     models = [model for model in names.models if model in set(shown["model"])]
-    rates, rows = sorted(shown["missing_rate"].unique()), _rows(shown, metrics)
+    looks = {
+        model: {**names.line(model), "markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8} for model in models
+    }
+    rates, rows = sorted(shown["missing_rate"].unique()), _rows(shown)
     bands = list(shown.sort_values("least")["band"].unique())
-    with mpl.rc_context(STYLE):
-        width = 1 + len(rates) * max(2.4, 0.6 * len(bands))
-        n_beside = max(int(width / _ENTRY), 1)
-        height = 0.6 + 1.9 * len(rows) + 0.2 * -(-len(models) // n_beside)
-        figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(len(rows), len(rates), squeeze=False, sharey="row")
-        for panels, (dataset, metric) in zip(axes, rows, strict=True):
-            for panel, rate in zip(panels, rates, strict=True):
-                of_panel = (shown["dataset"] == dataset) & (shown["metric"] == metric) & (shown["missing_rate"] == rate)
-                _draw(panel, shown[of_panel], bands, models, names)
-                panel.set_title(f"{dataset}, {rate} % hidden", loc="left")
-            panels[0].set_ylabel(_name(shown[shown["metric"] == metric], names))
-            panels[0].set_ylim(bottom=0)
-        for panel in axes[-1]:
-            panel.set_xlabel("training positives of a label\n(number of labels)")
-        handles = [Line2D([], [], **_look(model, names), label=model) for model in models]
-        figure.legend(handles=handles, loc="outside upper left", ncols=n_beside, frameon=False, columnspacing=1.2)
+    width = 1 + len(rates) * max(2.4, 0.6 * len(bands))
+    n_beside = max(int(width / _ENTRY), 1)
+    height = 0.6 + 1.9 * len(rows) + 0.2 * -(-len(models) // n_beside)
+    figure, axes = new_figure(width, height, len(rows), len(rates), sharey="row")
+    for panels, (dataset, metric) in zip(axes, rows, strict=True):
+        of_row = shown[(shown["dataset"] == dataset) & (shown["metric"] == metric)]
+        for panel, rate in zip(panels, rates, strict=True):
+            _draw(panel, of_row[of_row["missing_rate"] == rate], bands, looks)
+            panel.set_title(f"{dataset}, {rate} % hidden", loc="left")
+        k = shown.loc[shown["metric"] == metric, "k"].iloc[0]
+        panels[0].set_ylabel(f"{names.text(metric)} at {k}" if k else names.text(metric))
+        panels[0].set_ylim(bottom=0)
+    for panel in axes[-1]:
+        panel.set_xlabel("training positives of a label\n(number of labels)")
+    handles = [line_entry(model, **look) for model, look in looks.items()]
+    add_legend(figure, handles, n_beside, "upper left", columnspacing=1.2)
     return figure
 
 
-def _rows(shown: pd.DataFrame, metrics: Sequence[str]) -> list[tuple[str, str]]:
+def _rows(shown: pd.DataFrame) -> list[tuple[str, str]]:
     there = set(zip(shown["dataset"], shown["metric"], strict=True))
     return [
-        (dataset, metric) for dataset in shown["dataset"].unique() for metric in metrics if (dataset, metric) in there
+        (dataset, metric) for dataset in shown["dataset"].unique() for metric in METRICS if (dataset, metric) in there
     ]
 
 
-def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], models: list[str], names: Legend) -> None:
-    shifts = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(models)) if len(models) > 1 else [0.0]
-    for model, shift in zip(models, shifts, strict=True):
+def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], looks: dict[str, dict]) -> None:
+    for (model, look), shift in zip(looks.items(), side_by_side(len(looks), _SPREAD), strict=True):
         numbers = panel[panel["model"] == model].set_index("band").reindex(bands)
         place, mean, sd = np.arange(len(bands)) + shift, numbers["mean"], numbers["sd"].fillna(0)
-        look = _look(model, names)
         axes.vlines(place, mean - sd, mean + sd, color=look["color"], linewidth=0.7)
         is_there = mean.notna().to_numpy()
         (line,) = axes.plot(place[is_there], mean[is_there], **look)
@@ -92,16 +99,3 @@ def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], models: list[str], 
 
 def _spread(sd: float) -> str:
     return "" if np.isnan(sd) else f" ± {sd:.3f}"
-
-
-def _name(of_metric: pd.DataFrame, names: Legend) -> str:
-    """What the axis calls a metric, which may be one at k."""
-    name, k = names.text(of_metric["metric"].iloc[0]), of_metric["k"].iloc[0]
-    return f"{name} at {k}" if k else name
-
-
-def _look(model: str, names: Legend) -> dict:
-    return {
-        **{"color": names.colour(model), "marker": names.marker(model), "markersize": 3.4, "linewidth": 0.9},
-        **{"linestyle": "--" if names.is_variation(model) else "-", "markeredgewidth": 0.8},
-    }

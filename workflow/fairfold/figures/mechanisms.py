@@ -1,115 +1,110 @@
-"""Estimates that suppose labels missing at random, where they are and where they are not."""
+"""Estimates that assume labels missing at random, where they are and where they are not."""
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import STYLE, interval, nothing_to_draw, tell
 from fairfold.figures.legend import Legend
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import add_legend, interval, line_entry, new_figure, nothing_to_draw, side_by_side
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 RATE = "missing rate (%)"
+_MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
+_TRUTH = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
 
 
+@FigureSpec(
+    "mechanisms",
+    section="weak-labels",
+    title="Labels that are not missing at random",
+    reads=["tables/mechanisms.csv", "legend.csv"],
+    alt="estimated and true scores of each model and missing rates, by the way in which labels went missing",
+    when="weak_labels.mechanisms.datasets",
+)
 def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """A row of panels for each dataset: one for each metric that leads, and one of missing rates.
+    """Draw a row of panels for each dataset: one for each metric that leads, and one of missing rates.
 
     Parameters
     ----------
-    mechanisms : columns ``dataset, mechanism, wrong_positives, model, metric, complete, corrected, low, high,
-        hidden_share, estimated_rate, rate_low, rate_high``, as
-        :func:`fairfold.recommendation.mechanisms.scores_under_mechanism` gives them for each unit.
-    legend : as :class:`~fairfold.figures.legend.Legend` takes it; metrics that do not lead are left out.
+    mechanisms : DataFrame
+        Columns ``dataset, mechanism, wrong_positives, model, metric, complete, corrected, low, high, hidden_share,
+        estimated_rate, rate_low, rate_high``, as :func:`fairfold.recommendation.mechanisms.scores_under_mechanism`
+        returns them for each unit.
+    legend : DataFrame, default=None
+        Table for :class:`~fairfold.figures.legend.Legend`; metrics that do not lead are left out.
 
     Returns
     -------
     Figure
-        A line for each mechanism; filled marks with bars are estimates, upright lines what is true.
+        A line for each mechanism; filled marks with bars are estimates, upright lines true values.
     """
     table = mechanisms[mechanisms["complete"].notna()]
     if table.empty:
         return nothing_to_draw()
     models = list(table["model"].unique())
     names = Legend(legend, models)
+    looks = {model: _look(names, model) for model in models}
     metrics = [metric for metric in table["metric"].unique() if names.leads(metric)]
-    table = table.assign(way=_ways(table))
+    wrong = table["wrong_positives"].astype(int)
+    table = table.assign(way=table["mechanism"] + (", " + wrong.astype(str) + " % wrong").where(wrong > 0, ""))
     ways, datasets = list(table["way"].unique()), list(table["dataset"].unique())
-    with mpl.rc_context(STYLE):
-        panel_height = 0.45 + len(ways) * (0.12 + 0.07 * len(models))
-        size = (1.5 + 2.3 * (len(metrics) + 1), 0.9 + panel_height * len(datasets))
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(len(datasets), len(metrics) + 1, squeeze=False, sharey=True)
-        for row, dataset in enumerate(datasets):
-            of_dataset = table[table["dataset"] == dataset]
-            for column, metric in enumerate(metrics):
-                axes[row, column].set_title(dataset, loc="left")
-                axes[row, column].set_xlabel(names.label(metric))
-                _draw_scores(axes[row, column], of_dataset[of_dataset["metric"] == metric], ways, models, names)
-            axes[row, -1].set_title(dataset, loc="left")
-            axes[row, -1].set_xlabel(RATE)
-            _draw_rates(axes[row, -1], of_dataset.drop_duplicates("way").set_index("way").reindex(ways))
-        axes[0, 0].set_yticks(np.arange(len(ways)), ways)
-        axes[0, 0].set_ylim(len(ways) - 0.5, -0.5)
-        figure.legend(handles=_handles(models, names), loc="outside upper left", ncols=4, frameon=False)
+    panel_height = 0.45 + len(ways) * (0.12 + 0.07 * len(models))
+    size = (1.5 + 2.3 * (len(metrics) + 1), 0.9 + panel_height * len(datasets))
+    figure, axes = new_figure(*size, len(datasets), len(metrics) + 1, sharey=True)
+    for panels, dataset in zip(axes, datasets, strict=True):
+        of_dataset = table[table["dataset"] == dataset]
+        for panel, metric in zip(panels, metrics, strict=False):
+            panel.set_xlabel(names.label(metric))
+            _draw_scores(panel, of_dataset[of_dataset["metric"] == metric], ways, looks)
+        panels[-1].set_xlabel(RATE)
+        _draw_rates(panels[-1], of_dataset.drop_duplicates("way").set_index("way").reindex(ways))
+        for panel in panels:
+            panel.set_title(dataset, loc="left")
+    axes[0, 0].set_yticks(np.arange(len(ways)), ways)
+    axes[0, 0].set_ylim(len(ways) - 0.5, -0.5)
+    handles = [line_entry(model, **look) for model, look in looks.items()]
+    handles.append(line_entry("by all labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
+    add_legend(figure, handles, 4, "upper left")
     return figure
 
 
-def _ways(table: pd.DataFrame) -> pd.Series:
-    share = table["wrong_positives"].astype(int)
-    wrong = ", " + share.astype(str) + " % wrong"
-    return table["mechanism"] + wrong.where(share > 0, "")
+def _look(names: Legend, model: str) -> dict:
+    hollow = {"markerfacecolor": "white"} if names.is_variation(model) else {}
+    return {**_MARK, "color": names.colour(model), "marker": names.marker(model), **hollow}
 
 
-def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], models: list[str], names: Legend) -> None:
-    shifts = np.linspace(-0.3, 0.3, len(models)) if len(models) > 1 else [0]
-    for model, shift in zip(models, shifts, strict=True):
+def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], looks: dict[str, dict]) -> None:
+    for (model, look), shift in zip(looks.items(), side_by_side(len(looks), 0.6), strict=True):
         of_model = panel[panel["model"] == model].set_index("way").reindex(ways)
-        _draw(axes, np.arange(len(ways)) + shift, of_model, ("low", "corrected", "high", "complete"), names, model)
+        columns = of_model[["low", "corrected", "high", "complete"]]
+        _draw(axes, np.arange(len(ways)) + shift, columns, look, model, ".3f")
 
 
 def _draw_rates(axes: Axes, rates: pd.DataFrame) -> None:
-    _draw(axes, np.arange(len(rates)), rates, ("rate_low", "estimated_rate", "rate_high", "hidden_share"))
+    columns = rates[["rate_low", "estimated_rate", "rate_high", "hidden_share"]]
+    _draw(axes, np.arange(len(rates)), columns, {**_MARK, "color": "black", "marker": "D"}, "missing rate", ".1f")
     axes.set_xlim(-3, 103)
 
 
-def _draw(
-    axes: Axes,
-    positions: np.ndarray,
-    table: pd.DataFrame,
-    columns: tuple[str, str, str, str],
-    names: Legend | None = None,
-    model: str = "",
-) -> None:
-    low, middle, high, truth = (table[column] for column in columns)
-    look = _look(names, model)
+def _draw(axes: Axes, positions: np.ndarray, table: pd.DataFrame, look: dict, what: str, digits: str) -> None:
+    """Draw the columns of a table: lower limit, estimate, upper limit, and what is true."""
+    low, middle, high, truth = (table[column] for column in table)
     axes.hlines(positions, low, high, color=look["color"], linewidth=0.9)
     (estimates,) = axes.plot(middle, positions, **look)
-    (lines,) = axes.plot(truth, positions, **{**look, "marker": "|", "markersize": 7, "markeredgewidth": 1.4})
-    what, digits = (model, ".3f") if model else ("missing rate", ".1f")
-    rows = [(f"{way}, {what}", *numbers) for way, *numbers in table[list(columns)].itertuples(name=None)]
+    (lines,) = axes.plot(truth, positions, **{**look, **_TRUTH})
+    rows = [(f"{way}, {what}", *numbers) for way, *numbers in table.itertuples(name=None)]
     said = [
         f"{name}: estimated {value:{digits}}{interval(least, most, digits)}" for name, least, value, most, _ in rows
     ]
     tell(estimates, said)
     tell(lines, [f"{name}: {value:{digits}} by all labels" for name, *_, value in rows])
     axes.grid(visible=False, axis="y")
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-
-
-def _look(names: Legend | None, model: str) -> dict:
-    look = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
-    if names is None:
-        return {**look, "color": "black", "marker": "D"}
-    hollow = {"markerfacecolor": "white"} if names.is_variation(model) else {}
-    return {**look, "color": names.colour(model), "marker": names.marker(model), **hollow}
-
-
-def _handles(models: list[str], names: Legend) -> list[Line2D]:
-    of_models = [Line2D([], [], **_look(names, model), label=model) for model in models]
-    truth = {**_look(None, ""), "color": "#555555", "marker": "|", "markersize": 7, "markeredgewidth": 1.4}
-    return [*of_models, Line2D([], [], **truth, label="by all labels")]
+    axes.locator_params("x", nbins=5)

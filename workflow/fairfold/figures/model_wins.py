@@ -2,54 +2,70 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.patheffects import Normal, Stroke
-from matplotlib.ticker import LogLocator, NullFormatter
+from typing import TYPE_CHECKING
 
-from fairfold.figures import STYLE, tell
+import pandas as pd
+
 from fairfold.figures.legend import Legend
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, line_entry, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
-_TOO_LIGHT = "#F0E442"  # yellow, for a line on white
 
 
+@FigureSpec(
+    "win_percentage_models",
+    section="win-percentage",
+    title="Win percentage of the models",
+    reads=["tables/win_percentage/models.csv", "legend.csv"],
+    alt="win percentage of each model against the number of feature sets that are tried",
+    labels_of="win_percentage.models.datasets",
+    when="win_percentage.models.datasets",
+)
 def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Win percentage against the number of draws: a row per metric, a column per dataset, a line per model.
+    """Draw the win percentage against the number of draws: a row per metric, a column per dataset, a line per model.
 
     Parameters
     ----------
-    wins : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
+    wins : DataFrame
+        Columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
         permuted_lower, permuted_upper, n_sets``; the permuted ones may be NaN. One missing rate, in percent.
-    legend : as :class:`~fairfold.figures.legend.Legend` takes it.
+    legend : DataFrame, default=None
+        Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        The grey band is where equal models stay; dotted lines are what permuted labels give each model. A
-        variation of a model, such as one with a "+", has its colour, and is dashed.
+        The gray band is where equal models stay; dotted lines are the result of permuted labels for each model. A
+        variation of a model, such as one with a "+", has its color, and is dashed.
     """
     metrics, datasets, models = (list(wins[column].unique()) for column in ("metric", "dataset", "model"))
     names = Legend(legend, models)
     looks = {model: _look(names, model) for model in models}
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(max(3.4, 0.5 + 2.0 * len(datasets)), 1.7 * len(metrics) + 0.4), layout="constrained")
-        axes = figure.subplots(len(metrics), len(datasets), sharex="col", sharey="row", squeeze=False)
-        for row, metric in enumerate(metrics):
-            for column, dataset in enumerate(datasets):
-                panel = wins[(wins["metric"] == metric) & (wins["dataset"] == dataset)]
-                _draw_panel(axes[row, column], panel, looks)
-            axes[row, 0].set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
-        for column, dataset in enumerate(datasets):
-            first = wins[wins["dataset"] == dataset].iloc[0]
-            axes[0, column].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
-            axes[-1, column].set_xlabel("draws N")
-        _add_legend(figure, looks, has_permuted=wins["permuted_lower"].notna().any())
+    size = (max(3.4, 0.5 + 2.0 * len(datasets)), 1.7 * len(metrics) + 0.4)
+    figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col", sharey="row")
+    for row, metric in zip(axes, metrics, strict=True):
+        for panel, dataset in zip(row, datasets, strict=True):
+            _draw_panel(panel, wins[(wins["metric"] == metric) & (wins["dataset"] == dataset)], looks)
+        row[0].set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
+    for column, dataset in zip(axes.T, datasets, strict=True):
+        first = wins[wins["dataset"] == dataset].iloc[0]
+        column[0].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
+        column[-1].set_xlabel("draws N")
+    handles = [line_entry(model, **look) for model, look in looks.items()]
+    handles.append(area_entry("equal models", **_BAND))
+    if wins["permuted_lower"].notna().any():
+        handles.append(line_entry("permuted labels", color="#555555", **_PERMUTED))
+    width, height = figure.get_size_inches()
+    n_columns = max(min(len(handles), int(width / 1.15)), 1)  # inches of an entry
+    figure.set_size_inches(width, height + 0.17 * -(-len(handles) // n_columns))
+    add_legend(figure, handles, n_columns, columnspacing=1.2)
     return figure
 
 
@@ -64,27 +80,17 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
             if curve[side].notna().any():
                 axes.plot(curve["n_draws"], 100 * curve[side], color=looks[model]["color"], **_PERMUTED, zorder=1.5)
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.locator_params("x", numticks=6)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_formatter("")
     axes.set_xlim(panel["n_draws"].min(), max(panel["n_draws"].max(), 2))
     axes.set_ylim(-3, 103)  # shows the lines of models that never or always win
 
 
 def _look(names: Legend, model: str) -> dict:
-    colour = names.colour(model)
-    look = {"color": colour, "linestyle": "--" if names.is_variation(model) else "-", "linewidth": 1.3}
-    if colour == _TOO_LIGHT:
+    look = {**names.line(model), "marker": "", "linewidth": 1.3}
+    if look["color"] not in LINE_COLORS:
+        from matplotlib.patheffects import Normal, Stroke
+
         look["path_effects"] = [Stroke(linewidth=2.1, foreground="#555555"), Normal()]
     return look
-
-
-def _add_legend(figure: Figure, looks: dict[str, dict], *, has_permuted: bool) -> None:
-    handles = [Line2D([], [], label=model, **look) for model, look in looks.items()]
-    handles.append(Patch(label="equal models", **_BAND))
-    if has_permuted:
-        handles.append(Line2D([], [], color="#555555", label="permuted labels", **_PERMUTED))
-    width, height = figure.get_size_inches()
-    n_columns = max(min(len(handles), int(width / 1.15)), 1)  # inches of an entry
-    figure.set_size_inches(width, height + 0.17 * -(-len(handles) // n_columns))
-    figure.legend(handles=handles, loc="outside upper center", ncols=n_columns, frameon=False, columnspacing=1.2)

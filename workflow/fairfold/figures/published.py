@@ -1,18 +1,21 @@
-"""How far our numbers lie from the published ones."""
+"""Distances of our numbers from the published ones."""
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw, tell
-from fairfold.figures.legend import MARKERS
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw
 
-# Column of the table -> name of the axis, the distance that is none to speak of, and where the scale turns logarithmic
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Column of the table -> name of the axis, negligible distance, and where the scale turns logarithmic
 _PANELS = {
     "difference_in_se": ("distance, standard errors", 2.0, 2.0),
     "difference_in_digits": ("distance, units of the last printed digit", 0.5, 1.0),
@@ -21,64 +24,62 @@ _ROW, _HALF = 0.24, 0.3  # height of a row in inches; how far dots stray from it
 _PLACE = 38  # letters of a name
 
 
+@FigureSpec(
+    "published",
+    section="published",
+    title="Distances from the published numbers",
+    reads=["tables/published.csv"],
+    alt="distances of our numbers from the published ones, a row of dots for each printed table and figure",
+)
 def plot_published(comparison: pd.DataFrame) -> Figure:
-    """A dot for each published number that has a counterpart, a row for each table or figure, a colour for each paper.
+    """Draw a dot for each published number that has a counterpart, a row for each table or figure.
 
     Parameters
     ----------
-    comparison : columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, as of
+    comparison : DataFrame
+        Columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, as of
         :func:`fairfold.papers.published.compare_published`.
 
     Returns
     -------
     Figure
-        Numbers of ours that scatter on the left, in standard errors with a line at 2; others on the right, in units of
-        the last printed digit with a line at a half, where rounding ends. The scales are linear up to 2 and 1, then
-        logarithmic. Beside each row: how many of its numbers have a counterpart.
+        A color for each paper. Numbers of ours that scatter are on the left, in standard errors with a line at 2;
+        others on the right, in units of the last printed digit with a line at a half, where rounding ends. The scales
+        are linear up to 2 and 1, then logarithmic. Beside each row: how many of its numbers have a counterpart.
     """
     computed = comparison[comparison["ours"].notna()]
     if computed.empty:
         return nothing_to_draw("no published number has a counterpart")
     shown = [column for column in _PANELS if computed[column].notna().any()]
     places = computed[["paper", "place"]].drop_duplicates().sort_values(["paper", "place"])
-    colours = {paper: PALETTE[n % len(PALETTE)] for n, paper in enumerate(places["paper"].unique())}
-    looks = {paper: (colour, MARKERS[n % len(MARKERS)]) for n, (paper, colour) in enumerate(colours.items())}
-    with mpl.rc_context(STYLE):
-        size = (2.6 + 2.4 * len(shown), 0.9 + _ROW * len(places) + 0.17 * len(looks))
-        figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
-        for axes, column in zip(panels, shown, strict=True):
-            _draw(axes, computed, column, places, looks)
-        panels[0].set_yticks(range(len(places)), [_name(place) for place in places["place"]])
-        panels[0].set_ylim(len(places) - 0.5, -0.5)
-        _write_counts(panels[-1], comparison, places)
-        handles = [
-            mpl.lines.Line2D([], [], color=colour, marker=marker, linestyle="", markersize=4, label=paper)
-            for paper, (colour, marker) in looks.items()
-        ]
-        figure.legend(handles=handles, loc="outside upper left", ncols=1, frameon=False)
+    looks = {paper: look_of(n) for n, paper in enumerate(places["paper"].unique())}
+    size = (2.6 + 2.4 * len(shown), 0.9 + _ROW * len(places) + 0.17 * len(looks))
+    figure, ((*panels,),) = new_figure(*size, 1, len(shown), sharey=True)
+    for axes, column in zip(panels, shown, strict=True):
+        _draw(axes, computed, column, places, looks)
+    panels[0].set_yticks(range(len(places)), [_name(place) for place in places["place"]])
+    panels[0].set_ylim(len(places) - 0.5, -0.5)
+    _write_counts(panels[-1], comparison, places)
+    handles = [line_entry(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
+    add_legend(figure, handles, 1, "upper left")
     return figure
 
 
-def _draw(
-    axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame, looks: dict[str, tuple[str, str]]
-) -> None:
+def _draw(axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame, looks: dict[str, dict]) -> None:
     label, line, linear = _PANELS[column]
     for row, (paper, place) in enumerate(places.itertuples(index=False)):
         part = computed[(computed["paper"] == paper) & (computed["place"] == place)]
         part = part.assign(size=part[column].abs()).dropna(subset="size").sort_values("size", kind="stable")
-        sizes = part["size"].to_numpy()
-        if not sizes.size:
+        if part.empty:
             continue  # an empty line that is not clipped takes all room from the layout
-        colour, marker = looks[paper]
-        aside = _HALF * _spread(sizes.size)
-        look = {"color": colour, "markersize": 3, "alpha": 0.6, "markeredgewidth": 0, "clip_on": False}
-        (dots,) = axes.plot(sizes, row + aside, marker, **look)
+        aside = _HALF * _spread(len(part))
+        style = {"linestyle": "", "markersize": 3, "alpha": 0.6, "markeredgewidth": 0, "clip_on": False}
+        (dots,) = axes.plot(part["size"], row + aside, **style, **looks[paper])
         numbers = zip(part["what"], part["published"], part["ours"], strict=True)
         tell(dots, [f"{what}: {published:g} published, {ours:.4g} here" for what, published, ours in numbers])
     axes.axvline(line, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set_xscale("symlog", linthresh=linear, linscale=1.0)
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks([], minor=True)
     largest = max(computed[column].abs().max(), 2 * linear)
     axes.set_xlim(0, largest * 1.15)
     ticks = [tick for tick in (0, line, *(10.0**power for power in range(1, 7))) if tick <= largest * 1.15]
@@ -88,7 +89,7 @@ def _draw(
 
 
 def _spread(n: int) -> np.ndarray:
-    """Numbers between -1 and 1, evenly and out of order, so that dots of neighbouring values stand apart."""
+    """Numbers between -1 and 1, evenly and out of order, so that dots of neighboring values stand apart."""
     golden = (np.sqrt(5) - 1) / 2
     return 2 * ((np.arange(n) * golden + 0.5) % 1) - 1
 

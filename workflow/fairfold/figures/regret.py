@@ -1,29 +1,48 @@
-"""What it costs to choose a model in one way or another."""
+"""Cost of each way to choose a model."""
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
-from fairfold.figures import PALETTE, STYLE, interval, nothing_to_draw, tell
-from fairfold.figures.legend import MARKERS, Legend
+from fairfold.figures.legend import Legend
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import (
+    add_legend,
+    interval,
+    line_entry,
+    look_of,
+    new_figure,
+    nothing_to_draw,
+    side_by_side,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _ROW = 0.17  # inches
 
 
+@FigureSpec(
+    "regret",
+    section="overview",
+    title="What following the advice is worth",
+    reads=["tables/regret.csv", "legend.csv"],
+    alt="how far below the best model each way to choose a model ends, with 95 % intervals over datasets",
+)
 def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """A panel for each metric that leads, a row for each way to choose, a mark for each missing rate.
+    """Draw a panel for each metric that leads, a row for each way to choose, a mark for each missing rate.
 
     Parameters
     ----------
-    regret : columns ``strategy, missing_rate, metric, regret, low, high``, as of
-        ``fairfold.recommendation.regret``.
-    legend : as :class:`~fairfold.figures.legend.Legend` takes it; metrics that do not lead are left out.
+    regret : DataFrame
+        Columns ``strategy, missing_rate, metric, regret, low, high``, as of ``fairfold.recommendation.regret``.
+    legend : DataFrame, default=None
+        Table for :class:`~fairfold.figures.legend.Legend`; metrics that do not lead are left out.
 
     Returns
     -------
@@ -36,19 +55,16 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
     if shown.empty:
         return nothing_to_draw()
     strategies, rates = _by_regret(shown), sorted(shown["missing_rate"].unique())
-    with mpl.rc_context(STYLE):
-        size = (0.9 + 2.6 * len(leading), 0.9 + _ROW * len(strategies) * len(rates) ** 0.5)
-        figure = Figure(figsize=size, layout="constrained")
-        for axes, metric in zip(figure.subplots(1, len(leading), squeeze=False, sharey=True)[0], leading, strict=True):
-            _draw(axes, shown[shown["metric"] == metric], strategies, rates)
-            axes.set_xlabel(f"below the best, {names.text(metric)}")
-        axes.set_yticks(range(len(strategies)), strategies)
-        axes.set_ylim(len(strategies) - 0.4, -0.6)
-        handles = [
-            Line2D([], [], color=colour, marker=marker, linewidth=1, markersize=4, label=f"{rate} % hidden")
-            for rate, (colour, marker) in zip(rates, _looks(rates), strict=True)
-        ]
-        figure.legend(handles=handles, loc="outside upper center", ncols=min(4, len(rates)), frameon=False)
+    size = (0.9 + 2.6 * len(leading), 0.9 + _ROW * len(strategies) * len(rates) ** 0.5)
+    figure, panels = new_figure(*size, 1, len(leading), sharey=True)
+    for axes, metric in zip(panels[0], leading, strict=True):
+        _draw(axes, shown[shown["metric"] == metric], strategies, rates)
+        axes.set_xlabel(f"below the best, {names.text(metric)}")
+    axes.set_yticks(range(len(strategies)), strategies)
+    axes.set_ylim(len(strategies) - 0.4, -0.6)
+    look = {"linewidth": 1, "markersize": 4}
+    handles = [line_entry(f"{rate} % hidden", **look_of(n), **look) for n, rate in enumerate(rates)]
+    add_legend(figure, handles, min(4, len(rates)))
     return figure
 
 
@@ -58,18 +74,13 @@ def _by_regret(regret: pd.DataFrame) -> list[str]:
 
 
 def _draw(axes: Axes, regret: pd.DataFrame, strategies: list[str], rates: list[int]) -> None:
-    aside = np.linspace(-0.27, 0.27, len(rates)) if len(rates) > 1 else np.zeros(1)
-    for rate, shift, (colour, marker) in zip(rates, aside, _looks(rates), strict=True):
+    for n, (rate, shift) in enumerate(zip(rates, side_by_side(len(rates), 0.54), strict=True)):
         part = regret[regret["missing_rate"] == rate].set_index("strategy").reindex(strategies)
         positions = np.arange(len(strategies)) + shift
-        axes.hlines(positions, part["low"], part["high"], color=colour, linewidth=1)
-        (line,) = axes.plot(part["regret"], positions, marker, color=colour, markersize=3.5, clip_on=False)
+        axes.hlines(positions, part["low"], part["high"], color=look_of(n)["color"], linewidth=1)
+        (line,) = axes.plot(part["regret"], positions, linestyle="", markersize=3.5, clip_on=False, **look_of(n))
         means = part[["regret", "low", "high"]].itertuples(name=None)
         tell(line, [f"{way}, {rate} % hidden: {mean:.3f}{interval(low, high)}" for way, mean, low, high in means])
     axes.set_xlim(left=0)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=4))
+    axes.locator_params("x", nbins=4, steps=None)
     axes.grid(visible=False, axis="y")
-
-
-def _looks(rates: list[int]) -> list[tuple[str, str]]:
-    return [(PALETTE[n % len(PALETTE)], MARKERS[n % len(MARKERS)]) for n in range(len(rates))]

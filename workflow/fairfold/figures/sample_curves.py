@@ -1,25 +1,40 @@
-"""Scores by number of training samples, and what is expected of more."""
+"""Scores by number of training samples, and extrapolated to more."""
 
 from __future__ import annotations
 
-import matplotlib as mpl
+from typing import TYPE_CHECKING
+
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import NullFormatter
 
-from fairfold.figures import PALETTE, STYLE, nothing_to_draw, tell
-from fairfold.figures.legend import MARKERS, Legend
+from fairfold.figures.legend import Legend
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 
 
+@FigureSpec(
+    "sample_curves",
+    section="weak-labels",
+    title="What more samples would give",
+    reads=["tables/sample_curves.csv", "legend.csv"],
+    alt="scores of the models by number of training samples, and extrapolated to more",
+    when="weak_labels.sample_curves.datasets",
+)
 def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """A row of panels for each metric that leads, a panel for each dataset, a line for each model.
+    """Draw a row of panels for each metric that leads, a panel for each dataset, a line for each model.
 
     Parameters
     ----------
-    curves : what :func:`fairfold.recommendation.sample_curves.sample_curves` gives.
-    legend : as :class:`~fairfold.figures.legend.Legend` takes it; metrics that do not lead are left out.
+    curves : DataFrame
+        What :func:`fairfold.recommendation.sample_curves.sample_curves` returns.
+    legend : DataFrame, default=None
+        Table for :class:`~fairfold.figures.legend.Legend`; metrics that do not lead are left out.
 
     Returns
     -------
@@ -31,43 +46,37 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
     datasets, models = list(curves["dataset"].unique()), list(curves["model"].unique())
     if not metrics:
         return nothing_to_draw()
-    with mpl.rc_context(STYLE):
-        size = (0.6 + 2.5 * len(datasets), 0.9 + 2.1 * len(metrics))
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(len(metrics), len(datasets), squeeze=False, sharex="col")
-        for row, metric in enumerate(metrics):
-            for column, dataset in enumerate(datasets):
-                panel = curves[(curves["metric"] == metric) & (curves["dataset"] == dataset)]
-                for number, model in enumerate(models):
-                    _draw(axes[row, column], panel[panel["model"] == model], _look(number), number)
-                axes[row, column].set_title(dataset, loc="left")
-                axes[row, column].set_xscale("log")
-                ticks = sorted(panel["n_train"].round().unique())
-                axes[row, column].set_xticks(ticks[:: -(-len(ticks) // 4)], minor=False)
-                axes[row, column].xaxis.set_major_formatter("{x:.0f}")
-                axes[row, column].xaxis.set_minor_formatter(NullFormatter())
-            axes[row, 0].set_ylabel(names.text(metric))
-        for panel in axes[-1]:
-            panel.set_xlabel("training samples")
-        handles = [Line2D([], [], **_look(number), label=model) for number, model in enumerate(models)]
-        figure.legend(handles=handles, loc="outside upper left", ncols=4, frameon=False, columnspacing=1.2)
+    looks = [{**look_of(number), **_LINE} for number in range(len(models))]
+    size = (0.6 + 2.5 * len(datasets), 0.9 + 2.1 * len(metrics))
+    figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col")
+    for row, metric in zip(axes, metrics, strict=True):
+        for panel, dataset in zip(row, datasets, strict=True):
+            part = curves[(curves["metric"] == metric) & (curves["dataset"] == dataset)]
+            for number, (model, look) in enumerate(zip(models, looks, strict=True)):
+                # Bars of models stand side by side.
+                _draw(panel, part[part["model"] == model], look, shift=1.03**number)
+            panel.set_title(dataset, loc="left")
+            panel.set_xscale("log")
+            ticks = sorted(part["n_train"].round().unique())
+            panel.set_xticks(ticks[:: -(-len(ticks) // 4)], minor=False)
+            panel.xaxis.set_major_formatter("{x:.0f}")
+            panel.xaxis.set_minor_formatter("")
+        row[0].set_ylabel(names.text(metric))
+    for panel in axes[-1]:
+        panel.set_xlabel("training samples")
+    handles = [line_entry(model, **look) for model, look in zip(models, looks, strict=True)]
+    add_legend(figure, handles, 4, "upper left", columnspacing=1.2)
     return figure
 
 
-def _draw(axes: Axes, numbers: pd.DataFrame, look: dict, number: int) -> None:
+def _draw(axes: Axes, numbers: pd.DataFrame, look: dict, shift: float) -> None:
     is_measured = numbers["kind"] == "measured"
     known, ahead = numbers[is_measured], numbers[~is_measured]
-    shift = 1.03**number  # bars of models side by side
     axes.vlines(numbers["n_train"] * shift, numbers["low"], numbers["high"], color=look["color"], linewidth=0.7)
     (line,) = axes.plot(known["n_train"] * shift, known["score"], **look)
     points = known[["model", "n_train", "score"]].itertuples(index=False, name=None)
     tell(line, [f"{model}, {n:,.0f} samples: {score:.3f}" for model, n, score in points])
     if len(ahead):
-        line = pd.concat([known.tail(1), ahead])
-        axes.plot(line["n_train"] * shift, line["score"], color=look["color"], linestyle="--", linewidth=0.8)
+        dashed = pd.concat([known.tail(1), ahead])
+        axes.plot(dashed["n_train"] * shift, dashed["score"], color=look["color"], linestyle="--", linewidth=0.8)
         axes.plot(ahead["n_train"] * shift, ahead["score"], **{**look, "linestyle": "none", "markerfacecolor": "white"})
-
-
-def _look(number: int) -> dict:
-    colour, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
-    return {"color": colour, "marker": marker, "markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}

@@ -1,4 +1,4 @@
-"""Files of figures, and what a reader is told who points at them."""
+"""Write figures to files, with texts for the points that a reader may point at."""
 
 from __future__ import annotations
 
@@ -6,42 +6,52 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairfold.core.files import atomic_path
 from fairfold.figures.style import STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 DPI = 200  # of files that hold pixels
 MOST_POINTS = 1000  # of a figure that have a text: more make a report heavy
 
 
-def tell(line: Line2D, texts: Sequence[str]) -> None:
-    """Say what each point of a line is; the report shows it to a reader who points at it.
+def tell(line: Line2D, texts: Iterable[str]) -> None:
+    """Set the text of each point of a line; the report shows it to a reader who points at it.
 
     Parameters
     ----------
-    line : what ``plot`` gave.
-    texts : a text for each of its points.
+    line : Line2D
+        What ``plot`` returned.
+    texts : iterable of str
+        A text for each of its points.
     """
-    if len(texts) != len(line.get_xdata()):
-        raise ValueError(f"{len(texts)} texts for {len(line.get_xdata())} points.")
-    line.texts_of_points = list(texts)
+    texts, n_points = list(texts), len(line.get_xdata())
+    if len(texts) != n_points:
+        raise ValueError(f"{len(texts)} texts for {n_points} points.")
+    line.texts_of_points = texts
 
 
 def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
-    """Say what bars, fields and what else is no line are; the report shows it to a reader who points at one.
+    """Set texts for bars and fields, which are no line; the report shows them to a reader who points at one.
 
     Parameters
     ----------
-    axes : that show them.
-    x, y : (n_points,) where a reader is to point, in units of the axes.
-    texts : a text for each point.
+    axes : Axes
+        The axes that show them.
+    x, y : sequence of float of shape (n_points,)
+        Places to point at, in units of the axes.
+    texts : sequence of str
+        A text for each point.
     """
+    from matplotlib.lines import Line2D
+
     places = Line2D(x, y, visible=False)  # takes no room, either
     axes.add_artist(places)
     tell(places, texts)
@@ -52,26 +62,31 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
 
     Parameters
     ----------
-    figure : is laid out, once for all paths.
-    paths : of the files.
+    figure : Figure
+        It is laid out once for all paths.
+    paths : iterable of path-like
+        The files.
 
     Notes
     -----
-    A PNG holds what its points are, in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, places being shares
-    of width and height, from the left and from the top. Of more than ``MOST_POINTS``, those that lie closest together
-    are left to the first of them.
+    A PNG holds the texts of its points in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, where places are
+    shares of width and height from the left and from the top. Of more than ``MOST_POINTS`` points, one of each cell of
+    a grid is kept.
     """
-    _lay_out(figure)
-    for path in map(Path, paths):
-        metadata = {"CreationDate": None} if path.suffix == ".pdf" else {}
-        if path.suffix == ".png" and (points := _points(figure)):
-            metadata["Points"] = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
-        with mpl.rc_context(STYLE), atomic_path(path) as temporary:
-            figure.savefig(temporary, dpi=DPI, metadata=metadata)
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        _lay_out(figure)
+        for path in map(Path, paths):
+            metadata = {"CreationDate": None} if path.suffix == ".pdf" else {}
+            if path.suffix == ".png" and (points := _points(figure)):
+                metadata["Points"] = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
+            with atomic_path(path) as temporary:
+                figure.savefig(temporary, dpi=DPI, metadata=metadata)
 
 
 def _points(figure: Figure) -> list[tuple[float, float, str]]:
-    """Where the points are that have a text, and the text."""
+    """Places of the points that have a text, and the texts."""
     found = []
     for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
         line.axes.apply_aspect()  # as drawing does, which comes later
@@ -88,7 +103,7 @@ def _points(figure: Figure) -> list[tuple[float, float, str]]:
 
 
 def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list[tuple[float, float, str]]:
-    """One point of each cell of a grid, which is as fine as it may be; points that stand alone stay."""
+    """Keep one point of each cell of a grid that is as fine as possible; points that stand alone stay."""
     places = np.array([point[:2] for point in points]).reshape(-1, 2) * inches
     kept, cell = np.arange(len(points)), 0.01
     while len(kept) > MOST_POINTS:
@@ -99,8 +114,7 @@ def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list
 
 def _lay_out(figure: Figure) -> None:
     """Place everything once: matplotlib would do so twice for each file, which takes longer than to draw it."""
-    with mpl.rc_context(STYLE):
-        figure.set_dpi(DPI)  # by which text is measured
-        if engine := figure.get_layout_engine():
-            engine.execute(figure)
-            figure.set_layout_engine(None)
+    figure.set_dpi(DPI)  # by which text is measured
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+        figure.set_layout_engine(None)

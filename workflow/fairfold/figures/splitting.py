@@ -1,149 +1,161 @@
-"""How even splits are (Tiittanen, Holm & Törönen 2021)."""
+"""Evenness of splits (Tiittanen, Holm & Törönen 2021)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
-from fairfold.figures import PALETTE, STYLE, tell
+from fairfold.figures.saving import tell
+from fairfold.figures.spec import FigureSpec
+from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 
 
+@FigureSpec(
+    "metric_behaviour",
+    section="splitting",
+    title="Behaviour of the measures",
+    reads=["tables/metric_behaviour.csv"],
+    alt="LD, DCP and rLD against the number of positives of a label, for three patterns of folds",
+    when="splitting.datasets",
+)
 def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
-    """Figure 1: LD, DCP and rLD of each label against its number of positives, for three patterns of folds.
+    """Draw Figure 1: LD, DCP and rLD of each label against its number of positives, for three patterns of folds.
 
-    A measure is fit for imbalanced labels when it judges the same pattern alike whatever the size of the label: rLD and
-    DCP stay flat, LD drifts.
+    A measure suits imbalanced labels when it gives the same pattern the same value whatever the size of the label: rLD
+    and DCP stay flat, LD drifts.
 
     Parameters
     ----------
-    deviations : columns ``pattern, positives, LD, DCP, rLD``.
+    deviations : DataFrame
+        Columns ``pattern, positives, LD, DCP, rLD``.
 
     Returns
     -------
     Figure
     """
     measures = ("LD", "DCP", "rLD")
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7, 2.6))
-        axes = figure.subplots(1, len(measures))
-        styles = _styles(deviations["pattern"].unique())
-        for panel, measure in zip(axes, measures, strict=True):
-            for pattern, part in deviations.groupby("pattern", sort=False):
-                (line,) = panel.plot(
-                    part["positives"], part[measure], linestyle="", markersize=3, label=pattern, **styles[pattern]
-                )
-                values = zip(part["positives"], part[measure], strict=True)
-                tell(line, [f"{pattern}, {n:,} positives: {measure} {value:.3g}" for n, value in values])
-            panel.set(xscale="log", xlabel="positives of the label", ylabel=measure)
-            panel.set_ylim(bottom=0 if measure != "DCP" else None)
-        _legend_above(figure, axes[0], ncols=3)
+    figure, axes = new_figure(7, 2.6, 1, len(measures), layout=None)
+    styles = _styles(deviations["pattern"].unique())
+    for panel, measure in zip(axes[0], measures, strict=True):
+        for pattern, part in deviations.groupby("pattern", sort=False):
+            (line,) = panel.plot(part["positives"], part[measure], markersize=3, **styles[pattern])
+            values = zip(part["positives"], part[measure], strict=True)
+            tell(line, [f"{pattern}, {n:,} positives: {measure} {value:.3g}" for n, value in values])
+        panel.set(xscale="log", xlabel="positives of the label", ylabel=measure)
+        panel.set_ylim(bottom=0 if measure != "DCP" else None)
+    _add_legend(figure, axes[0, 0], n_columns=3)
     return figure
 
 
+@FigureSpec(
+    "label_deviations",
+    section="splitting",
+    title="Deviation of each label",
+    reads=["tables/label_deviations.csv"],
+    alt="rLD of each label against its number of positives, a panel for each method and dataset",
+    when="splitting.datasets",
+)
 def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
-    """rLD of each label against its number of positives, a panel per dataset (row) and splitter (column).
+    """Draw rLD of each label against its number of positives, a panel per dataset (row) and splitter (column).
 
     Parameters
     ----------
-    deviations : columns ``dataset, splitter, label, positives, rLD, rLD_bound``; the bound is drawn as a line of grey
-        dots.
+    deviations : DataFrame
+        Columns ``dataset, splitter, label, positives, rLD, rLD_bound``; the bound is drawn as a line of gray dots.
 
     Returns
     -------
     Figure
     """
     datasets, splitters = deviations["dataset"].unique(), deviations["splitter"].unique()
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets)))
-        axes = figure.subplots(len(datasets), len(splitters), sharex="row", sharey="row", squeeze=False)
-        for row, dataset in enumerate(datasets):
-            for column, splitter in enumerate(splitters):
-                panel = axes[row, column]
-                chosen = (deviations["dataset"] == dataset) & (deviations["splitter"] == splitter)
-                part = deviations[chosen]
-                dots = {"rasterized": True, "linestyle": "", "marker": "."}
-                (line,) = panel.plot(part["positives"], part["rLD"], markersize=2, color=PALETTE[0], **dots)
-                panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
-                rows = part[["label", "positives", "rLD", "rLD_bound"]].itertuples(index=False, name=None)
-                tell(line, ["label {}, {:,} positives: rLD {:.2g}, least {:.2g}".format(*row) for row in rows])
-                panel.set_xscale("log")
-                panel.xaxis.set_minor_formatter(NullFormatter())
-                panel.set_yscale("symlog", linthresh=1e-3)
-            axes[row, 0].set_ylabel(f"{dataset}\nrLD")
-        for column, splitter in enumerate(splitters):
-            axes[0, column].set_title(splitter, fontsize=7)
-        figure.supxlabel("positives of the label (grey: the least that folds of equal size allow)", fontsize=8)
-        figure.tight_layout()
+    size = (0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets))
+    figure, axes = new_figure(*size, len(datasets), len(splitters), layout=None, sharex="row", sharey="row")
+    for row, dataset in zip(axes, datasets, strict=True):
+        for panel, splitter in zip(row, splitters, strict=True):
+            part = deviations[(deviations["dataset"] == dataset) & (deviations["splitter"] == splitter)]
+            dots = {"rasterized": True, "linestyle": "", "marker": "."}
+            (line,) = panel.plot(part["positives"], part["rLD"], markersize=2, color=PALETTE[0], **dots)
+            panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
+            rows = part[["label", "positives", "rLD", "rLD_bound"]].itertuples(index=False, name=None)
+            tell(line, ["label {}, {:,} positives: rLD {:.2g}, least {:.2g}".format(*each) for each in rows])
+            panel.set_xscale("log")
+            panel.xaxis.set_minor_formatter("")
+            panel.set_yscale("symlog", linthresh=1e-3)
+        row[0].set_ylabel(f"{dataset}\nrLD")
+    for panel, splitter in zip(axes[0], splitters, strict=True):
+        panel.set_title(splitter, fontsize=7)
+    figure.supxlabel("positives of the label (grey: the least that folds of equal size allow)", fontsize=8)
+    figure.tight_layout()
     return figure
 
 
+@FigureSpec(
+    "quality_against_seconds",
+    folder="timings",
+    section="splitting",
+    title="Quality against seconds",
+    reads=["timings/quality_against_seconds.csv"],
+    alt="mean rLD over the least possible against CPU seconds, a mark for each method and dataset",
+    when="splitting.datasets",
+)
 def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
-    """Mean rLD over its bound against CPU seconds, a panel per dataset, a marker per splitter.
+    """Draw the mean rLD over its bound against CPU seconds, a panel per dataset, a marker per splitter.
 
     Parameters
     ----------
-    summary : columns ``dataset, splitter, mean_over_bound, seconds``.
+    summary : DataFrame
+        Columns ``dataset, splitter, mean_over_bound, seconds``.
 
     Returns
     -------
     Figure
+        Both axes are logarithmic, so a dataset without values above 0 has no panel.
     """
-    datasets = summary["dataset"].unique()
-    with mpl.rc_context(STYLE):
-        columns = min(3, len(datasets))
-        rows = -(-len(datasets) // columns)
-        figure = Figure(figsize=(0.4 + 2.3 * columns, 0.8 + 2.0 * rows))
-        panels = figure.subplots(rows, columns, squeeze=False).ravel()
-        styles = _styles(summary["splitter"].unique())
-        for panel, dataset in zip(panels, datasets, strict=False):
-            for _, row in summary[summary["dataset"] == dataset].iterrows():
-                (line,) = panel.plot(
-                    row["seconds"],
-                    row["mean_over_bound"],
-                    linestyle="",
-                    markersize=5,
-                    label=row["splitter"],
-                    **styles[row["splitter"]],
-                )
-                times, seconds = row["mean_over_bound"], row["seconds"]
-                tell(line, [f"{row['splitter']}: {times:.3g} times the least possible, {seconds:.2g} s"])
-            panel.axhline(1, color="#555555", linewidth=0.8)
-            panel.set(xscale="log", yscale="log", title=dataset, xlabel="CPU seconds")
-            panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            panel.yaxis.set_major_formatter("{x:g}")
-            panel.yaxis.set_minor_formatter(NullFormatter())
-        for panel in panels[len(datasets) :]:
-            panel.set_visible(False)
-        for row in range(rows):
-            panels[row * columns].set_ylabel("rLD / least possible")
-        _legend_above(figure, panels[0], ncols=5)
+    is_drawn = (summary["mean_over_bound"] > 0) & (summary["seconds"] > 0)
+    datasets = summary.loc[is_drawn, "dataset"].unique()
+    if not len(datasets):
+        return nothing_to_draw("no quality and time above 0")
+    columns = min(3, len(datasets))
+    rows = -(-len(datasets) // columns)
+    figure, axes = new_figure(0.4 + 2.3 * columns, 0.8 + 2.0 * rows, rows, columns, layout=None)
+    styles = _styles(summary["splitter"].unique())
+    for panel, dataset in zip(axes.flat, datasets, strict=False):
+        for row in summary[summary["dataset"] == dataset].itertuples():
+            (line,) = panel.plot(row.seconds, row.mean_over_bound, markersize=5, **styles[row.splitter])
+            tell(line, [f"{row.splitter}: {row.mean_over_bound:.3g} times the least possible, {row.seconds:.2g} s"])
+        panel.axhline(1, color="#555555", linewidth=0.8)
+        panel.set(xscale="log", yscale="log", title=dataset, xlabel="CPU seconds")
+        panel.locator_params("y", subs=(1, 2, 5))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter("")
+    for panel in axes.flat[len(datasets) :]:
+        panel.set_visible(False)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("rLD / least possible")
+    _add_legend(figure, axes[0, 0], n_columns=5)
     return figure
 
 
 def _styles(names: np.ndarray) -> Mapping[str, dict[str, Any]]:
+    edge = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.4}
     return {
-        name: {
-            "color": PALETTE[i % len(PALETTE)],
-            "marker": _MARKERS[i % len(_MARKERS)],
-            "markeredgecolor": "black",
-            "markeredgewidth": 0.4,
-        }
+        name: {"label": name, "color": PALETTE[i % len(PALETTE)], "marker": _MARKERS[i % len(_MARKERS)], **edge}
         for i, name in enumerate(names)
     }
 
 
-def _legend_above(figure: Figure, axes: Axes, ncols: int) -> None:
+def _add_legend(figure: Figure, axes: Axes, n_columns: int) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    rows = -(-len(labels) // ncols)
+    rows = -(-len(labels) // n_columns)
     height = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.17 * rows) / height))
-    figure.legend(handles, labels, loc="upper center", ncols=ncols, frameon=False, fontsize=7)
+    figure.legend(handles, labels, loc="upper center", ncols=n_columns, frameon=False, fontsize=7)

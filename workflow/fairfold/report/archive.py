@@ -65,5 +65,4 @@ def _shown(file: str) -> str:
 
 
 def _description(section: Section, item: Item, config: Mapping[str, Any]) -> str:
-    caption = plain_text(item.get("caption", ""), config, item.get("labels_of"))
-    return f"{section['title']}: {item['title']}\n{caption}"
+    return f"{section.title}: {item.title}\n{plain_text(item.caption, config, item.labels_of)}"

@@ -1,62 +1,187 @@
-"""What stands in the report: what ``workflow/report/contents.yaml`` declares, and figures in a file of their own."""
+"""Contents of the report: the order of ``workflow/report/contents.yaml``, and what each figure declares of itself."""
 
 from __future__ import annotations
 
-import pkgutil
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairfold.core.config import load_yaml
 from fairfold.core.home import PROJECT
-from fairfold.core.plugins import declared
-from fairfold.core.schema import violations
 from fairfold.errors import ConfigError, unknown_name
+from fairfold.figures.spec import FigureSpec, figure_specs
 
 FOLDER = PROJECT / "workflow" / "report"
-Section = dict[str, Any]
-Item = dict[str, Any]
-
+KINDS = (
+    *("failures", "suspects", "key_figure", "figure", "table", "answer", "sentences", "published"),
+    *("costs", "versions", "file"),
+)
 _FILE_KINDS = ("figure", "table", "published")
 
 
+@dataclass(frozen=True)
+class Item:
+    """An entry of the report, of one of ``KINDS``; paths are under ``results/``, and ``*`` is any text within one name.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    caption : str, default=""
+        Text in reStructuredText, or the name of an ``.rst`` file beside ``contents.yaml``.
+    labels_of : str, default=None
+        Key of the configuration with datasets. The caption ends with which of them have complete labels.
+    when : str, default=None
+        Key of the configuration, such as ``"ecoc.examples"``. If it is empty, there is nothing to show.
+    open : bool, default=False
+        Whether the entry stands open, or is shown by a click only.
+    embed : bool, default=True
+        Whether the report contains rows of a table, or links to it only.
+    figure, key_figure : str, default=None
+        Path of a picture; in ``contents.yaml`` the name of a figure, which declares the rest of its entry. Key figures
+        are shown once more, with another title and caption.
+    spec : FigureSpec, default=None
+        Declaration of that figure.
+    alt : str, default=""
+        Description of the picture for screen readers.
+    table, published, costs, file : str, default=None
+        Path of a table, of the comparison with published numbers, of the folder of measured jobs, of a text.
+    answer, ranks : str, default=None
+        Tables of sentences and of ranks, of which the first that suits gives the answer of the study.
+    sentences : str, default=None
+        Table of sentences.
+    failures : list of str, default=None
+        Tables with a column ``reason``; shown where one is not empty.
+    suspects : str, default=None
+        Table of warnings, whose rows are counted; shown where it is not empty.
+    versions : bool, default=None
+        Whether to show the versions of the software.
+    """
+
+    title: str
+    caption: str = ""
+    labels_of: str | None = None
+    when: str | None = None
+    open: bool = False
+    embed: bool = True
+    figure: str | None = None
+    key_figure: str | None = None
+    spec: FigureSpec | None = None
+    alt: str = ""
+    table: str | None = None
+    published: str | None = None
+    costs: str | None = None
+    file: str | None = None
+    answer: str | None = None
+    ranks: str | None = None
+    sentences: str | None = None
+    failures: list[str] | None = None
+    suspects: str | None = None
+    versions: bool | None = None
+
+    @property
+    def kind(self) -> str:
+        """The one of ``KINDS`` that the entry is of."""
+        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+
+    @property
+    def pattern(self) -> str | None:
+        """Pattern of the files of an entry that shows figures or tables."""
+        return getattr(self, self.kind) if self.kind in _FILE_KINDS else None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report; ``id`` is its anchor, and ``intro``, ``labels_of`` and ``when`` are as of an item."""
+
+    id: str
+    title: str
+    items: list[Item]
+    intro: str = ""
+    labels_of: str | None = None
+    when: str | None = None
+
+
+class Figure(NamedTuple):
+    """A figure of a study.
+
+    spec : its declaration.
+    path : under the folder of results, without suffix.
+    reads : tables, under that folder.
+    options : further parameters of the function that draws it.
+    category, label : of Snakemake's own report.
+    """
+
+    spec: FigureSpec
+    path: str
+    reads: list[str]
+    options: dict[str, Any]
+    category: str
+    label: str
+
+    @property
+    def section(self) -> str:
+        """Part of the configuration that the figure belongs to."""
+        return self.spec.section.replace("-", "_")
+
+
 def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
-    """Sections in the order of the report; figures in a file of their own are the last entries of theirs.
+    """Return the sections in the order of the report; figures that the file does not name come last in theirs.
 
     Raises
     ------
     ConfigError
-        When the file does not follow ``workflow/schemas/contents.schema.yaml``, or such a figure names a section that
-        is not there, or has the name of another.
+        When the file has an unknown key or figure, or a figure names a section that is not there.
     """
-    document = load_yaml(path, is_ours=True)
-    schema = load_yaml(PROJECT / "workflow" / "schemas" / "contents.schema.yaml", is_ours=True)
-    if found := violations(document, schema, path.name):
-        raise ConfigError("\n".join(found))
-    sections = {section["id"]: section for section in document["sections"]}
-    for spec, module in _own_figures():
-        file = f"figures/{spec.name}.png"
-        if owner(file, document["sections"]):
-            raise ConfigError(f"{module}: there is a figure {spec.name!r} already; give yours another name.")
+    specs, named = figure_specs(), set()
+    sections = {}
+    for entry in load_yaml(path, is_ours=True)["sections"]:
+        items = [_item(each, specs, path.name) for each in entry["items"]]
+        named |= {item.spec.name for item in items if item.kind == "figure"}
+        section = _checked(Section, {**entry, "items": items}, path.name)
+        sections[section.id] = section
+    for spec in specs.values():
         if spec.section not in sections:
-            raise ConfigError(f"{module}, figure {spec.name!r}: {unknown_name('section', spec.section, sections)}")
-        draw = f"{module.removeprefix('fairfold.figures.')}:{spec.draw.__name__}"
-        item: Item = {"title": spec.title, "figure": file, "draw": draw, "reads": list(spec.reads)}
-        item |= {"alt": spec.alt, "caption": spec.caption}
-        further = {"when": spec.when, "options": dict(spec.options)}
-        sections[spec.section]["items"].append(item | {key: value for key, value in further.items() if value})
-    return document["sections"]
+            where = f"{spec.draw.__module__}, figure {spec.name!r}"
+            raise ConfigError(f"{where}: {unknown_name('section', spec.section, sections)}")
+        if spec.name not in named:
+            sections[spec.section].items.append(item_of_figure(spec))
+    return list(sections.values())
 
 
-def _own_figures() -> Collection[tuple[Any, str]]:
-    """Figures in a file of their own, and their modules; without any, nothing waits for matplotlib."""
-    folder = Path(__file__).parents[1] / "figures" / "catalogue"
-    return declared("fairfold.figures.catalogue").values() if any(pkgutil.iter_modules([str(folder)])) else ()
+def item_of_figure(spec: FigureSpec) -> Item:
+    """Return the entry of a figure in the report."""
+    caption = spec.caption or spec.name.replace("*", "").rstrip("_") + ".rst"
+    return Item(spec.title, caption, spec.labels_of, spec.when, figure=spec.file, alt=spec.alt, spec=spec)
+
+
+def _item(entry: Mapping[str, Any], specs: Mapping[str, FigureSpec], where: str) -> Item:
+    """Entry of the file; a figure or key figure is named there."""
+    name = entry.get("figure", entry.get("key_figure"))
+    if name is not None and name not in specs:
+        raise ConfigError(f"{where}: {unknown_name('figure', name, specs)}")
+    if "figure" in entry:
+        return item_of_figure(specs[name])
+    shown = {} if name is None else {"key_figure": specs[name].file, "alt": specs[name].alt}
+    item = _checked(Item, {**entry, **shown}, where)
+    if not any(kind in entry for kind in KINDS):
+        raise ConfigError(f"{where}, {item.title!r}: the entry shows nothing. Give it one of {', '.join(KINDS)}.")
+    return item
+
+
+def _checked(kind: type, entry: Mapping[str, Any], where: str) -> Any:
+    known = [each.name for each in fields(kind)]
+    if unknown := [key for key in entry if key not in known]:
+        raise ConfigError(f"{where}: {unknown_name('key', unknown[0], known)}")
+    if "title" not in entry:
+        raise ConfigError(f"{where}: {dict(entry)} has no title. Add one.")
+    return kind(**entry)
 
 
 def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
-    """The files that fit a pattern, in natural order, each with the text that its ``*`` stand for.
+    """Return the files that fit a pattern, in natural order, each with the text that its ``*`` stand for.
 
     Parameters
     ----------
@@ -68,29 +193,8 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
     return [(file, " ".join(match.groups())) for file, match in sorted(found, key=lambda each: _natural(each[0]))]
 
 
-class Figure(NamedTuple):
-    """A figure that the report declares.
-
-    section : part of the configuration that it belongs to.
-    path : under the folder of results, without suffix.
-    reads : tables, under that folder.
-    draw : the function, as ``"fairfold.figures.module:function"``.
-    options : its further parameters.
-    category, label, caption : of Snakemake's own report.
-    """
-
-    section: str
-    path: str
-    reads: list[str]
-    draw: str
-    options: dict[str, Any]
-    category: str
-    label: str
-    caption: str | None
-
-
 def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: Collection[str]) -> list[Figure]:
-    """The figures of a study: those that are on, and read no table of the study that is not made.
+    """Return the figures of a study: those that are on, and read no table of the study that is not made.
 
     Parameters
     ----------
@@ -99,42 +203,34 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     tables : paths of the tables that are made, under the folder of results.
     """
     return [
-        _figure(section, item, each, config, contents)
-        for section, item in _file_entries(contents)
-        if "draw" in item and is_on(section, config) and is_on(item, config) and _is_made(item, tables)
-        for each in _each_of(item, config)
+        _figure(item.spec, each, config, section.title)
+        for section in contents
+        for item in section.items
+        if item.kind == "figure" and is_on(section, config) and is_on(item, config) and _is_made(item.spec, tables)
+        for each in _each_of(item.spec, config)
     ]
 
 
-def _is_made(item: Item, tables: Collection[str]) -> bool:
-    patterns = [table for table in item["reads"] if table.startswith("tables/")]
-    return all(select(pattern, tables) for pattern in patterns)
+def _is_made(spec: FigureSpec, tables: Collection[str]) -> bool:
+    return all(select(pattern, tables) for pattern in spec.reads if pattern.startswith("tables/"))
 
 
-def _each_of(item: Item, config: Mapping[str, Any]) -> list[str | None]:
-    """What an entry has a figure for; None where it is a single one."""
-    if "each" not in item:
-        return [None]
-    values = list(dict.fromkeys(_values(item["each"].split("."), config)))
-    return [value for value in values if value in item.get("only", values)]
+def _each_of(spec: FigureSpec, config: Mapping[str, Any]) -> list[str]:
+    """What ``*`` stands for in the names of the figures of a spec."""
+    if spec.each is None:
+        return [""]
+    values = list(dict.fromkeys(_values(spec.each.split("."), config)))
+    return [value for value in values if value in (spec.only or values)]
 
 
-def _figure(
-    section: Section, item: Item, each: str | None, config: Mapping[str, Any], contents: Iterable[Section]
-) -> Figure:
-    module, function = item["draw"].split(":")
+def _figure(spec: FigureSpec, each: str, config: Mapping[str, Any], category: str) -> Figure:
     return Figure(
-        section=section["id"].replace("-", "_"),
-        path=item["figure"].removesuffix(".png").replace("*", each or "*"),
-        reads=[table.replace("*", each or "*") for table in item["reads"]],
-        draw=f"fairfold.figures.{module}:{function}",
-        options={
-            **item.get("options", {}),
-            **{name: setting(key, config) for name, key in item.get("settings", {}).items()},
-        },
-        category=section["title"],
-        label=item["title"] if each is None else f"{item['title']}: {each}",
-        caption=caption_file(item["figure"], contents),
+        spec=spec,
+        path=spec.file.removesuffix(".png").replace("*", each),
+        reads=[table.replace("*", each) for table in spec.reads],
+        options={**spec.options, **{name: setting(key, config) for name, key in spec.settings.items()}},
+        category=category,
+        label=f"{spec.title}: {each}" if each else spec.title,
     )
 
 
@@ -149,16 +245,16 @@ def _values(key: list[str], position: Any) -> Iterator[str]:
         yield from _values(key[1:], position[key[0]])
 
 
-def is_on(entry: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:
     """Whether the part of the configuration that an entry names under ``when``, such as ``ecoc.examples``, is used."""
-    if "when" not in entry:
+    if entry.when is None:
         return True
-    value = setting(entry["when"], config)
+    value = setting(entry.when, config)
     return any(value) if isinstance(value, list) else bool(value)
 
 
 def setting(key: str, config: Mapping[str, Any]) -> Any:
-    """What the configuration has under a key such as ``ecoc.examples``; None where it has no such key."""
+    """Return the value of a key such as ``ecoc.examples``; None where the configuration has no such key."""
     value: Any = config
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -166,26 +262,9 @@ def setting(key: str, config: Mapping[str, Any]) -> Any:
 
 
 def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None:
-    """The section and the entry that show a figure or table; None where no entry does."""
-    entries = ((section, item) for section, item in _file_entries(contents) if select(item_pattern(item), [file]))
-    return next(entries, None)
-
-
-def item_pattern(item: Item) -> str:
-    """Pattern of the files of an entry that shows figures or tables."""
-    return next(item[kind] for kind in _FILE_KINDS if kind in item)
-
-
-def caption_file(file: str, contents: Iterable[Section]) -> str | None:
-    """File with the caption of a figure or table: its entry's, or else the introduction of its section."""
-    found = owner(file, contents)
-    texts = [] if found is None else [found[1].get("caption", ""), found[0].get("intro", "")]
-    return next((text for text in texts if text.endswith(".rst")), None)
-
-
-def _file_entries(contents: Iterable[Section]) -> Iterator[tuple[Section, Item]]:
-    for section in contents:
-        yield from ((section, item) for item in section["items"] if any(kind in item for kind in _FILE_KINDS))
+    """Return the first section and entry that show a figure or table; None where no entry does."""
+    entries = ((section, item) for section in contents for item in section.items if item.pattern is not None)
+    return next((found for found in entries if select(found[1].pattern, [file])), None)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -100,36 +100,34 @@ def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
     folders = ("figures/", "tables/")
     files = [file for file in all_files if file.startswith(folders) and PurePosixPath(file).suffix in shown]
     items = [
-        {shown[PurePosixPath(file).suffix]: file, "title": file, "alt": file}
+        Item(title=file, alt=file, **{shown[PurePosixPath(file).suffix]: file})
         for file in sorted(files)
         if not owner(file, contents)
     ]
-    return {"id": "other-results", "title": "Other results", "items": items}
+    return Section("other-results", "Other results", items)
 
 
 def _section(section: Section, study: Study) -> dict[str, Any]:
     items, absent, more = [], [], []
-    for position, entry in enumerate(entry for entry in section["items"] if is_on(entry, study.config)):
-        kind = next(kind for kind in _BUILDERS if kind in entry)
-        content = _BUILDERS[kind](entry, study)
+    for position, entry in enumerate(entry for entry in section.items if is_on(entry, study.config)):
+        content = _BUILDERS[entry.kind](entry, study)
         if content is None:
-            absent.append(entry["title"])
+            absent.append(entry.title)
             continue
         if not content:
             continue  # nothing went wrong
-        if not entry.get("embed", True):
+        if not entry.embed:
             more += content["tables"]
             continue
-        frame = {"kind": kind, "id": f"{section['id']}-{position + 1}", "title": entry["title"]}
-        frame["is_open"] = entry.get("open", False)
-        caption = text_html(entry.get("caption", ""), study.config, entry.get("labels_of"))
+        frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
+        frame["is_open"] = entry.open
+        caption = text_html(entry.caption, study.config, entry.labels_of)
         items.append({**_EMPTY, **frame, "caption": caption, **content})
-    intro = text_html(section.get("intro", ""), study.config, section.get("labels_of"))
     return {
-        "id": section["id"],
+        "id": section.id,
         "inside": _inside([item for item in items if not item["is_open"]], more),
-        "title": section["title"],
-        "intro": intro,
+        "title": section.title,
+        "intro": text_html(section.intro, study.config, section.labels_of),
         "items": items,
         "n_failed": sum(item["n_failed"] for item in items),
         "absent": absent,
@@ -167,7 +165,7 @@ def _items(sections: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
-    found = study.own(entry["figure"], entry) if "figure" in entry else select(entry["key_figure"], study.files)
+    found = study.own(entry.figure, entry) if entry.figure else select(entry.key_figure, study.files)
     images = [_image(file, name, entry, study) for file, name in found]
     return {"images": images} if images else None
 
@@ -179,55 +177,55 @@ def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
         "file": file,
         "pdf": vector if vector in study.files else None,
         "name": name,
-        "alt": f"{entry['alt']}: {name}" if name else entry["alt"],
+        "alt": f"{entry.alt}: {name}" if name else entry.alt,
     }
 
 
 def _table(entry: Item, study: Study) -> dict[str, Any] | None:
-    found = study.own(entry["table"], entry)
+    found = study.own(entry.table, entry)
     tables = [_embedded(file, name, entry, study) for file, name in found]
     return {"tables": tables} if tables else None
 
 
 def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
     page = str(PurePosixPath(file).with_suffix(".html"))
-    links = {"file": file, "page": page if page in study.files else None, "name": name, "title": entry["title"]}
-    if not entry.get("embed", True):
+    links = {"file": file, "page": page if page in study.files else None, "name": name, "title": entry.title}
+    if not entry.embed:
         return {**links, "html": None}
     table = table_of_file(study.results / file)
     shown = len(table.rows)
-    return {**links, "html": table_html(table, entry["title"]), "n_rows": table.n_rows, "n_shown": shown}
+    return {**links, "html": table_html(table, entry.title), "n_rows": table.n_rows, "n_shown": shown}
 
 
 def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
     """The recommendation's leading sentences where they are few, or else which models have the best ranks."""
-    groups = group_sentences(_read(entry["answer"], study)) if entry["answer"] in study.files else {}
+    groups = group_sentences(_read(entry.answer, study)) if entry.answer in study.files else {}
     if 0 < len(groups) <= _MOST_DATASETS_IN_ANSWER:
         return {
             "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
         }
-    has_ranks = {entry["ranks"], _LEGEND} <= study.files
+    has_ranks = {entry.ranks, _LEGEND} <= study.files
     identical = _read(_IDENTICAL, study) if _IDENTICAL in study.files else None
-    sentences = rank_sentences(_read(entry["ranks"], study), _read(_LEGEND, study), identical) if has_ranks else []
+    sentences = rank_sentences(_read(entry.ranks, study), _read(_LEGEND, study), identical) if has_ranks else []
     return {"sentences": sentences} if sentences else None
 
 
 def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry["sentences"] not in study.files:
+    if entry.sentences not in study.files:
         return None
-    return {"groups": group_sentences(_read(entry["sentences"], study))}
+    return {"groups": group_sentences(_read(entry.sentences, study))}
 
 
 def _published(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry["published"] not in study.files:
+    if entry.published not in study.files:
         return None
-    comparison = _read(entry["published"], study)
-    tables = [_embedded(entry["published"], "", entry, study)] if len(comparison) else []
+    comparison = _read(entry.published, study)
+    tables = [_embedded(entry.published, "", entry, study)] if len(comparison) else []
     return {"sentences": published_sentences(comparison), "tables": tables}
 
 
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
-    costs = gather_costs(study.results / entry["costs"])
+    costs = gather_costs(study.results / entry.costs)
     tables = {"Steps": costs, "Space on disk": gather_sizes(study.results)}
     return {"sentences": [costs_sentence(costs)], "tables": _computed(tables)}
 
@@ -244,14 +242,14 @@ def _computed(tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
 
 
 def _file(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry["file"] not in study.files:
+    if entry.file not in study.files:
         return None
-    return {"file": entry["file"], "text": (study.results / entry["file"]).read_text(encoding="utf-8")}
+    return {"file": entry.file, "text": (study.results / entry.file).read_text(encoding="utf-8")}
 
 
 def _failures(entry: Item, study: Study) -> dict[str, Any]:
     """Tables of what has a reason in place of numbers; empty when nothing has."""
-    counts = {file: failures_of(_read(file, study)) for file in entry["failures"] if file in study.files}
+    counts = {file: failures_of(_read(file, study)) for file in entry.failures if file in study.files}
     counts = {file: table for file, table in counts.items() if len(table)}
     if not counts:
         return {}
@@ -259,23 +257,23 @@ def _failures(entry: Item, study: Study) -> dict[str, Any]:
     tables = [
         {
             **{"name": file, "file": file, "page": None, "n_rows": len(table), "n_shown": len(table)},
-            "html": table_html(table_of(table, len(table)), entry["title"]),
+            "html": table_html(table_of(table, len(table)), entry.title),
         }
         for file, table in counts.items()
     ]
-    return {"title": f"{entry['title']} ({n_failed})", "n_failed": n_failed, "tables": tables}
+    return {"title": f"{entry.title} ({n_failed})", "n_failed": n_failed, "tables": tables}
 
 
 def _suspects(entry: Item, study: Study) -> dict[str, Any]:
     """How many suspects of each kind a dataset has; empty when there is none."""
-    if entry["suspects"] not in study.files:
+    if entry.suspects not in study.files:
         return {}
-    counts = _read(entry["suspects"], study).groupby(["dataset", "kind"], sort=False).size()
+    counts = _read(entry.suspects, study).groupby(["dataset", "kind"], sort=False).size()
     sentences = [
         f"{dataset}: {', '.join(f'{kind} ({number})' for (_, kind), number in group.items())}."
         for dataset, group in counts.groupby("dataset", sort=False)
     ]
-    return {"title": f"{entry['title']} ({counts.sum()})", "sentences": sentences} if sentences else {}
+    return {"title": f"{entry.title} ({counts.sum()})", "sentences": sentences} if sentences else {}
 
 
 def _read(file: str, study: Study) -> pd.DataFrame:

@@ -1,0 +1,7 @@
+"""Put tables of the same columns below each other."""
+
+from adapter import logged
+from fairfold.core.files import concat_tables, write_table
+
+with logged(snakemake.log):
+    write_table(concat_tables(snakemake.input), snakemake.output[0])

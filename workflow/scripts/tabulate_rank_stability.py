@@ -1,0 +1,8 @@
+"""Tabulate how much of a model's rank comes from the split."""
+
+from adapter import logged
+from fairfold.core.files import concat_tables, write_table
+from fairfold.recommendation.rank_stability import rank_stability
+
+with logged(snakemake.log):
+    write_table(rank_stability(concat_tables(snakemake.input)), snakemake.output[0])

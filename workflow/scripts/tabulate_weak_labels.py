@@ -1,0 +1,19 @@
+"""Tabulate the scores of models on weak labels, and their ranks."""
+
+from adapter import logged
+from fairfold.core.files import concat_tables, read_table, write_table
+from fairfold.evaluation.ranking import rank_tables
+from fairfold.evaluation.score_tables import score_tables
+
+with logged(snakemake.log):
+    made, params = snakemake.output, snakemake.params
+    write_table(concat_tables(snakemake.input.scores), made.scores)
+    write_table(concat_tables(snakemake.input.seconds), made.seconds)
+    scores = read_table(made.scores)
+    summaries = score_tables(scores, params.datasets)
+    write_table(summaries["summary"], made.summary)
+    write_table(summaries["curves"], made.curves)
+    for table, path in zip(summaries["printed"], made.printed, strict=True):
+        write_table(table, path)
+    for name, table in rank_tables(scores, alpha=params.alpha).items():
+        write_table(table, made[name])
