@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PARTS = ("rules", "scripts", "schemas", "report", "profiles")
+PARTS = ("rules", "scripts", "report", "profiles")
 FILES = (
     *("Snakefile", "workflow/Snakefile", "envs/environment.yaml", "envs/requirements.lock"),
     *("resources/datasets.yaml", "config", "resources/published", *(f"workflow/{part}" for part in PARTS)),

@@ -132,7 +132,7 @@ def test_a_wheel_holds_the_files_of_the_repository_and_no_others(wheel, root):
         pytest.skip("this is no checkout of git's")
     assert {name for name in files if not name.startswith("profiles/")} <= set(kept)
     assert {"Snakefile", "workflow/Snakefile", "config/config.yaml", "resources/datasets.yaml"} <= files
-    assert {name for name in kept if name.startswith(("workflow/rules/", "workflow/schemas/"))} <= files
+    assert {name for name in kept if name.startswith("workflow/rules/")} <= files
 
 
 MODULE = """
