@@ -6,11 +6,13 @@ Markdown, and has to be named in ``PARTS``.
 
 from __future__ import annotations
 
-import argparse
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
 from html import escape
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -193,10 +195,10 @@ def command_line(command: str) -> str:
     """What ``python -m fairfold <command> --help`` prints."""
     from fairfold.__main__ import _parser
 
-    parser = _parser()
-    commands = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
-    commands.choices[command].formatter_class = lambda prog: argparse.HelpFormatter(prog, width=79)
-    return f"```text\n{commands.choices[command].format_help()}```"
+    os.environ["COLUMNS"] = "81"  # of which argparse leaves two free
+    with redirect_stdout(StringIO()) as printed, suppress(SystemExit):
+        _parser().parse_args([command, "--help"])
+    return f"```text\n{printed.getvalue()}```"
 
 
 # --- what was measured --------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 _TOOLS = {"git": "changes of your own", "apptainer": "containers", "conda": "its environments", "sbatch": "Slurm"}
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: Any) -> None:
     """What the command takes."""
     parser = commands.add_parser(
         "doctor",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+from typing import Any
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: Any) -> None:
     """What the command takes."""
     parser = commands.add_parser(
         "predict",

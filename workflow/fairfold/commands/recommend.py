@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairfold.core.files import read_table
 from fairfold.errors import DataError, unknown_name
@@ -19,7 +19,7 @@ SENTENCES = Path("recommendation", "sentences.csv")
 _WIDTH = 100  # characters of a line
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: Any) -> None:
     """What the command takes."""
     parser = commands.add_parser(
         "recommend",

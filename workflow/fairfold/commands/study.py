@@ -34,7 +34,7 @@ _SUFFIXES = re.compile(
 )
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: Any) -> None:
     """What the command takes."""
     parser = commands.add_parser(
         "study",

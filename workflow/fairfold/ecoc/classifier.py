@@ -20,7 +20,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import one_thread_each
@@ -34,6 +34,7 @@ from fairfold.ecoc.learners import (
     learner_kind,
     make_learner,
     positive_scores,
+    sample_weights,
     seed_from,
 )
 from fairfold.ecoc.losses import UNIT, BinaryLoss, default_loss, find_loss
@@ -152,7 +153,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         with _first_sentences():
             features, labels = validate_data(self, X, given, **self._accepted())
             check_classification_targets(labels)
-            weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+            weights = sample_weights(sample_weight, len(labels))
         weighted = weights > 0
         codes = np.full(len(labels), -1)
         classes, codes[weighted] = encode_classes(labels[weighted], self._order_of(y, labels[weighted]))

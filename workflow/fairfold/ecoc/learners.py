@@ -32,9 +32,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
 from fairfold.errors import ModelError, unknown_name
@@ -106,7 +106,7 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, ensure_all_finite=_finite_unless(X))
         self.distinct_values_ = DistinctValues(least_gap=SCIKIT_LEARN_GAP).fit(X)
         X = self.distinct_values_.transform(X).astype(np.float32)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = sample_weights(sample_weight, X.shape[0])
         self.classes_, codes = _two_classes(y, weights)
         signs = 2.0 * codes - 1
         seeds = np.random.default_rng(seed_from(self.random_state)).integers(2**31, size=self.n_estimators)
@@ -154,6 +154,26 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
                 raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
         if not isinstance(self.learning_rate, Real) or not 0 < self.learning_rate < np.inf:
             raise ModelError(f"learning_rate is {self.learning_rate!r}; it must be a number above 0.")
+
+
+def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
+    """Return (n_samples,) weights of 0 or more; all 1 if none are given.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not finite, negative, all 0, or of another shape.
+    """
+    if weights is None or np.ndim(weights) == 0:
+        weights = np.full(n_samples, 1.0 if weights is None else weights)
+    checked = check_array(
+        weights, dtype=np.float64, ensure_2d=False, ensure_non_negative=True, input_name="sample_weight"
+    )
+    if checked.shape != (n_samples,):
+        raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(n_samples,)}!")
+    if not checked.any():
+        raise ValueError("sample_weight: all weights are 0. Give at least one sample a positive weight.")
+    return checked
 
 
 def _two_classes(y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -275,7 +295,7 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.separable not in SEPARABLE:
             raise ModelError(unknown_name("separable", self.separable, SEPARABLE))
         X, y = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = sample_weights(sample_weight, X.shape[0])
         self.classes_, codes = _two_classes(y, weights)
         weighted = np.flatnonzero(weights)  # a sample without weight must not count as a member
         X, codes, y, weights = X[weighted], codes[weighted], y[weighted], weights[weighted]

@@ -1,0 +1,55 @@
+"""Compiled code is kept in a folder named after the sources of all kernels."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairfold
+
+INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner():\n    return {}\n"
+OUTER = "from numba import njit\n\nfrom fairfold.core.inner import inner\n\n\n@njit(cache=True)\ndef outer():\n"
+OUTER += "    return inner()\n"
+CALL = "from fairfold.core.outer import outer; print(outer(), sum(outer.stats.cache_hits.values()))"
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Maker of a process that calls ``outer``, whose inner function returns a value."""
+    package = tmp_path / "library" / "fairfold"
+    (package / "core").mkdir(parents=True)
+    shutil.copy(fairfold.__file__, package / "__init__.py")
+    (package / "core" / "outer.py").write_text(OUTER)
+    caches = tmp_path / "caches"
+
+    def run(value=1, before="", code=CALL, **more):
+        (package / "core" / "inner.py").write_text(INNER.format(value))
+        environment = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+        environment |= {"XDG_CACHE_HOME": str(caches), "PYTHONPATH": str(package.parent), **more}
+        done = subprocess.run(
+            [sys.executable, "-c", before + code], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    return run
+
+
+@pytest.mark.parametrize("before", ["", "import numba; "])
+def test_a_change_of_an_inner_function_is_noticed(call, before):
+    assert [call(value, before) for value in (1, 1, 22)] == [["1", "0"], ["1", "1"], ["22", "0"]]
+
+
+def test_a_folder_may_be_named_and_is_handed_on(call, tmp_path):
+    code = "import os, fairfold; print(os.environ['NUMBA_CACHE_DIR'])"
+    (folder,) = call(code=code, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
+    assert Path(folder).parent == tmp_path / "mine"
+    assert call(code=code, NUMBA_CACHE_DIR=folder) == [folder]
+
+
+def test_without_a_writable_folder_a_temporary_one_is_used(call, tmp_path):
+    (tmp_path / "caches").write_text("not a folder")
+    assert call(TMPDIR=str(tmp_path)) == ["1", "0"]
+    assert list(tmp_path.glob("fairfold-compiled-*"))
