@@ -9,7 +9,7 @@ PYTHON = "3.12"
 NAMED = [
     *("snakemake", "pygments", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib-base", "numba", "platformdirs"),
     *("lightgbm", "requests", "tenacity", "tqdm", "rdata", "liac-arff", "defusedxml", "pydantic", "pyyaml"),
-    *("jinja2", "docutils", "skops", "pyarrow", "openpyxl", "zstandard"),
+    *("jinja2", "docutils", "skops", "pyarrow", "openpyxl", "zstandard", "lazy-loader", "loky"),
 ]
 
 
