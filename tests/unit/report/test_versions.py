@@ -4,16 +4,22 @@ import platform
 import re
 import tomllib
 
+import pytest
+
 from fairfold.report import versions
 
 
-def test_every_direct_dependency_is_told(root):
+@pytest.mark.parametrize("is_checkout", [True, False])
+def test_every_direct_dependency_is_listed(root, monkeypatch, tmp_path, is_checkout):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    for told, wanted in (
-        (versions.LIBRARY, project["dependencies"]),
-        (versions.STUDIES, project["optional-dependencies"]["study"]),
-    ):
-        assert set(told) == {each.partition(">=")[0] for each in wanted}
+    if not is_checkout:
+        extras = project["optional-dependencies"].items()
+        wheel = [f'{each}; extra == "{extra}"' for extra, wanted in extras for each in wanted]
+        monkeypatch.setattr(versions, "PROJECT", tmp_path)
+        monkeypatch.setattr(versions.metadata, "requires", lambda _: [*project["dependencies"], *wheel])
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["study"]]
+    assert versions.dependencies() == [each.partition(">=")[0] for each in wanted]
+    assert {"numpy", "snakemake"} <= {*versions.dependencies()}
 
 
 def test_versions_are_those_that_run():
@@ -24,5 +30,5 @@ def test_versions_are_those_that_run():
 
 
 def test_what_is_not_installed_is_said(monkeypatch):
-    monkeypatch.setattr(versions, "STUDIES", ("no-such-package",))
+    monkeypatch.setattr(versions, "dependencies", lambda: ["no-such-package"])
     assert versions.gather_versions().set_index("software").loc["no-such-package", "version"] == "not installed"

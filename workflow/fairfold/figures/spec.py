@@ -59,11 +59,9 @@ class FigureSpec:
 
     Examples
     --------
-    >>> @FigureSpec("example", section="data", title="Example", reads=["tables/a.csv"], alt="an empty field")
-    ... def plot_example(table):
-    ...     return "figure"
-    >>> FigureSpec.__call__.__name__, plot_example.__name__
-    ('__call__', 'plot_example')
+    >>> spec = FigureSpec("sizes", section="data", title="Sizes", reads=["tables/datasets.csv"], alt="bars")
+    >>> spec.file
+    'figures/sizes.png'
     """
 
     name: str
