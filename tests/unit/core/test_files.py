@@ -12,6 +12,7 @@ from fairfold.core.files import (
     check_target,
     check_whole,
     check_writable,
+    concat_tables,
     disk_faults,
     mark_damaged,
     read_arrays,
@@ -254,3 +255,11 @@ def test_faults_of_the_disk_are_told_and_others_pass():
             raise OSError(number, os.strerror(number), "x.csv")
     with pytest.raises(FileNotFoundError), disk_faults():
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv")
+
+
+def test_tables_are_put_below_each_other_in_their_order(tmp_path):
+    for name, dataset in (("b", "2021"), ("a", "NA")):
+        write_table(pd.DataFrame({"dataset": [dataset], "value": [0.1]}), tmp_path / f"{name}.csv")
+    table = concat_tables([tmp_path / "b.csv", tmp_path / "a.csv"])
+    expected = pd.DataFrame({"dataset": ["2021", "NA"], "value": 0.1})
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False)
