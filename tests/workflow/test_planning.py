@@ -28,6 +28,7 @@ def test_2500_jobs_are_planned_in_half_a_minute(study, root):
 
 UNMEASURED = {  # what may come from a cache cannot be measured, and what computes nothing need not be
     *("prepare_dataset", "split_dataset", "write_config", "check_scores", "describe_datasets", "describe_models"),
+    *("tabulate_interpretation", "list_unavailable_datasets"),
     # of which each part is measured
     *("score_models", "score_models_of_many_labels", "compare_splitters"),
     *("search_pairs", "search_feature_sets", "run_examples"),
