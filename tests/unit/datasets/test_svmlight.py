@@ -13,8 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from fairfold.datasets import prepare
 from fairfold.datasets.catalog import load_catalog
-from fairfold.datasets.kinds import format_of
-from fairfold.datasets.svmlight import read_svmlight
+from fairfold.datasets.svmlight import format_of, read_svmlight
 from fairfold.errors import ConfigError, DataError
 
 PLAIN = "1,3 5:0.2 7:1\n 5:1 # no label\n\n3 1:2\n"

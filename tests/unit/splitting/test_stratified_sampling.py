@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from fairfold.errors import SplitError
 from fairfold.splitting import RandomSplit, StratifiedSampling
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import relative_label_distribution
@@ -56,17 +55,3 @@ def test_better_than_random():
         for splitter in (StratifiedSampling, RandomSplit)
     )
     assert stratified < random / 2
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"n_epochs": -1}, "n_epochs is -1"),
-        ({"swap_probability": 1.5}, "swap_probability is 1.5"),
-        ({"threshold_proportion": "x"}, "threshold_proportion is 'x'"),
-        ({"decay": -0.1}, "decay is -0.1"),
-    ],
-)
-def test_bad_settings_are_refused(setting, message):
-    with pytest.raises(SplitError, match=message):
-        StratifiedSampling(2, **setting).assign([[1], [0]])

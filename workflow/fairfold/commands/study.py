@@ -215,7 +215,7 @@ def _command(*words: str) -> str:
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """What a user would write; what is not asked for has its default."""
     from fairfold.datasets.catalog import load_catalog  # here, as other commands need not wait for it
-    from fairfold.datasets.kinds import format_of
+    from fairfold.datasets.svmlight import format_of
 
     table, labels = Path(options.table), options.labels
     name = _name_of(table)

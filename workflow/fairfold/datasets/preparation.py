@@ -23,7 +23,6 @@ from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
-from fairfold.datasets.kinds import format_of
 from fairfold.datasets.names import composed
 from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
@@ -79,7 +78,7 @@ def prepare(
         folder = entry.folder or entry.id
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
         # The content decides for a user's table, as its format is CSV where the configuration names none.
-        kind = format_of(entry.path) if entry.path and entry.format == "csv" else entry.format
+        kind = svmlight.format_of(entry.path) if entry.path and entry.format == "csv" else entry.format
         read = _READERS[kind](entry, paths)
     _check_published(read, entry)
     read = _with_split(_with_hierarchy(read, entry), entry)

@@ -13,8 +13,7 @@ from scipy import sparse
 
 from fairfold.core.files import atomic_open, check_target
 from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
-from fairfold.datasets.kinds import format_of
-from fairfold.datasets.svmlight import FEATURE, read_svmlight
+from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.errors import DataError
 from fairfold.final.model import KINDS, FinalModel
 

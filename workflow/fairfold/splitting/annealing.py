@@ -113,9 +113,6 @@ class _State:
         self._fair = np.outer(positives, proportions)
         self.weights = weights.astype(np.float32)
         self._all = _renumber_labels(rows, rarest_first)
-        # All that is heard before the last sweeps: a short list to choose from while it is hot.
-        self._n_annealed = self._n_heard(np.float32(END_TEMPERATURE * np.median(weights)))
-        self._annealed = self._first(self._n_annealed, self._all)
         self._n_active = 0
         self._activate(len(weights))
         self._set_sizes(rows, proportions, band)
@@ -165,20 +162,15 @@ class _State:
         if n_labels == self._n_active:
             return
         self._n_active = n_labels
-        if n_labels == len(self.weights):
-            self._active = self._all
-        else:
-            self._active = self._first(n_labels, self._annealed if n_labels <= self._n_annealed else self._all)
+        self._active = self._all
+        if n_labels < len(self.weights):
+            self._active = _select(self._all, n_labels, int(self._entries_before[n_labels]))
         n_folds = self._fair.shape[1]
         width = -(-n_folds // VECTOR) * VECTOR
         deviations = np.zeros((n_labels, width), dtype=np.float32)
         deviations[:, :n_folds] = -self._fair[:n_labels]
         self.tables = (self.weights, deviations, np.zeros((n_labels, 2 * width), dtype=np.float32))
         _count(self._active, self.fold_of, n_folds, self.tables)
-
-    def _first(self, n_labels: int, entries: tuple) -> tuple:
-        """Those of the entries that belong to the rarest labels."""
-        return _select(entries, n_labels, int(self._entries_before[n_labels]))
 
     @property
     def deviations(self) -> np.ndarray:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
-
 import numpy as np
 import scipy.sparse as sp
 
-from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.spread import spread
 
-# Rows with a label that lies on one side only are swapped more eagerly, as in the authors' implementation.
-URGENT_PROBABILITY, URGENT_DECAY = 0.25, 0.05
+# As in the authors' implementation.
+N_EPOCHS = 50  # rounds of swaps per fold
+SWAP_PROBABILITY = 0.1  # that a row with a score above the threshold is swapped in the first epoch
+THRESHOLD_PROPORTION = 0.1  # share of the rows whose score lies above the threshold in the first epoch
+DECAY = 0.1  # Both shrink by the factor 1 / (1 + DECAY) from epoch to epoch.
+URGENT_PROBABILITY, URGENT_DECAY = 0.25, 0.05  # of rows with a label that lies on one side only
 
 
-@dataclass(eq=False, repr=False)
 class StratifiedSampling(FoldSplitter):
     """Stratified sampling (Merrillees & Du 2021), made into folds by peeling off one after another.
 
@@ -30,34 +29,9 @@ class StratifiedSampling(FoldSplitter):
         Number of folds.
     random_state : int or None
         Seed; ``None`` draws a fresh one at each call.
-    n_epochs : int
-        Rounds of swaps per fold.
-    swap_probability : float
-        Chance that a row with a score above the threshold is swapped in the first epoch.
-    threshold_proportion : float
-        Share of the rows whose score lies above the threshold in the first epoch.
-    decay : float
-        Both shrink by the factor ``1 / (1 + decay)`` from epoch to epoch.
     refine, sweeps
         As for :class:`~fairfold.splitting.base.FoldSplitter`.
     """
-
-    _: KW_ONLY
-    n_epochs: int = 50
-    swap_probability: float = 0.1
-    threshold_proportion: float = 0.1
-    decay: float = 0.1
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not isinstance(self.n_epochs, Integral) or self.n_epochs < 0:
-            raise SplitError(f"n_epochs is {self.n_epochs!r}: give a number of 0 or more")
-        for name in ("swap_probability", "threshold_proportion"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= value <= 1:
-                raise SplitError(f"{name} is {value!r}: give a share between 0 and 1")
-        if not isinstance(self.decay, Real) or not self.decay >= 0:
-            raise SplitError(f"decay is {self.decay!r}: give a number of 0 or more")
 
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         fold_of = np.full(rows.labels.shape[0], -1, dtype=np.int64)
@@ -80,11 +54,11 @@ class StratifiedSampling(FoldSplitter):
         positive = labels.astype(np.float32)
         sizes = label_sizes(labels)
         is_in = rng.random(n_rows) <= share
-        for epoch in range(self.n_epochs):
+        for epoch in range(N_EPOCHS):
             scores = row_scores(positive, sizes, is_in, share, labels_per_row)
-            cooling = (1 + self.decay) ** epoch
-            threshold = _threshold(scores, labels_per_row, self.threshold_proportion / cooling)
-            chance = np.where(scores > threshold, self.swap_probability / cooling, 0.0)
+            cooling = (1 + DECAY) ** epoch
+            threshold = _threshold(scores, labels_per_row, THRESHOLD_PROPORTION / cooling)
+            chance = np.where(scores > threshold, SWAP_PROBABILITY / cooling, 0.0)
             chance[scores >= labels_per_row] = URGENT_PROBABILITY / (1 + URGENT_DECAY) ** epoch
             is_in ^= rng.random(n_rows) < chance
         return is_in

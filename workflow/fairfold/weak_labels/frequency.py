@@ -114,7 +114,7 @@ def tice(
     Raises
     ------
     ModelError
-        When X is not finite, the labels are not 0/1 or do not match it, or a parameter is out of range.
+        When X is not finite, the labels are not 0/1 or do not match it, or n_folds is out of range.
 
     Notes
     -----
@@ -124,7 +124,8 @@ def tice(
     if variant not in VARIANTS:
         raise ModelError(unknown_name("variant of TIcE", variant, VARIANTS))
     X, observed = _checked(X, observed)
-    _check_settings(len(observed), n_folds, n_iterations, delta, max_splits, min_set_size, smoothing)
+    if not 2 <= n_folds <= len(observed):
+        raise ModelError(f"n_folds is {n_folds}; it must be from 2 to the number of samples, {len(observed)}.")
     has_positives = observed.any(axis=0)
     if variant == "authors-code":
         return np.where(has_positives, observed.mean(axis=0), 1.0)
@@ -168,31 +169,6 @@ def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
             f"labels have shape {observed.shape}; they must be ({X.shape[0]}, n_labels), a row per sample."
         )
     return X, observed.astype(bool)
-
-
-def _check_settings(
-    n_samples: int,
-    n_folds: int,
-    n_iterations: int,
-    delta: float | None,
-    max_splits: int,
-    min_set_size: int,
-    smoothing: float,
-) -> None:
-    for name, value, low in (
-        ("n_folds", n_folds, 2),
-        ("n_iterations", n_iterations, 1),
-        ("max_splits", max_splits, 0),
-        ("min_set_size", min_set_size, 1),
-    ):
-        if not isinstance(value, (int, np.integer)) or value < low:
-            raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
-    if n_folds > n_samples:
-        raise ModelError(f"n_folds is {n_folds}; it must be at most the number of samples, {n_samples}.")
-    if delta is not None and not 0 < delta <= 1:
-        raise ModelError(f"delta is {delta!r}; it must be above 0 and at most 1, or None for the paper's formula.")
-    if not 0 <= smoothing < math.inf:
-        raise ModelError(f"smoothing is {smoothing!r}; it must be a number of at least 0.")
 
 
 def _quarters(X: Matrix) -> np.ndarray:
