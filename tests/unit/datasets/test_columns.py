@@ -97,12 +97,6 @@ def test_left_out_columns_and_ids_are_saved(own, tmp_path):
         Dataset.load(tmp_path / "short.npz")
 
 
-def test_what_leaves_no_column_out_is_saved_as_ever(tmp_path):
-    prepare("iris").save(tmp_path / "iris.npz")
-    with np.load(tmp_path / "iris.npz") as file:
-        assert set(file.files) == {"id", "task", "feature_names", "label_names", "X", "Y"}
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -31,6 +32,17 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
+_FACTS = (
+    "id",
+    "task",
+    "feature_names",
+    "label_names",
+    "left_out",
+    "group_names",
+    "negatives",
+    "missing_value",
+    "decimal_mark",
+)
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one of each sample, or None
 
 
@@ -134,22 +146,18 @@ class Dataset:
         """
         is_multilabel = self.task == "multilabel"
         codes = check_binary(self.Y, "Y", DataError, unmeasured=True) if is_multilabel else self.Y
+        facts = {name: getattr(self, name) for name in _FACTS}
+        if self.categories is not None:
+            facts["categories"] = dataclasses.asdict(self.categories)
+        if self.hierarchy is not None:
+            facts["hierarchy"] = {name: getattr(self.hierarchy, name) for name in ("reconciliation", "namespaces")}
         write_arrays(
             path,
-            id=np.array(self.id),
-            task=np.array(self.task),
-            feature_names=np.array(self.feature_names, dtype=str),
-            label_names=np.array(self.label_names, dtype=str),
+            facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
             **_pack("X", self.X),
             **_pack("Y", codes),
-            **{f"left_out_{kind}": np.array(names, dtype=str) for kind, names in self.left_out.items()},
             **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
-            **({"group_names": np.array(self.group_names, dtype=str)} if self.group_names else {}),
-            **_pack_categories(self.categories),
-            **({"negatives": np.array(self.negatives)} if self.negatives == "confirmed" else {}),
-            **_pack_hierarchy(self.hierarchy),
-            **({} if self.missing_value is None else {"missing_value": np.array(self.missing_value)}),
-            **({} if self.decimal_mark == "." else {"decimal_mark": np.array(self.decimal_mark)}),
+            **({} if self.hierarchy is None else {"edges": self.hierarchy.edges}),
         )
 
     @classmethod
@@ -171,22 +179,22 @@ class Dataset:
         """
         arrays = read_arrays(path, "a dataset written by fairfold")
         try:
-            names = {key: tuple(map(str, arrays[key])) for key in ("feature_names", "label_names")}
-            X, Y = _unpack("X", arrays), _unpack("Y", arrays)
-            left_out = {
-                kind: tuple(map(str, arrays[key])) for kind in LEFT_OUT if (key := f"left_out_{kind}") in arrays
-            }
-            parts = {"left_out": left_out, "categories": _unpack_categories(arrays)}
-            parts |= {name: arrays.get(name) for name in _OF_SAMPLES} | {
-                "group_names": tuple(map(str, arrays.get("group_names", ()))),
-                "negatives": str(arrays.get("negatives", "unlabelled")),
-                "hierarchy": _unpack_hierarchy(arrays, len(names["label_names"])),
-                "missing_value": str(arrays["missing_value"]) if "missing_value" in arrays else None,
-                "decimal_mark": str(arrays.get("decimal_mark", ".")),
-            }
-            data = cls(str(arrays["id"]), str(arrays["task"]), X, Y, **names, **parts)
+            facts = json.loads(arrays["facts"].tobytes())
+            for name in ("feature_names", "label_names", "group_names"):
+                facts[name] = tuple(map(str, facts[name]))
+            facts["left_out"] = {kind: tuple(map(str, names)) for kind, names in facts["left_out"].items()}
+            if "categories" in facts:
+                values = {column: tuple(each) for column, each in facts["categories"]["values"].items()}
+                facts["categories"] = Categories(facts["categories"]["encoding"], values)
+            if "hierarchy" in facts:
+                namespaces = tuple(facts["hierarchy"]["namespaces"])
+                reconciliation = facts["hierarchy"]["reconciliation"]
+                n_labels = len(facts["label_names"])
+                facts["hierarchy"] = Hierarchy(arrays["edges"], n_labels, reconciliation, namespaces)
+            of_samples = {name: arrays.get(name) for name in _OF_SAMPLES}
+            data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **of_samples, **facts)
             _check_parts(data)
-            data = dataclasses.replace(data, Y=with_nan(Y))
+            data = dataclasses.replace(data, Y=with_nan(data.Y))
         except Exception as error:  # arrays of somebody else may be of any type and shape
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
         return data
@@ -214,35 +222,6 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     if not matrix.has_canonical_format:
         raise ValueError(f"indices of {name} are not in order, or repeat")
     return matrix
-
-
-def _pack_categories(categories: Categories | None) -> dict[str, np.ndarray]:
-    if categories is None:
-        return {}
-    values = {f"category_{n}": np.array(each, dtype=str) for n, each in enumerate(categories.values.values())}
-    return {"encoding": np.array(categories.encoding), "categorical": np.array(list(categories.values)), **values}
-
-
-def _unpack_categories(arrays: Mapping[str, np.ndarray]) -> Categories | None:
-    if "encoding" not in arrays:
-        return None
-    names = map(str, arrays["categorical"])
-    values = {name: tuple(map(str, arrays[f"category_{n}"])) for n, name in enumerate(names)}
-    return Categories(str(arrays["encoding"]), values)
-
-
-def _pack_hierarchy(hierarchy: Hierarchy | None) -> dict[str, np.ndarray]:
-    if hierarchy is None:
-        return {}
-    arrays = {"hierarchy": hierarchy.edges, "reconciliation": np.array(hierarchy.reconciliation)}
-    return arrays | ({"namespaces": np.array(hierarchy.namespaces)} if hierarchy.namespaces else {})
-
-
-def _unpack_hierarchy(arrays: Mapping[str, np.ndarray], n_labels: int) -> Hierarchy | None:
-    if "hierarchy" not in arrays:
-        return None
-    namespaces = tuple(map(str, arrays.get("namespaces", ())))
-    return Hierarchy(arrays["hierarchy"], n_labels, str(arrays["reconciliation"]), namespaces)
 
 
 def _check_parts(data: Dataset) -> None:
