@@ -1,8 +1,11 @@
 """Forests on many labels: splits are searched on sketches, leaves keep samples, probabilities are sparse.
 
-Cost of growing depends on the columns of a sketch, not on the labels; that of prediction on the labels that samples
-have. See :mod:`fairfold.forests.sketches` and :mod:`fairfold.forests.leaf_samples`. With a sketch of as many columns as
-labels, trees are those of :class:`~fairfold.forests.trees.MultilabelForest`.
+The cost of growing depends on the columns of a sketch (:mod:`fairfold.forests.sketches`), not on the labels. With as
+many columns as labels, trees are those of :class:`~fairfold.forests.trees.MultilabelForest`.
+
+The mean labels of a leaf are those of a few samples, each with a few of many labels. A prediction is a weighted sum of
+the labels of the samples that share leaves (the forest's weights of Meinshausen 2006, Equation 4). So a leaf keeps its
+samples, whose number does not depend on that of labels, and the labels are kept once.
 """
 
 from __future__ import annotations
@@ -10,18 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, csr_of_rows, with_data, with_short_indices
 from fairfold.core.seeds import seed_sequence
-from fairfold.core.sparse_rows import joined_rows, weighted_sum
+from fairfold.core.sparse_rows import weighted_sum
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
-from fairfold.forests.leaf_samples import LeafSamples, samples_of_leaves, sum_labels
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
 
@@ -45,8 +47,7 @@ class SketchedForest(MultilabelForest):
     ----------
     leaf_of_, in_bag_, label_of_tree_, shapes_, tree_starts_, feature_, threshold_, left_, right_, weight_,
         n_features_in_ : as of the other forest.
-    leaf_starts_, leaf_samples_, leaf_times_ : the training samples that leaves keep, see
-        :class:`~fairfold.forests.leaf_samples.LeafSamples`.
+    leaf_starts_, leaf_samples_, leaf_times_ : the training samples that leaves keep, see :class:`LeafSamples`.
     label_starts_, labels_ : their labels, row by row, as of CSR.
     label_means_ : (n_labels,) mean of each label.
     oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32, the ``MOST_KEPT`` highest of a sample, of at least
@@ -99,7 +100,7 @@ class SketchedForest(MultilabelForest):
         nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)
         self.label_of_tree_ = np.full(self.n_trees, ALL_LABELS, dtype=np.int32)
         self._put_nodes_together(nodes, weights)
-        self._put_leaves_together([LeafSamples(*each) for each in kept])
+        self._put_leaves_together(kept)
         self._keep_samples(leaves, drawn)
         return self
 
@@ -181,19 +182,27 @@ class SketchedForest(MultilabelForest):
 
     def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
         """(n, n_labels) of at least ``FLOOR``: mean labels of leaves, of the trees that are counted, times a scale."""
+        starts, samples, times = self._kept
+        draws_per_leaf = np.diff(starts)
+        shares = times / np.repeat(self.weight_, draws_per_leaf)
+        draws = csr_of_rows(draws_per_leaf, samples, shares, len(self.label_starts_) - 1)
+        labels = self._training_labels()
 
-        def add_up(first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def add_up(first: int) -> sparse.csr_array:
             rows = slice(first, first + ROWS_AT_ONCE)
-            taking_part = None if counted is None else counted[rows]
-            labels = self.label_starts_, self.labels_, self.n_labels_
-            return sum_labels(
-                leaves[rows], taking_part, self._kept, self.weight_, *labels, scale[rows], (FLOOR, MOST_KEPT)
-            )
+            taken = np.repeat(scale[rows, np.newaxis], leaves.shape[1], axis=1)
+            taken = taken if counted is None else np.where(counted[rows], taken, 0)
+            passed = csr_of_rows(np.full(*taken.shape), leaves[rows].ravel(), taken.ravel(), len(self.weight_))
+            found = (passed @ draws @ labels).astype(np.float32)
+            found.sort_indices()
+            found.data[found.data < FLOOR] = 0
+            found.eliminate_zeros()
+            return weighted_sum([found], [1.0], MOST_KEPT)
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
             return sparse.csr_array((0, self.n_labels_), dtype=np.float32)
-        return joined_rows(parts, self.n_labels_)
+        return sparse.vstack(parts, format="csr")
 
     @property
     def n_labels_(self) -> int:
@@ -231,6 +240,27 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
     return weighted_sum(probas, np.full(len(probas), 1 / len(probas)), MOST_KEPT)
 
 
+class LeafSamples(NamedTuple):
+    """Draws of all nodes, one node behind the other; only leaves have some.
+
+    starts : (n_nodes + 1,) int64, where a node's begin.
+    samples : (n_drawn,) int32, different ones of a leaf, rising.
+    times : (n_drawn,) int32, how often each was drawn.
+    """
+
+    starts: np.ndarray
+    samples: np.ndarray
+    times: np.ndarray
+
+    @classmethod
+    def of_tree(cls, leaf_of: np.ndarray, weights: np.ndarray, n_nodes: int) -> Self:
+        """Draws of a tree, from the (n_samples,) leaves and weights of :func:`~fairfold.forests.growth.grow_tree`."""
+        drawn = np.flatnonzero(weights > 0)
+        by_leaf = drawn[np.argsort(leaf_of[drawn], kind="stable")]
+        starts = np.cumsum(np.append(0, np.bincount(leaf_of[drawn], minlength=n_nodes)))
+        return cls(starts, by_leaf.astype(np.int32), weights[by_leaf].astype(np.int32))
+
+
 class _GrownOn(NamedTuple):
     """What the trees of a forest are grown on."""
 
@@ -248,4 +278,4 @@ class _GrownOn(NamedTuple):
         nodes, weights, _, leaf_of, draws = grow_tree(
             self.features, padded, labels.shape[1], self.rules, self.pool, seed
         )
-        return nodes, weights, samples_of_leaves(leaf_of, draws, len(weights)), leaf_of, draws > 0
+        return nodes, weights, LeafSamples.of_tree(leaf_of, draws, len(weights)), leaf_of, draws > 0
