@@ -808,32 +808,11 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
     """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
     for tree in range(len(roots)):
         for row in range(len(X)):
-            leaves[row, tree] = _walk(X, row, np.uint32(roots[tree]), feature, threshold, left, right)
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def find_leaves_sparse(entries, n_features, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
-    """The same for sparse rows, ``entries``: (n_entries,) float32 and their columns, and (n + 1,) where rows begin.
-
-    Only one row at a time is spread out, which stays in the processor's cache while it walks through all trees.
-    """
-    values, columns, starts = entries
-    spread = np.zeros((1, n_features), dtype=np.float32)
-    for row in range(len(leaves)):
-        for entry in range(starts[row], starts[row + 1]):
-            spread[0, columns[entry]] = values[entry]
-        for tree in range(len(roots)):
-            leaves[row, tree] = _walk(spread, 0, np.uint32(roots[tree]), feature, threshold, left, right)
-        for entry in range(starts[row], starts[row + 1]):
-            spread[0, columns[entry]] = 0
-
-
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _walk(X, row, node, feature, threshold, left, right):  # noqa: ANN001, ANN202
-    while feature[node] >= 0:
-        goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
-        node = np.uint32(left[node] if goes_left else right[node])
-    return node
+            node = np.uint32(roots[tree])
+            while feature[node] >= 0:
+                goes_left = X[row, np.uint32(feature[node])] <= threshold[node]
+                node = np.uint32(left[node] if goes_left else right[node])
+            leaves[row, tree] = node
 
 
 @njit(cache=True, nogil=True, boundscheck=False)

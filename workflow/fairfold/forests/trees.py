@@ -22,7 +22,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, with_short_indices
+from fairfold.core.arrays import Matrix
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory
@@ -32,7 +32,6 @@ from fairfold.forests.growth import (
     GrowthRules,
     add_leaf_values,
     find_leaves,
-    find_leaves_sparse,
     grow_tree,
     measured_values,
 )
@@ -42,6 +41,7 @@ ForestKind = Literal["random_forest", "extra_trees"]
 
 KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
+SPARSE_ROWS_AT_ONCE = 128  # which are made dense
 # Whole numbers are exact in single precision up to here.
 EXACT_IN_SINGLE = 2**24
 ALL_LABELS = -1
@@ -274,15 +274,14 @@ class MultilabelForest(ForgetsSamples):
         leaves = np.empty((X.shape[0], len(self.tree_starts_) - 1), dtype=np.int32)
         nodes = (self.tree_starts_[:-1], self.feature_, self.threshold_, self.left_, self.right_)
 
-        def walk(first: int) -> None:
-            here = leaves[first : first + ROWS_AT_ONCE]
-            if sparse.issparse(X):
-                entries = X.data, X.indices, X.indptr[first : first + len(here) + 1]
-                find_leaves_sparse(entries, X.shape[1], *nodes, here)
-            else:
-                find_leaves(np.ascontiguousarray(X[first : first + len(here)]), *nodes, here)
+        step = SPARSE_ROWS_AT_ONCE if sparse.issparse(X) else ROWS_AT_ONCE
 
-        self._map(walk, range(0, X.shape[0], ROWS_AT_ONCE))
+        def walk(first: int) -> None:
+            rows = X[first : first + step]
+            rows = rows.toarray() if sparse.issparse(rows) else np.ascontiguousarray(rows)
+            find_leaves(rows, *nodes, leaves[first : first + step])
+
+        self._map(walk, range(0, X.shape[0], step))
         return leaves
 
     def centred_oob_proba(self) -> np.ndarray:
@@ -499,8 +498,7 @@ class MultilabelForest(ForgetsSamples):
         X = _as_matrix(X)
         if X.shape[1] != self.n_features_in_:
             raise ModelError(f"X has {X.shape[1]} features; the forest was trained on {self.n_features_in_}.")
-        X = single_precision(X)
-        return _one_entry_per_cell(with_short_indices(X)) if sparse.issparse(X) else X
+        return single_precision(X)
 
 
 class _Target(NamedTuple):
@@ -562,15 +560,6 @@ def _as_matrix(X: Matrix) -> Matrix:
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ModelError(f"features have shape {X.shape}; they must be (n_samples, n_features).")
-    return X
-
-
-def _one_entry_per_cell(X: sparse.csr_array) -> sparse.csr_array:
-    """The same matrix, without entries to be added up."""
-    if X.has_canonical_format:
-        return X
-    X = X.copy()  # which may be the caller's
-    X.sum_duplicates()
     return X
 
 
