@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairfold.cross_testing.eigenvectors import leading_eigenvectors
 from fairfold.cross_testing.plans import TEST, TRAIN
 
 TOLERANCE = 1e-3  # of the stopping rule, LIBSVM's and scikit-learn's default
@@ -279,14 +278,21 @@ def exponentiate(x: np.ndarray) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _leading_eigenvectors(A: np.ndarray, share: float) -> np.ndarray:
+    """Return the eigenvectors of the fewest largest eigenvalues that add up to more than a share of the trace."""
+    values, vectors = np.linalg.eigh(A)
+    n_needed = np.count_nonzero(np.cumsum(values[::-1]) <= share * np.trace(A)) + 1
+    return vectors[:, ::-1][:, :n_needed]
+
+
+@njit(cache=True, nogil=True)
 def component_scores(
     X: np.ndarray, G: np.ndarray, train: np.ndarray, test: np.ndarray, kept_variance: float
 ) -> np.ndarray:
     """Scores of ``train`` and ``test``, one after the other, on principal components of ``train``.
 
     The components are the fewest leading ones whose variances add up to more than the share, the largest first. They
-    are taken from the scatter matrix or, where there are fewer samples than features, from inner products alone; see
-    :func:`~fairfold.cross_testing.eigenvectors.leading_eigenvectors`.
+    are taken from the scatter matrix or, where there are fewer samples than features, from inner products alone.
 
     Parameters
     ----------
@@ -307,7 +313,7 @@ def component_scores(
         scatter = part.T @ part
         for a in range(len(total)):
             scatter[a] -= total[a] / m * total
-        return rows @ np.ascontiguousarray(leading_eigenvectors(scatter, kept_variance))
+        return rows @ np.ascontiguousarray(_leading_eigenvectors(scatter, kept_variance))
     products = np.empty((len(members), m))
     for a in range(len(members)):
         row = G[members[a]]
@@ -316,7 +322,7 @@ def component_scores(
         products[a] -= products[a].sum() / m
     products -= products[:m].sum(0) / m
     # The matrix of centred products is U Λ Uᵀ for scores U √Λ.
-    scores = products @ np.ascontiguousarray(leading_eigenvectors(products[:m], kept_variance))
+    scores = products @ np.ascontiguousarray(_leading_eigenvectors(products[:m], kept_variance))
     for k in range(scores.shape[1]):
         scores[:, k] /= max(np.sqrt(np.sqrt((scores[:m, k] ** 2).sum())), 1e-150)
     return scores

@@ -11,7 +11,7 @@ validation loses up to .8 of a percentage point by it (``resources/measured/fold
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -75,22 +75,6 @@ def draw_rows(y: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.nda
         )
     position = rng.permutation(n_most)[:n_samples]
     return np.where(np.arange(n_samples) % 2 == 0, members[0][position], members[1][position])
-
-
-class PermutationSetting(Protocol):
-    """How tests are made."""
-
-    @property
-    def n_permutations(self) -> int:
-        """Of each test."""
-
-    @property
-    def alpha(self) -> float:
-        """Level that an early stop decides at."""
-
-    @property
-    def early_stop(self) -> bool:
-        """Whether a test ends as soon as it is decided."""
 
 
 class Setting(NamedTuple):
@@ -168,10 +152,9 @@ def run_tests(
     engine: Engine,
     plan: Plan,
     procedures: dict[str, Sequence[int]],
-    setting: PermutationSetting,
+    setting: Setting,
     unit: dict[str, object],
     rng: np.random.Generator,
-    order: np.ndarray | None = None,
 ) -> Iterator[dict[str, object]]:
     """Rows of procedures, each given by the tests of the plan that are its own.
 
@@ -182,9 +165,8 @@ def run_tests(
     setting : permutations, their level, and whether they stop early.
     unit : what all rows begin with.
     rng : source of random numbers.
-    order : (n_samples,) the row at each position; None for rows as they stand.
     """
-    order = np.arange(plan.part.size) if order is None else order
+    order = np.arange(plan.part.size)
     tests = [list(own) for own in procedures.values()]
     sizes = np.array([np.count_nonzero(plan.role[own] == TEST) for own in tests])
 
@@ -193,7 +175,7 @@ def run_tests(
         return np.column_stack([totals[:, own].sum(axis=1) for own in tests]) / sizes
 
     observed, draws = score(order[None])[0], rng.random(len(tests))
-    orders = order[draw_orders(plan.part, setting.n_permutations, rng)]
+    orders = draw_orders(plan.part, setting.n_permutations, rng)
     early_stop = setting.alpha if setting.early_stop else None
     permuted = permuted_scores(score, orders, observed, early_stop=early_stop, draws=draws)
     for name, accuracy, others, draw in zip(procedures, observed, permuted.T, draws, strict=True):
