@@ -61,15 +61,6 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
     assert study.with_many_labels(config, study.check_study(config)) == []
 
 
-def test_jobs_of_large_data_and_low_rates_come_first():
-    labels = {"datasets": ["flags", "simulated-multilabel", "yeast"], "missing_rates": [50, 0]}
-    config = checked(weak_labels=labels)
-    assert study.longest_first(config, study.check_study(config)) == [
-        *(("simulated-multilabel", 0), ("simulated-multilabel", 50)),  # of no size that is said
-        *(("yeast", 0), ("yeast", 50), ("flags", 0), ("flags", 50)),
-    ]
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -7,7 +7,7 @@ import pytest
 DATASET = "results/datasets/simulated-multilabel.npz"
 FOLDS = "results/folds/simulated-multilabel/{}/2-folds/repeats-{}.npz"
 WANTED = [DATASET, FOLDS.format("random", 1), FOLDS.format("OptiSplit-rLD", 1), FOLDS.format("random", 2)]
-TIMED = "results/timings/folds/simulated-multilabel_random_2_2.csv"
+TIMED = "results/timings/folds/simulated-multilabel.csv"
 
 
 @pytest.fixture

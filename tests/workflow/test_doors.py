@@ -63,18 +63,3 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     page = (results / "report.html").read_text()
     assert "Recall by model" in page and "micro recall" in (results / "legend.csv").read_text()
     assert (results / "figures/recall.png").stat().st_size > 5000
-
-
-def test_one_more_model_or_splitter_outdates_no_result_of_others(finished, extended, study_class, tmp_path):
-    (extended / "workflow/fairfold/evaluation/metrics.py").write_text(
-        (extended / "workflow/fairfold/evaluation/metrics.py").read_text().replace(METRIC, "METRICS = {\n")
-    )
-    done = finished[0].folder
-    study = study_class(tmp_path / "study", extended)
-    (study.folder / "results").symlink_to(done / "results")
-    (study.folder / ".snakemake").symlink_to(done / ".snakemake")
-    code, output = study.run("--dry-run")
-    assert code == 0, output
-    wanted = set(re.findall(r"^(\w+) +\d+$", output, re.MULTILINE))
-    assert {"describe_models", "study", "total"} <= wanted  # which look at all models
-    assert not wanted & {"split_dataset", "score_models_of_many_labels", "compare_splitters", "cross_test_models"}

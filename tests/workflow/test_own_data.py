@@ -460,7 +460,9 @@ def test_what_comes_later_is_tested_by_what_was_before(study):
         return pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
 
     def predictions():
-        return FinalPredictions.load(mine.folder / "results/weak_labels/mine/rate-30/predictions/RF+ET.npz").by("mcc")
+        return FinalPredictions.load(mine.folder / "results/weak_labels/mine/rate-30/predictions_0.npz", "RF+ET").by(
+            "mcc"
+        )
 
     before, predicted = scores(), predictions()
     np.testing.assert_array_equal(np.isnan(predicted).any(axis=1), table["day"] <= "2020-06-30")

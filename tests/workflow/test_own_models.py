@@ -1,5 +1,7 @@
 """Models of a user's own in a study: beside ours, each in its process, and its failures are its own."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -50,13 +52,14 @@ def mine(study):
 
 
 def trained(study):
-    """Models that another run trains, by the logs that it writes."""
-    logs = study.folder / "results/logs/train_model"
-    before = {path.name: path.stat().st_mtime_ns for path in logs.iterdir()}
+    """Models that another run trains, by its log."""
+    log = study.folder / "results/logs/train_and_score/simulated-multilabel_50_0.log"
+    before = log.stat().st_mtime_ns
     code, output = study.run("results/tables/weak_label_scores.csv")
     assert code == 0, output
-    written = {path.name for path in logs.iterdir() if path.stat().st_mtime_ns != before.get(path.name)}
-    return {name.removesuffix(".log").split("_")[-1] for name in written}
+    if log.stat().st_mtime_ns == before:
+        return set()
+    return set(re.search("^Train (.*)\\.$", log.read_text(), re.MULTILINE)[1].split(", "))
 
 
 def test_it_is_scored_and_stops_no_other(mine):
@@ -68,8 +71,8 @@ def test_it_is_scored_and_stops_no_other(mine):
     reasons = scores.groupby("model")["reason"].agg(set).to_dict()
     crashed = "unlucky ended its process: it crashed or ran out of memory."
     assert reasons == {model: {""} for model in MODELS} | {"unlucky": {crashed}}
-    assert "about to end" in (results / "logs/train_model/simulated-multilabel_50_unlucky.log").read_text()
-    seconds = pd.read_csv(results / "timings/models/simulated-multilabel_50_trees.csv")
+    assert "about to end" in (results / "logs/train_and_score/simulated-multilabel_50_0.log").read_text()
+    seconds = pd.read_csv(results / "timings/models/simulated-multilabel_50_0.csv").query("model == 'trees'")
     assert (seconds["seconds"] > 0).all() and (seconds["max_rss"] > 50).all()
     assert pd.read_csv(results / "tables/models.csv").set_index("model")["parameters"].to_dict() == dict.fromkeys(
         MODELS, "as is"

@@ -29,19 +29,14 @@ def rerun(finished, study_class, copy_of_project, tmp_path):
 
 
 ENDS = {"render_report", "render_tables", "check_scores", "study"}
-TRAININGS = {
-    "score_models_of_many_labels",
-    "repeat_weak_labels",
-    "cross_test_models",
-    "evaluate_feature_sets",
-}
+TRAININGS = {"train_and_score", "repeat_weak_labels", "cross_test_models", "evaluate_feature_sets"}
 
 
-def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
-    words = [
+def test_documentation_runs_nothing_and_code_runs_what_uses_its_package(rerun):
+    documentation = [
         ("fairfold/forests/growth.py", '"""Compiled kernels', '"""The compiled kernels'),
         ("fairfold/evaluation/ranking.py", "import numpy as np\n", "import numpy as np  # of course\n\n"),
-        ("scripts/train_model.py", "    tables = ", "    # by folds\n    tables = "),
+        ("scripts/train_and_score.py", "    found = ", "    # by folds\n    found = "),
         ("scripts/adapter.py", '"""What every script needs', '"""What each script needs'),
         ("rules/weak_labels.smk", "# Hide labels", "# Hide some labels"),
     ]
@@ -50,10 +45,7 @@ def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
         *("tabulate_splitting", "tabulate_cross_testing", "compare_published"),
         "draw_figure",
     }
-    assert set(rerun(*words)) == moved
-
-    sentence = ("fairfold/recommendation/sentences.py", "seem to be missing", "may be missing")
-    assert set(rerun(sentence)) == moved | {"recommend_models"} | ENDS
+    assert set(rerun(*documentation)) == moved
 
     caption = ("report/models.rst", "What the models are made of", "What models are made of")
     assert set(rerun(caption)) == moved | ENDS
@@ -62,7 +54,8 @@ def test_words_run_nothing_and_code_runs_what_it_feeds(rerun):
     posterior = ("fairfold/ecoc/posterior.py", "import numpy as np\n", "import numpy as np\n\nEPOCH = 2\n")
     wanted = rerun(kernel)
     assert wanted.keys() >= TRAININGS
-    assert wanted["score_models_of_many_labels"] == 2  # at two rates
-    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "run_examples", "repeat_procedures"}
+    assert wanted["train_and_score"] == 2  # at two rates
+    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
+    found = set(rerun(posterior)) - moved - ENDS - {"draw_figure"}
     tables = {"tabulate_ecoc_examples", "tabulate_ecoc_comparison"}
-    assert set(rerun(posterior)) - moved - ENDS - {"draw_figure"} == {"run_examples", *tables}
+    assert found == {"predict_ecoc", "map_posteriors", "compare_codes", *tables}

@@ -16,7 +16,7 @@ import yte
 PROFILE = "workflow/profiles/slurm"
 # Targets of the tiny study that take few submissions, and rules of every kind: in both kinds of groups, by themselves,
 # with threads.
-MODELS = [f"weak_labels/simulated-multilabel/rate-50/{model}.csv" for model in ("RF+ET", "FLAForest+")]
+MODELS = ["weak_labels/simulated-multilabel/rate-50/scores_0.csv"]
 SPLITS = ["figures/label_deviations.png", "tables/split_summary.csv", "timings/quality_against_seconds.csv"]
 TARGETS = [f"results/{path}" for path in (*SPLITS, *MODELS)]
 TOO_LITTLE = 100  # MiB for each of both models; Snakemake alone takes as much in the job
@@ -89,7 +89,7 @@ def test_the_whole_study_can_be_planned(study, root):
 
 def test_members_of_a_group_are_not_sized_by_what_the_group_itself_makes(root):
     profile = load_profile(root)
-    of_datasets = {"split_dataset", "split_and_time", "predict_ecoc", "map_posteriors"}
+    of_datasets = {"split_dataset", "predict_ecoc", "map_posteriors"}
     of_other_groups = {"summarise_pairs", "reevaluate_pairs"}
     chained = {rule for rule, group in profile["groups"].items() if group not in profile["group-components"]}
     assert chained & {*profile["set-resources"]} == of_datasets | of_other_groups
@@ -109,10 +109,9 @@ def test_resources_grow_with_the_dataset_and_with_each_attempt(root, resource, s
 
 def test_threads_grow_up_to_the_cap(root):
     profile = load_profile(root)
-    for rule, expression in profile["set-threads"].items():
+    for expression in profile["set-threads"].values():
         threads = expression.split(" if ")[0]
-        mb_of_a_thread = 50 if rule == "train_model" else 5
-        sizes = [evaluate(threads, size * mb_of_a_thread) for size in (0.1, 3.5, 1000)]
+        sizes = [evaluate(threads, 5 * size) for size in (0.1, 3.5, 1000)]
         assert sizes == [1, 4, profile["cores"]]
         assert evaluate(threads, attempt=2) == 2
 
@@ -168,7 +167,7 @@ def on_slurm(tmp_path_factory, study_class, root):
     """A study that ran on Slurm, and its output; its training jobs ask for too little memory at first."""
     folder = tmp_path_factory.mktemp("on-slurm")
     profile = json.loads(json.dumps(load_profile(root)))  # a copy without aliases
-    profile["set-resources"]["train_model"]["mem_mb"] = f"{TOO_LITTLE} if attempt == 1 else 1500"
+    profile["set-resources"]["train_and_score"]["mem_mb"] = f"{TOO_LITTLE} if attempt == 1 else 1500"
     (folder / "profile").mkdir()
     (folder / "profile/config.yaml").write_text(yaml.safe_dump(profile))
     study = study_class(folder / "study", root)

@@ -66,24 +66,30 @@ def test_models_share_their_first_level(finished):
 
 
 def test_one_more_model_trains_no_other(finished, study):
-    """By jobs of their own it is one job more; where those of a unit are one job, it takes the others as they are."""
-    wanted = [f"results/weak_labels/simulated-multilabel/rate-50/{name}.csv" for name in ("RF+ET", "gcForest+")]
-    more = study()
+    """The job of the unit runs again, and takes finished models from the cache, also after it was killed."""
+    more, unit = study(), "weak_labels/simulated-multilabel/rate-50"
     shutil.copytree(finished[0].folder, more.folder, dirs_exist_ok=True)
-    logs = more.folder / "results/logs"
-    code, output = more.run(*wanted, "--config", "weak_labels={models: [RF+ET, gcForest+]}")
+    models = "weak_labels={models: [gcForest+, RF+ET]}"
+    code, output = more.run(f"results/{unit}/scores_0.csv", "--config", models)
     assert code == 0, output
-    assert re.search(r"^score_models_of_many_labels +1$", output, flags=re.MULTILINE)
-    names = {path.relative_to(logs) for path in logs.rglob("*_50*.log")}
-    before = finished[0].folder / "results/logs"
-    written = {str(name) for name in names if (logs / name).stat().st_mtime_ns != _date(before / name)}
-    of_unit = "simulated-multilabel_50"
-    assert f"train_model/{of_unit}_gcForest+.log" in written
-    assert not {f"mask_labels/{of_unit}.log", f"train_model/{of_unit}_RF+ET.log"} & written
+    assert re.search(r"^train_and_score +1$", output, flags=re.MULTILINE)
+    log = more.folder / "results/logs/train_and_score/simulated-multilabel_50_0.log"
+    assert "Train gcForest+.\n" in log.read_text()
+    before, after = (pd.read_csv(each.folder / f"results/{unit}/scores_0.csv") for each in (finished[0], more))
+    assert list(after["model"].unique()) == ["gcForest+", "RF+ET"]
+    before, after = (table.query("model == 'RF+ET'").reset_index(drop=True) for table in (before, after))
+    pd.testing.assert_frame_equal(before, after)
 
 
-def _date(path):
-    return path.stat().st_mtime_ns if path.exists() else None
+def test_models_in_jobs_of_their_own_give_the_same(finished, study, tiny):
+    tiny["weak_labels"]["models_per_job"] = 1
+    apart = study(tiny)
+    tables = [f"tables/{name}.csv" for name in ("weak_label_scores", "imputation", "complete_scores")]
+    code, output = apart.run(*[f"results/{table}" for table in tables])
+    assert code == 0, output
+    assert re.search(r"^train_and_score +8$", output, flags=re.MULTILINE)
+    found, expected = apart.results(), finished[0].results()
+    assert [found[table] for table in tables] == [expected[table] for table in tables]
 
 
 def test_imputation_and_times_are_recorded(finished):
@@ -355,8 +361,8 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in output
 
 
-def test_small_jobs_that_go_together_give_the_same(finished, study, tiny):
-    """Ranks and cross-testing are one job where they are one part, and were several in the study that is finished."""
+def test_larger_jobs_give_the_same(finished, study, tiny):
+    """Ranks and cross-testing are in one part here, and in several in the finished study."""
     tiny["weak_labels"]["rank_stability"]["repeats_per_job"] = tiny["weak_labels"]["rank_stability"]["repeats"]
     for part in (tiny["cross_testing"], tiny["cross_testing"]["models"]):
         part["repetitions_per_job"] = part["repetitions"]
@@ -364,10 +370,6 @@ def test_small_jobs_that_go_together_give_the_same(finished, study, tiny):
     together = study(tiny)
     code, output = together.run(*[f"results/{table}" for table in tables])
     assert code == 0, output
-    logs = together.folder / "results" / "logs"
-    assert {"rank_models", "repeat_experiments", "choose_models"} <= {
-        path.name.split(".")[0] for path in logs.iterdir()
-    }
     alone, once = finished[0].results(), together.results()
     assert [once[table] for table in tables] == [alone[table] for table in tables]
 
@@ -379,7 +381,7 @@ def test_adding_a_dataset_changes_no_other_result(finished, study, tiny):
         "missing_rates": [50],
     }
     larger = study({**tiny, "weak_labels": weak_labels})
-    part = "weak_labels/simulated-multilabel/rate-50/SLCForest.csv"
+    part = "weak_labels/simulated-multilabel/rate-50/scores_0.csv"
     code, output = larger.run(f"results/{part}")
     assert code == 0, output
     assert larger.results()[part] == finished[0].results()[part]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from fairfold.weak_labels.settings import WeakLabels
 from fairfold.win_percentage.settings import WinPercentage
 
 Config = Mapping[str, Any]
+UNAVAILABLE = Path(".snakemake", "fairfold-unavailable.json")
 
 
 class Study(Settings):
@@ -278,6 +278,48 @@ def leave_out(config: dict[str, Any], reasons: Mapping[str, str]) -> list[dict[s
     return [{"part": part, "dataset": name, "reason": reasons[name]} for part, name in left if name in reasons]
 
 
+def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_process: bool) -> list[dict[str, str]]:
+    """Take datasets that cannot be had out of all parts of a study; the configuration is changed in place.
+
+    The main process looks for them, and remembers what it found for the processes of its jobs.
+
+    Parameters
+    ----------
+    config : dict
+        A checked configuration.
+    catalog : Catalog
+        The project's datasets and those of the configuration.
+    is_main_process : bool
+        Whether this process plans the study.
+
+    Returns
+    -------
+    list of dict
+        See :func:`leave_out`.
+    """
+    settings = config["data"]
+    if settings["unavailable"] == "stop":
+        return leave_out(config, settings["left_out"])
+    from fairfold.datasets.availability import remember, remembered, unavailable
+    from fairfold.datasets.preparation import environment_mirrors
+
+    if not is_main_process:
+        return leave_out(config, remembered(UNAVAILABLE))
+    used = [dataset for dataset, _ in used_datasets(config)]
+    used += [EXAMPLE_DATASETS[name] for name in config["ecoc"]["examples"]]
+    missing = [name for name in dict.fromkeys(used) if not Path(f"results/datasets/{name}.npz").exists()]
+    found = unavailable(
+        [catalog[dataset] for dataset in missing],
+        mirrors=[*settings["mirrors"], *environment_mirrors()],
+        cache=settings["cache"],
+        offline=settings["offline"],
+    )
+    for dataset, reason in found.items():
+        print(f"{dataset} is left out: {reason}", file=sys.stderr)
+    remember(UNAVAILABLE, found | settings["left_out"])
+    return leave_out(config, found | settings["left_out"])
+
+
 def _with_datasets(part: Config, key: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Parts of a configuration that have a list of datasets, by their keys."""
     if isinstance(part.get("datasets"), list):
@@ -316,22 +358,6 @@ def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
         for name in with_many_labels(config, catalog)
         if catalog[name].expected.get("n_labels", REFERENCE_LABELS + 1) > REFERENCE_LABELS
     ]
-
-
-def longest_first(config: Config, catalog: Catalog) -> list[tuple[str, int]]:
-    """Datasets and missing rates of the weak-label study in the order in which their jobs begin.
-
-    Begun last, a long one would end alone. Data whose size is not said, as that of own data before they are read, come
-    before others; and low rates, as deep forests grow more levels where more positives are left.
-    """
-    study = config["weak_labels"]
-
-    def length(dataset_and_rate: tuple[str, int]) -> tuple[float, int]:
-        dataset, rate = dataset_and_rate
-        sizes = (catalog[dataset].expected.get(name, math.inf) for name in ("n_samples", "n_labels"))
-        return -math.prod(sizes), rate
-
-    return sorted(itertools.product(study["datasets"], study["missing_rates"]), key=length)
 
 
 DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")
@@ -398,6 +424,18 @@ def first_level(config: Config, model: str) -> str | None:
     if spec.variants:
         return labels["variant"]
     return "chosen-shapes" if labels["forest"]["shape"] == "auto" else "text"
+
+
+def model_of_study(config: Config, model: str) -> dict[str, Any]:
+    """Parameters of :class:`fairfold.models.training.Model` for a model of the weak-label study."""
+    labels = config["weak_labels"]
+    return {
+        "name": model,
+        "settings": model_settings(config, model),
+        "first_level": first_level(config, model),
+        "forest": labels["forest"],
+        "most_labels": labels["many_labels"]["most_labels"].get(model),
+    }
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ rule check_scores:
         parts=lambda wildcards: [
             part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]
         ],
+        code=code("check_scores"),
     message:
         "Check that all was scored"
     script:

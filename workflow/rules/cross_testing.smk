@@ -51,6 +51,7 @@ rule repeat_procedures:
                 "folds",
             )
         },
+        code=code("repeat_procedures"),
     message:
         "Cross-testing of {wildcards.experiment}, from repetition {wildcards.first}"
     script:
@@ -87,11 +88,8 @@ rule cross_test_models:
             model: study.model_settings(config, model, CHOSEN_FROM)
             for model in CHOSEN_FROM["candidates"]
         },
-        code=code_of_models(
-            "cross_test_models",
-            CHOSEN_FROM["candidates"],
-            *modules_of_splitters([config["folds"]["method"]]),
-        ),
+        own=own_code(CHOSEN_FROM["candidates"]),
+        code=code("cross_test_models"),
     message:
         "Cross-testing of forests on {wildcards.dataset}, from repetition {wildcards.first}"
     script:
@@ -118,6 +116,7 @@ rule tabulate_cross_testing:
     params:
         figures=CROSS_TESTING_FIGURES,
         alpha=CROSS_TESTING["alpha"],
+        code=code("tabulate_cross_testing"),
     message:
         "Tables of cross-testing"
     script:
@@ -143,6 +142,7 @@ rule tabulate_cross_testing_models:
     params:
         candidates=CHOSEN_FROM["candidates"],
         alpha=CROSS_TESTING["alpha"],
+        code=code("tabulate_cross_testing_models"),
     message:
         "Tables of cross-testing on weak labels"
     script:
@@ -155,6 +155,8 @@ rule tabulate_interpretation:
     log:
         "results/logs/tabulate_interpretation.log",
     localrule: True
+    params:
+        code=code("tabulate_interpretation"),
     message:
         "Table of what may be interpreted"
     script:

@@ -31,6 +31,7 @@ rule prepare_dataset:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
         versions=versions_of_own_files,
+        code=code("prepare_dataset"),
     message:
         "Read {wildcards.dataset}"
     script:
@@ -47,6 +48,7 @@ rule describe_datasets:
         "results/logs/describe_datasets.log",
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
+        code=code("describe_datasets"),
     message:
         "Describe the datasets"
     script:
@@ -66,6 +68,7 @@ rule inspect_dataset:
     localrule: True  # its warnings are for the screen
     params:
         n_splits=config["folds"]["n_splits"],
+        code=code("inspect_dataset"),
     message:
         "Check {wildcards.dataset} for warnings"
     script:
@@ -81,6 +84,8 @@ rule tabulate_suspects:
         "results/logs/tabulate_suspects.log",
     benchmark:
         "results/benchmarks/tabulate_suspects.tsv"
+    params:
+        code=code("concat_tables"),
     message:
         "Table of warnings about your data"
     script:
@@ -95,6 +100,7 @@ rule list_unavailable_datasets:
     localrule: True
     params:
         rows=LEFT_OUT,
+        code=code("list_unavailable_datasets"),
     message:
         "List the datasets that are left out"
     script:

@@ -32,6 +32,7 @@ rule predict_ecoc:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
+        code=code("predict_ecoc"),
     message:
         "Codes, example {wildcards.example}"
     script:
@@ -51,6 +52,7 @@ rule map_posteriors:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
+        code=code("map_posteriors"),
     message:
         "Map of posteriors, example {wildcards.example}"
     script:
@@ -72,6 +74,7 @@ rule compare_codes:
             "n_splits": ECOC["n_splits"],
             "designs": ECOC["comparison"]["designs"],
         },
+        code=code("compare_codes"),
     message:
         "Codes and scikit-learn's classifiers on {wildcards.dataset}"
     script:
@@ -87,6 +90,8 @@ rule tabulate_ecoc_examples:
         "results/logs/tabulate_ecoc_examples.log",
     benchmark:
         "results/benchmarks/tabulate_ecoc_examples.tsv"
+    params:
+        code=code("concat_tables"),
     message:
         "Table of the examples of codes"
     script:
@@ -102,6 +107,8 @@ rule tabulate_ecoc_comparison:
         "results/logs/tabulate_ecoc_comparison.log",
     benchmark:
         "results/benchmarks/tabulate_ecoc_comparison.tsv"
+    params:
+        code=code("concat_tables"),
     message:
         "Table of the comparison of codes"
     script:

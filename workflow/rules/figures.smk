@@ -39,7 +39,7 @@ rule draw_figure:
     params:
         figure=lambda wildcards: DRAWN[wildcards.figure].spec.name,
         options=lambda wildcards: DRAWN[wildcards.figure].options,
-        code=code("draw_figure", "fairfold.figures"),
+        code=code("draw_figure"),
     message:
         "Draw {wildcards.figure}"
     script:

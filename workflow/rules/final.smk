@@ -33,7 +33,8 @@ rule fit_final_model:
         seed=config["seed"],
         model=FINAL["model"],
         settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
-        code=code_of_models("fit_final_model", FINAL_MODELS),
+        own=own_code(FINAL_MODELS),
+        code=code("fit_final_model"),
     message:
         "Fit the model to take home on {wildcards.dataset}"
     script:
@@ -59,7 +60,8 @@ rule examine_labels:
         seed=config["seed"],
         model=FINAL["model"],
         settings=rules.fit_final_model.params.settings,
-        code=code_of_models("examine_labels", FINAL_MODELS),
+        own=own_code(FINAL_MODELS),
+        code=code("examine_labels"),
     message:
         "Examine the labels of {wildcards.dataset}"
     script:
@@ -83,7 +85,8 @@ rule rate_suspects:
         model=FINAL["model"],
         hidden=30,
         settings=rules.fit_final_model.params.settings,
-        code=code_of_models("rate_suspects", FINAL_MODELS),
+        own=own_code(FINAL_MODELS),
+        code=code("rate_suspects"),
     message:
         "Hide labels of {wildcards.dataset}, and look for them"
     script:
@@ -106,6 +109,8 @@ rule write_dataset_page:
         "results/logs/write_dataset_page/{dataset}.log",
     benchmark:
         "results/benchmarks/write_dataset_page/{dataset}.tsv"
+    params:
+        code=code("write_dataset_page"),
     message:
         "Page of {wildcards.dataset}"
     script:
@@ -135,6 +140,8 @@ rule tabulate_final:
         "results/logs/tabulate_final.log",
     benchmark:
         "results/benchmarks/tabulate_final.tsv"
+    params:
+        code=code("tabulate_final"),
     message:
         "Tables of the final models"
     script:

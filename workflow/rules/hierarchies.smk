@@ -13,8 +13,8 @@ rule score_hierarchies:
     input:
         dataset="results/datasets/{dataset}.npz",
         predictions=expand(
-            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{model}.npz",
-            model=WEAK_LABELS["models"],
+            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions_{part}.npz",
+            part=PARTS_OF_UNIT,
         ),
     output:
         "results/weak_labels/{dataset}/rate-{rate}/hierarchical_scores.csv",
@@ -23,7 +23,7 @@ rule score_hierarchies:
     benchmark:
         "results/benchmarks/score_hierarchies/{dataset}_{rate}.tsv"
     params:
-        models=WEAK_LABELS["models"],
+        code=code("score_hierarchies"),
     message:
         "Scores along the hierarchy of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
@@ -44,6 +44,8 @@ rule tabulate_hierarchies:
         "results/logs/tabulate_hierarchies.log",
     benchmark:
         "results/benchmarks/tabulate_hierarchies.tsv"
+    params:
+        code=code("tabulate_hierarchies"),
     message:
         "Tables of scores in a hierarchy"
     script:

@@ -19,8 +19,8 @@ rule score_many_labels:
         dataset="results/datasets/{dataset}.npz",
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
         predictions=expand(
-            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{model}.npz",
-            model=WEAK_LABELS["models"],
+            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions_{part}.npz",
+            part=PARTS_OF_UNIT,
         ),
     output:
         "results/weak_labels/{dataset}/rate-{rate}/scores_at_k.csv",
@@ -30,9 +30,9 @@ rule score_many_labels:
     benchmark:
         "results/benchmarks/score_many_labels/{dataset}_{rate}.tsv"
     params:
-        models=WEAK_LABELS["models"],
         bands=MANY_LABELS["bands"],
         propensity=MANY_LABELS["propensity"],
+        code=code("score_many_labels"),
     message:
         "Scores of many labels on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
@@ -60,6 +60,8 @@ rule tabulate_many_labels:
         "results/logs/tabulate_many_labels.log",
     benchmark:
         "results/benchmarks/tabulate_many_labels.tsv"
+    params:
+        code=code("tabulate_many_labels"),
     message:
         "Tables of scores of many labels"
     script:

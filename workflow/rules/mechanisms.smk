@@ -19,13 +19,15 @@ rule examine_observed_labels:
         dataset="results/datasets/{dataset}.npz",
         missing_rate="results/weak_labels/{dataset}/rate-0/missing_rate.csv",
         frequency="results/weak_labels/{dataset}/rate-0/label_frequency.npz",
-        predictions=lambda wildcards: reference_of(wildcards.dataset, 0),
+        reference="results/weak_labels/{dataset}/rate-0/reference.npz",
     output:
         "results/weak_labels/{dataset}/scar_tests.csv",
     log:
         "results/logs/examine_observed_labels/{dataset}.log",
     benchmark:
         "results/benchmarks/examine_observed_labels/{dataset}.tsv"
+    params:
+        code=code("examine_observed_labels"),
     message:
         "Are labels of {wildcards.dataset} missing at random?"
     script:
@@ -55,10 +57,8 @@ rule score_mechanism:
             for model in [*MECHANISM_MODELS, study.REFERENCE]
         },
         threshold=WEAK_LABELS["forest"]["threshold"],
-        code=code_of_models(
-            "score_mechanism",
-            [*MECHANISM_MODELS, study.REFERENCE, "kernel-ridge", "logistic", "kNN"],
-        ),
+        own=own_code(MECHANISM_MODELS),
+        code=code("score_mechanism"),
     message:
         "Labels of {wildcards.dataset} hidden by {wildcards.mechanism}, {wildcards.wrong} % wrong"
     script:
@@ -77,6 +77,8 @@ rule tabulate_scar_tests:
         "results/logs/tabulate_scar_tests.log",
     benchmark:
         "results/benchmarks/tabulate_scar_tests.tsv"
+    params:
+        code=code("concat_tables"),
     message:
         "Table of tests of labels missing at random"
     script:
@@ -96,6 +98,8 @@ rule tabulate_mechanisms:
         "results/logs/tabulate_mechanisms.log",
     benchmark:
         "results/benchmarks/tabulate_mechanisms.tsv"
+    params:
+        code=code("concat_tables"),
     message:
         "Table of labels that are not missing at random"
     script:

@@ -21,28 +21,13 @@ PARTS_OF = {
         *rules.tabulate_suspects.input,
     ],
     "splitting": [
-        *expand(
-            rules.split_and_time.output,
-            dataset=SPLITTING["datasets"],
-            splitter=SPLITTING["methods"],
-            n_splits=config["folds"]["n_splits"],
-            repeats=SPLITTING["repeats"],
-        ),
-        *expand(rules.measure_split.output, dataset=SPLITTING["datasets"]),
+        *expand(rules.compare_splitters.output, dataset=SPLITTING["datasets"]),
         *expand(rules.estimate_fold_effect.output, dataset=FOLD_EFFECT["datasets"]),
         *[rules.tabulate_splitting.output.seconds] * bool(SPLITTING["datasets"]),
     ],
     "weak_labels": [
         *expand(rules.mask_labels.input.folds, **UNITS),
-        *expand(rules.train_model.output, **UNITS, model=WEAK_LABELS["models"]),
-        *expand(
-            rules.grow_first_level.output,
-            **UNITS,
-            first_level=sorted(
-                {study.first_level(config, model) for model in WEAK_LABELS["models"]}
-                - {None}
-            ),
-        ),
+        *expand(rules.train_and_score.output, **UNITS, part=PARTS_OF_UNIT),
     ],
     "hierarchies": rules.tabulate_hierarchies.input,
     "many_labels": [
@@ -72,24 +57,11 @@ PARTS_OF = {
         *rules.tabulate_cross_testing_models.input,
     ],
     "recommendation": [
-        path
-        for dataset in WEAK_LABELS["datasets"]
-        for path in expand(
-            [
-                *rules.mask_labels.output,
-                *rules.estimate_label_frequency.output,
-                *(
-                    rules.train_reference.output
-                    if dataset in WITH_OWN_REFERENCE
-                    else rules.train_model.output
-                ),
-            ],
-            dataset=dataset,
+        *expand(
+            [*rules.mask_labels.output, *rules.estimate_label_frequency.output],
+            dataset=WEAK_LABELS["datasets"],
             rate=ESTIMATED_AT,
-            model=study.REFERENCE,
-        )
-    ]
-    + [
+        ),
         *expand(rules.correct_scores.output, **UNITS),
         rules.tabulate_recommendation.output.corrected_folds,
     ],

@@ -37,6 +37,7 @@ rule write_config:
         "results/logs/write_config.log",
     params:
         config=config,
+        code=code("write_config"),
     message:
         "Keep the configuration"
     script:
@@ -63,6 +64,8 @@ rule compare_published:
         "results/logs/compare_published.log",
     benchmark:
         "results/benchmarks/compare_published.tsv"
+    params:
+        code=code("compare_published"),
     message:
         "Compare with the published numbers"
     script:

@@ -40,7 +40,8 @@ rule repeat_weak_labels:
             model: study.first_level(config, model) for model in STABILITY_MODELS
         },
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
-        code=code_of_models("repeat_weak_labels", STABILITY_MODELS),
+        own=own_code(STABILITY_MODELS),
+        code=code("repeat_weak_labels"),
     message:
         "Ranks on {wildcards.dataset} with folds by {wildcards.splitter}, from split {wildcards.first}"
     script:
@@ -56,6 +57,8 @@ rule tabulate_rank_stability:
         "results/logs/tabulate_rank_stability.log",
     benchmark:
         "results/benchmarks/tabulate_rank_stability.tsv"
+    params:
+        code=code("tabulate_rank_stability"),
     message:
         "Table of the stability of ranks"
     script:

@@ -26,46 +26,45 @@ CURVES_OF_MODELS = (
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 
 
-rule train_reference:
-    input:
-        dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
-        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-    output:
-        "results/weak_labels/{dataset}/rate-{rate}/reference.npz",
-    log:
-        "results/logs/train_reference/{dataset}_{rate}.log",
-    benchmark:
-        "results/benchmarks/train_reference/{dataset}_{rate}.tsv"
-    threads: 1
-    params:
-        seed=config["seed"],
-        model=study.REFERENCE,
-        n_labels=study.REFERENCE_LABELS,
-        settings=study.model_settings(config, study.REFERENCE),
-        code=code_of_models("train_reference", [study.REFERENCE]),
-    message:
-        "Reference of many labels on {wildcards.dataset}, {wildcards.rate} % hidden"
-    script:
-        "../scripts/train_reference.py"
+def predictions_of_reference(wildcards):
+    """Return the file with predictions of the reference model, if it is a model of the study."""
+    if (
+        study.REFERENCE not in WEAK_LABELS["models"]
+        or int(wildcards.rate) not in WEAK_LABELS["missing_rates"]
+        or wildcards.dataset in WITH_OWN_REFERENCE
+    ):
+        return []
+    part = WEAK_LABELS["models"].index(study.REFERENCE) // MODELS_PER_JOB
+    unit = f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}"
+    return f"{unit}/predictions_{part}.npz"
 
 
 rule estimate_label_frequency:
     input:
         dataset="results/datasets/{dataset}.npz",
+        folds=FOLDS,
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-        predictions=lambda wildcards: reference_of(wildcards.dataset, wildcards.rate),
+        predictions=predictions_of_reference,
     output:
+        reference="results/weak_labels/{dataset}/rate-{rate}/reference.npz",
         missing_rate="results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
         frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
     log:
         "results/logs/estimate_label_frequency/{dataset}_{rate}.log",
     benchmark:
         "results/benchmarks/estimate_label_frequency/{dataset}_{rate}.tsv"
+    threads: 1
     params:
         seed=config["seed"],
+        unit=UNIT_OPTIONS,
+        model=study.model_of_study(config, study.REFERENCE),
+        # a few labels stand for all where labels are many
+        n_labels=lambda wildcards: (
+            study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None
+        ),
+        code=code("estimate_label_frequency"),
     message:
-        "How many labels of {wildcards.dataset} are missing, {wildcards.rate} % hidden"
+        "Estimate how many labels of {wildcards.dataset} are missing, {wildcards.rate} % hidden"
     script:
         "../scripts/estimate_label_frequency.py"
 
@@ -76,8 +75,8 @@ rule correct_scores:
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
         frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
         predictions=expand(
-            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions/{model}.npz",
-            model=WEAK_LABELS["models"],
+            "results/weak_labels/{{dataset}}/rate-{{rate}}/predictions_{part}.npz",
+            part=PARTS_OF_UNIT,
         ),
     output:
         folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
@@ -89,8 +88,8 @@ rule correct_scores:
         "results/benchmarks/correct_scores/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
-        models=WEAK_LABELS["models"],
         threshold=WEAK_LABELS["forest"]["threshold"],
+        code=code("correct_scores"),
     message:
         "Scores on complete labels of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
@@ -124,6 +123,7 @@ rule recommend_models:
             "n_repeats": config["folds"]["repeats"],
         },
         hierarchical=HIERARCHICAL,
+        code=code("recommend_models"),
     message:
         "Recommend models"
     script:
@@ -161,6 +161,7 @@ rule tabulate_recommendation:
         "results/benchmarks/tabulate_recommendation.tsv"
     params:
         n_repeats=config["folds"]["repeats"],
+        code=code("tabulate_recommendation"),
     message:
         "Tables of the recommendation"
     script:

@@ -31,7 +31,8 @@ rule score_by_samples:
             config, wildcards.model, SAMPLE_CURVES
         ),
         threshold=WEAK_LABELS["forest"]["threshold"],
-        code=lambda wildcards: code_of_models("score_by_samples", [wildcards.model]),
+        own=own_code(CURVE_MODELS),
+        code=code("score_by_samples"),
     message:
         "Scores of {wildcards.model} by samples of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
@@ -50,6 +51,7 @@ rule tabulate_sample_curves:
     params:
         n_splits=config["folds"]["n_splits"],
         seed=config["seed"],
+        code=code("tabulate_sample_curves"),
     message:
         "Table of scores by number of samples"
     script:

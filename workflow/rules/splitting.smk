@@ -33,49 +33,36 @@ rule split_dataset:
         repeats="{repeats}",
         seed=config["seed"],
         n_splits="{n_splits}",
-        code=lambda wildcards: code(
-            "split_dataset", *modules_of_splitters([wildcards.splitter])
-        ),
+        code=code("split_dataset"),
     message:
         "Folds of {wildcards.dataset} by {wildcards.splitter}"
     script:
         "../scripts/split_dataset.py"
 
 
-# Folds whose making is timed are made here and now: seconds from a cache would be those of another machine.
-use rule split_dataset as split_and_time with:
-    output:
-        folds="results/splitting/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
-        seconds="results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
-    log:
-        "results/logs/split_and_time/{dataset}_{splitter}_{n_splits}_{repeats}.log",
-    benchmark:
-        "results/benchmarks/split_and_time/{dataset}_{splitter}_{n_splits}_{repeats}.tsv"
-    cache: False
-
-
-rule measure_split:
+rule compare_splitters:
     input:
-        dataset="results/datasets/{dataset}.npz",
-        folds=expand(
-            "results/splitting/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
-            splitter=SPLITTING["methods"],
-            n_splits=config["folds"]["n_splits"],
-            repeats=SPLITTING["repeats"],
-        ),
+        "results/datasets/{dataset}.npz",
     output:
+        folds="results/splitting/{dataset}_folds.npz",
         quality="results/splitting/{dataset}.csv",
         labels="results/splitting/{dataset}_labels.csv",
+        seconds="results/timings/folds/{dataset}.csv",
     log:
-        "results/logs/measure_split/{dataset}.log",
+        "results/logs/compare_splitters/{dataset}.log",
     benchmark:
-        "results/benchmarks/measure_split/{dataset}.tsv"
+        "results/benchmarks/compare_splitters/{dataset}.tsv"
+    threads: threads_of_each(len(SPLITTING["datasets"]), most=len(SPLITTING["methods"]))
     params:
+        seed=config["seed"],
+        n_splits=config["folds"]["n_splits"],
+        repeats=SPLITTING["repeats"],
         splitters=SPLITTING["methods"],
+        code=code("compare_splitters"),
     message:
-        "Measure the folds of {wildcards.dataset}"
+        "Compare splitters on {wildcards.dataset}"
     script:
-        "../scripts/measure_split.py"
+        "../scripts/compare_splitters.py"
 
 
 rule describe_labels:
@@ -88,6 +75,8 @@ rule describe_labels:
         "results/logs/describe_labels.log",
     benchmark:
         "results/benchmarks/describe_labels.tsv"
+    params:
+        code=code("describe_labels"),
     message:
         "Describe the label matrices"
     script:
@@ -109,10 +98,7 @@ rule estimate_fold_effect:
         n_splits=config["folds"]["n_splits"],
         methods=list(dict.fromkeys(["random", *SPLITTING["methods"]])),
         effort={name: FOLD_EFFECT[name] for name in ("n_halvings", "n_repeats")},
-        code=code(
-            "estimate_fold_effect",
-            *modules_of_splitters(["random", *SPLITTING["methods"]]),
-        ),
+        code=code("estimate_fold_effect"),
     message:
         "What folds do to estimates on {wildcards.dataset}"
     script:
@@ -126,11 +112,7 @@ rule tabulate_splitting:
             "results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]
         ),
         seconds=expand(
-            "results/timings/folds/{dataset}_{splitter}_{n_splits}_{repeats}.csv",
-            dataset=SPLITTING["datasets"],
-            splitter=SPLITTING["methods"],
-            n_splits=config["folds"]["n_splits"],
-            repeats=SPLITTING["repeats"],
+            "results/timings/folds/{dataset}.csv", dataset=SPLITTING["datasets"]
         ),
         public_code=workflow.source_path("../../resources/published/split_quality.csv"),
     output:
@@ -142,6 +124,8 @@ rule tabulate_splitting:
         "results/logs/tabulate_splitting.log",
     benchmark:
         "results/benchmarks/tabulate_splitting.tsv"
+    params:
+        code=code("tabulate_splitting"),
     message:
         "Tables of splitting"
     script:
@@ -160,6 +144,8 @@ rule tabulate_fold_effect:
         "results/logs/tabulate_fold_effect.log",
     benchmark:
         "results/benchmarks/tabulate_fold_effect.tsv"
+    params:
+        code=code("concat_tables"),
     message:
         "Table of the effect of folds"
     script:

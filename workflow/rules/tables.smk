@@ -13,12 +13,8 @@ rule describe_models:
         variant=WEAK_LABELS["variant"],
         used=study.used_models(config),
         own=config["models"],
-        code=" ".join(  # the legend looks at all models
-            [
-                code("describe_models"),
-                *map(checksum_of, own_models(WEAK_LABELS["models"]).values()),
-            ]
-        ),
+        own_code=own_code(WEAK_LABELS["models"]),
+        code=code("describe_models"),
     message:
         "Describe the models"
     script:

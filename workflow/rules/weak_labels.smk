@@ -6,6 +6,22 @@ UNITS = {
     "dataset": WEAK_LABELS["datasets"],
     "rate": WEAK_LABELS["missing_rates"],
 }
+# A job trains some models on one dataset at one missing rate; its part is the number of the job.
+MODELS_PER_JOB = WEAK_LABELS["models_per_job"] or len(WEAK_LABELS["models"])
+MODELS_OF_PART = [
+    WEAK_LABELS["models"][first : first + MODELS_PER_JOB]
+    for first in range(0, len(WEAK_LABELS["models"]), MODELS_PER_JOB)
+]
+PARTS_OF_UNIT = range(len(MODELS_OF_PART))
+N_TRAININGS = (
+    len(WEAK_LABELS["datasets"])
+    * len(WEAK_LABELS["missing_rates"])
+    * len(MODELS_OF_PART)
+)
+UNIT_OPTIONS = {
+    "threshold": WEAK_LABELS["forest"]["threshold"],
+    "levels_by": WEAK_LABELS["levels_by"],
+}
 IMPUTERS = [model for model in WEAK_LABELS["models"] if spec_of(model).imputes]
 RESULTS_OF["weak_labels"] = [
     *expand(
@@ -30,6 +46,12 @@ RESULTS_OF["weak_labels"] = [
 ]
 
 
+def model_of_study(model):
+    """Return the parameters of a model of the study, and the checksum of a user's own code."""
+    own = own_code([model]).get(spec_of(model).family, "")
+    return {**study.model_of_study(config, model), "own": own}
+
+
 rule mask_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
@@ -42,76 +64,46 @@ rule mask_labels:
         "results/benchmarks/mask_labels/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
+        code=code("mask_labels"),
     message:
         "Hide {wildcards.rate} % of the labels of {wildcards.dataset}"
     script:
         "../scripts/mask_labels.py"
 
 
-rule grow_first_level:
+rule train_and_score:
     input:
         dataset="results/datasets/{dataset}.npz",
         folds=FOLDS,
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     output:
-        # Not `temp`: made anew for one more model, it would retrain all others.
-        "results/weak_labels/{dataset}/rate-{rate}/first_level/{first_level}.npz",
+        scores="results/weak_labels/{dataset}/rate-{rate}/scores_{part}.csv",
+        imputation="results/weak_labels/{dataset}/rate-{rate}/imputation_{part}.csv",
+        predictions="results/weak_labels/{dataset}/rate-{rate}/predictions_{part}.npz",
+        seconds="results/timings/models/{dataset}_{rate}_{part}.csv",
     log:
-        "results/logs/grow_first_level/{dataset}_{rate}_{first_level}.log",
+        "results/logs/train_and_score/{dataset}_{rate}_{part}.log",
     benchmark:
-        "results/benchmarks/grow_first_level/{dataset}_{rate}_{first_level}.tsv"
-    threads: 1
+        "results/benchmarks/train_and_score/{dataset}_{rate}_{part}.tsv"
+    threads: threads_of_each(N_TRAININGS, most=MODELS_PER_JOB)
     params:
         seed=config["seed"],
-        settings=WEAK_LABELS["forest"],
+        unit=UNIT_OPTIONS,
+        models=lambda wildcards: [
+            model_of_study(model) for model in MODELS_OF_PART[int(wildcards.part)]
+        ],
+        code=code("train_and_score"),
     message:
-        "First level {wildcards.first_level} on {wildcards.dataset}, {wildcards.rate} % hidden"
+        "Train and score on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
-        "../scripts/grow_first_level.py"
-
-
-rule train_model:
-    input:
-        dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
-        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-        first_level=first_level_of,
-    output:
-        scores="results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
-        seconds="results/timings/models/{dataset}_{rate}_{model}.csv",
-        imputation="results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
-        predictions="results/weak_labels/{dataset}/rate-{rate}/predictions/{model}.npz",
-    log:
-        "results/logs/train_model/{dataset}_{rate}_{model}.log",
-    benchmark:
-        "results/benchmarks/train_model/{dataset}_{rate}_{model}.tsv"
-    threads: 1
-    params:
-        seed=config["seed"],
-        settings=lambda wildcards: study.model_settings(config, wildcards.model),
-        threshold=WEAK_LABELS["forest"]["threshold"],
-        levels_by=WEAK_LABELS["levels_by"],
-        most_labels=lambda wildcards: WEAK_LABELS["many_labels"]["most_labels"].get(
-            wildcards.model
-        ),
-        code=lambda wildcards: code_of_models("train_model", [wildcards.model]),
-    message:
-        "Train {wildcards.model} on {wildcards.dataset}, {wildcards.rate} % hidden"
-    script:
-        "../scripts/train_model.py"
+        "../scripts/train_and_score.py"
 
 
 rule tabulate_weak_labels:
     input:
-        scores=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/{model}.csv",
-            **UNITS,
-            model=WEAK_LABELS["models"],
-        ),
+        scores=expand(rules.train_and_score.output.scores, **UNITS, part=PARTS_OF_UNIT),
         seconds=expand(
-            "results/timings/models/{dataset}_{rate}_{model}.csv",
-            **UNITS,
-            model=WEAK_LABELS["models"],
+            rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT
         ),
     output:
         scores="results/tables/weak_label_scores.csv",
@@ -133,6 +125,7 @@ rule tabulate_weak_labels:
     params:
         datasets=WEAK_LABELS["datasets"],
         alpha=WEAK_LABELS["alpha"],
+        code=code("tabulate_weak_labels"),
     message:
         "Tables of weak labels"
     script:
@@ -142,9 +135,13 @@ rule tabulate_weak_labels:
 rule tabulate_imputation:
     input:
         expand(
-            "results/weak_labels/{dataset}/rate-{rate}/imputation/{model}.csv",
+            rules.train_and_score.output.imputation,
             **UNITS,
-            model=IMPUTERS,
+            part=[
+                part
+                for part, models in enumerate(MODELS_OF_PART)
+                if {*models} & {*IMPUTERS}
+            ],
         ),
     output:
         imputation="results/tables/imputation.csv",
@@ -154,6 +151,8 @@ rule tabulate_imputation:
         "results/logs/tabulate_imputation.log",
     benchmark:
         "results/benchmarks/tabulate_imputation.tsv"
+    params:
+        code=code("tabulate_imputation"),
     message:
         "Tables of imputed labels"
     script:

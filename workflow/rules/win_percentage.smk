@@ -51,6 +51,7 @@ rule evaluate_pairs:
             WIN_PERCENTAGE["jobs_per_dataset"],
         ],
         setting=PAIR_SETTING,
+        code=code("evaluate_pairs"),
     message:
         "Pairs of features of {wildcards.dataset}, part {wildcards.part}"
     script:
@@ -69,6 +70,8 @@ rule gather_pairs:
         "results/logs/gather_pairs/{dataset}.log",
     benchmark:
         "results/benchmarks/gather_pairs/{dataset}.tsv"
+    params:
+        code=code("gather_pairs"),
     message:
         "Gather the pairs of {wildcards.dataset}"
     script:
@@ -90,6 +93,7 @@ rule permute_pairs:
             WIN_PERCENTAGE["permutations_per_job"], WIN_PERCENTAGE["n_permutations"]
         ),
         setting=PAIR_SETTING,
+        code=code("permute_pairs"),
     message:
         "Pairs of {wildcards.dataset} with permuted classes, from {wildcards.first}"
     script:
@@ -120,6 +124,7 @@ rule tabulate_win_percentages:
             name: WIN_PERCENTAGE[name]
             for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")
         },
+        code=code("tabulate_win_percentages"),
     message:
         "Win percentages"
     script:
@@ -146,6 +151,7 @@ rule reevaluate_pairs:
             for name in ("n_splits", "n_repeats", "corrected")
         },
         alpha=WIN_PERCENTAGE["alpha"],
+        code=code("reevaluate_pairs"),
     message:
         "The best pairs of {wildcards.dataset} once more"
     script:
@@ -169,6 +175,7 @@ rule summarise_pairs:
         seed=config["seed"],
         names=PAIRS_OF,
         options=WIN_SAMPLING,
+        code=code("summarise_pairs"),
     message:
         "Summarise the pairs"
     script:
@@ -189,6 +196,7 @@ rule describe_pairs:
     params:
         titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
         kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
+        code=code("describe_pairs"),
     message:
         "Describe the pairs"
     script:
@@ -230,7 +238,8 @@ rule evaluate_feature_sets:
         sets=numbers_of_job(MODEL_SETS["sets_per_job"], MODEL_SETS["n_sets"]),
         permutations=[0, 1],
         exchange=MODEL_SETS["exchange"],
-        code=code_of_models("evaluate_feature_sets", SETS_MODELS),
+        own=own_code(SETS_MODELS),
+        code=code("evaluate_feature_sets"),
     message:
         "Sets of features of {wildcards.dataset}, {wildcards.rate} % hidden, from {wildcards.first}"
     script:
@@ -273,6 +282,7 @@ rule tabulate_win_percentage:
         "results/benchmarks/tabulate_win_percentage.tsv"
     params:
         seed=config["seed"],
+        code=code("tabulate_win_percentage"),
     message:
         "Tables of the best pairs and of the example"
     script:
@@ -303,6 +313,7 @@ rule tabulate_model_wins:
         "results/benchmarks/tabulate_model_wins.tsv"
     params:
         alpha=WIN_PERCENTAGE["alpha"],
+        code=code("tabulate_model_wins"),
     message:
         "Tables of the win percentages of the models"
     script:

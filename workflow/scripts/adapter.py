@@ -2,10 +2,12 @@
 
 import contextlib
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from fairfold.core.files import disk_faults, mark_damaged
 from fairfold.errors import DamagedFileError, StudyError
@@ -21,7 +23,7 @@ def logged(log: list[str]) -> Iterator[None]:
             logging.basicConfig(stream=stream, level=logging.INFO, format="%(message)s", force=True)
             logging.captureWarnings(True)
             try:
-                with contextlib.redirect_stderr(stream):
+                with contextlib.redirect_stderr(stream), _of_workers(stream):
                     yield
             except Exception as error:
                 if isinstance(error, DamagedFileError) and not Path(error.path).is_absolute():
@@ -31,3 +33,15 @@ def logged(log: list[str]) -> Iterator[None]:
                 raise
     except StudyError as error:
         sys.exit(f"{type(error).__name__}: {error}")
+
+
+@contextlib.contextmanager
+def _of_workers(stream: TextIO) -> Iterator[None]:
+    """Send to a file what worker processes and compiled code write to the error stream."""
+    kept = os.dup(2)
+    os.dup2(stream.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -4,7 +4,7 @@ from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
 from fairfold.recommendation.identical import identical_models
 from fairfold.weak_labels.masking import observed_labels
@@ -17,8 +17,7 @@ with logged(snakemake.log):
     observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     arrays = read_arrays(snakemake.input.frequency)
     frequency = FrequencyDistribution(**arrays) if arrays else None
-    files = dict(zip(params.models, snakemake.input.predictions, strict=True))
-    predictions = {model: FinalPredictions.load(path) for model, path in files.items()}
+    predictions = dict(read_predictions(snakemake.input.predictions))
     fold_of = next(iter(predictions.values())).fold_of
     known = share_left(data.Y, observed, fold_of) if data.negatives == "unlabelled" else 1.0
     tables = complete_scores(

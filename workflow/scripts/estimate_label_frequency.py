@@ -1,26 +1,31 @@
 """Estimate which share of one dataset's positives is observed, as it is or with labels hidden on purpose."""
 
 from adapter import logged
-from fairfold.core.files import read_arrays, write_arrays, write_table
+from fairfold.core.files import write_arrays, write_table
 from fairfold.core.seeds import seed_for
-from fairfold.datasets import Dataset
+from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.models.training import Model, Unit
 from fairfold.recommendation.missing_rate import estimate_missing_rate
-from fairfold.recommendation.reference import Reference
+from fairfold.recommendation.reference import Reference, train_reference
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
-    data, rate = Dataset.load(snakemake.input.dataset), int(snakemake.wildcards.rate)
-    arrays = read_arrays(snakemake.input.hidden)
-    observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
-    P, labels = Reference.load(snakemake.input.predictions)
+    given, params, rate = snakemake.input, snakemake.params, int(snakemake.wildcards.rate)
+    unit = Unit.load(given.dataset, given.folds, given.hidden, rate, **params.unit, seed=params.seed, code=params.code)
+    data, model = unit.data, Model(**params.model)
+    if given.predictions:
+        reference = Reference(FinalPredictions.load(*given.predictions, model.name).by("average_precision"))
+    else:
+        reference = train_reference(unit, model, params.n_labels, snakemake.threads)
+    reference.save(snakemake.output.reference)
     found = estimate_missing_rate(
-        *(data.Y, observed, P),
-        labels=labels,
+        *(data.Y, observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives), reference.P),
+        labels=reference.labels,
         negatives=data.negatives,
         hierarchical=data.hierarchy is not None,
-        random_state=seed_for(snakemake.params.seed, "label frequency", data.id, rate),
+        random_state=seed_for(params.seed, "label frequency", data.id, rate),
     )
-    unit = {"dataset": data.id, "hidden_rate": rate}
-    write_table(found.row.assign(**unit)[[*unit, *found.row]], snakemake.output.missing_rate)
+    columns = {"dataset": data.id, "hidden_rate": rate}
+    write_table(found.row.assign(**columns)[[*columns, *found.row]], snakemake.output.missing_rate)
     distribution = {} if found.frequency is None else found.frequency._asdict()
     write_arrays(snakemake.output.frequency, **distribution)

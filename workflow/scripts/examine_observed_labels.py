@@ -14,7 +14,7 @@ with logged(snakemake.log):
     frequency = FrequencyDistribution(**arrays) if arrays else None
     if data.negatives == "confirmed":
         frequency, row["reason"] = None, "zeros of these labels are confirmed"
-    reference = Reference.load(snakemake.input.predictions)
+    reference = Reference.load(snakemake.input.reference)
     tests = observed_tests(reference.columns_of(data.Y), reference.P, MissingRate(frequency, row), data.groups)
     table = what_data_speak_against(tests, row)
     write_table(table.assign(dataset=data.id)[["dataset", *table]], snakemake.output[0])

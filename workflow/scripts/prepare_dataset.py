@@ -1,13 +1,14 @@
 """Fetch, verify, read and filter one dataset; refuse it where the study could learn nothing from it."""
 
 import logging
+import os
 
 from adapter import logged
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.demands import check_demands, demands_of
 from fairfold.datasets.preparation import environment_mirrors
 
-screen = logging.StreamHandler()  # bound to stderr before the log file replaces it
+screen = logging.StreamHandler(os.fdopen(os.dup(2), "w"))  # before the log file replaces the error stream
 
 with logged(snakemake.log):
     settings = snakemake.config["data"]

@@ -5,7 +5,7 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.evaluation.many_labels import score_many_labels
 from fairfold.weak_labels.masking import observed_labels
 
@@ -13,12 +13,12 @@ with logged(snakemake.log):
     data, tables = Dataset.load(snakemake.input.dataset), []
     arrays = read_arrays(snakemake.input.hidden)
     hidden = arrays["hidden"]
-    for model, path in zip(snakemake.params.models, snakemake.input.predictions, strict=True):
+    for model, predictions in read_predictions(snakemake.input.predictions):
         unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": model}
         scored = score_many_labels(
             data.Y,
             lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
-            FinalPredictions.load(path),
+            predictions,
             bands=snakemake.params.bands,
             propensity=snakemake.params.propensity,
             sample_weight=data.weights,

@@ -5,7 +5,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import finite_rows
 from fairfold.errors import DamagedFileError, DataError, ModelError
-from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
+from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds, write_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
 from fairfold.evaluation.scores import multilabel_scores
 
@@ -212,8 +212,8 @@ def stages():
 
 def test_each_metric_has_its_level_of_each_fold(stages, tmp_path):
     found = FinalPredictions.of_folds(stages, LEVELS, FOLD_OF, 3)
-    found.save(tmp_path / "predictions.npz")
-    for predictions in (found, FinalPredictions.load(tmp_path / "predictions.npz")):
+    write_predictions({"RF+ET": found}, tmp_path / "predictions.npz")
+    for predictions in (found, FinalPredictions.load(tmp_path / "predictions.npz", "RF+ET")):
         for metric in BASIC_METRICS:
             expected = np.full((5, 3), np.nan)
             expected[[0, 2]] = stages[0][LEVELS[0][metric]]
@@ -237,8 +237,8 @@ def test_predictions_of_several_splits_follow_each_other(stages, tmp_path):
     splits = np.array([[0, 1, 0, 1], [1, 1, 0, 0]])
     stages |= {2: {0: np.full((2, 3), 0.25)}}  # fold 3, the second one's last, failed
     levels = {**LEVELS, 2: dict.fromkeys(BASIC_METRICS, 0)}
-    FinalPredictions.of_folds(stages, levels, splits, 3).save(tmp_path / "predictions.npz")
-    found = FinalPredictions.load(tmp_path / "predictions.npz")
+    write_predictions({"RF+ET": FinalPredictions.of_folds(stages, levels, splits, 3)}, tmp_path / "predictions.npz")
+    found = FinalPredictions.load(tmp_path / "predictions.npz", "RF+ET")
     for metric in BASIC_METRICS:
         for fold in range(3):
             np.testing.assert_array_equal(found.in_fold(metric, fold), stages[fold][levels[fold][metric]])
@@ -256,9 +256,9 @@ def test_sparse_predictions_stay_sparse_and_are_those_of_the_array(stages, tmp_p
     for fold_of, folds in ((FOLD_OF, (0, 1)), (FOLD_OF, (0,)), (splits, (0, 1, 2)), (splits, (0, 2))):
         kept = {fold: levels[fold] for fold in folds}
         thin = {fold: {level: sparse.csr_array(P) for level, P in stages[fold].items()} for fold in folds}
-        FinalPredictions.of_folds(thin, kept, fold_of, 3).save(tmp_path / "predictions.npz")
+        write_predictions({"RF+ET": FinalPredictions.of_folds(thin, kept, fold_of, 3)}, tmp_path / "predictions.npz")
         found, dense = (
-            FinalPredictions.load(tmp_path / "predictions.npz"),
+            FinalPredictions.load(tmp_path / "predictions.npz", "RF+ET"),
             FinalPredictions.of_folds(stages, kept, fold_of, 3),
         )
         assert sparse.issparse(found.probabilities)

@@ -13,7 +13,7 @@ from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
 from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS, make_first_level
 from fairfold.forests.shapes import above_first_level
-from fairfold.forests.storage import load_first_level, save_first_levels
+from fairfold.forests.storage import first_level_from_arrays, first_levels_to_arrays
 from fairfold.forests.trees import TreeShape
 from fairfold.weak_labels import mask_positives
 
@@ -86,8 +86,8 @@ def test_every_model(data, name, variant, tmp_path):
     as_csr = sparse.csr_array(X)
     assert bytes_of(small(name, variant).fit(as_csr, sparse.csr_array(observed)), as_csr) == expected
     assert bytes_of(small(name, variant).fit(X, observed, first_level=model.levels_[0]), X) == expected
-    save_first_levels({3: Level([], model.levels_[0].predictors)}, tmp_path / "first_levels.npz")
-    first_level = load_first_level(tmp_path / "first_levels.npz", 3)
+    arrays = first_levels_to_arrays({3: Level([], model.levels_[0].predictors)})
+    first_level = first_level_from_arrays(arrays, 3)
     assert bytes_of(small(name, variant).fit(X, observed, first_level=first_level), X) == expected
     assert bytes_of(model.fit(X, observed), X) == expected
     assert bytes_of(small(name, variant, random_state=8).fit(X, observed), X) != expected

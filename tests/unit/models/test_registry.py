@@ -9,7 +9,7 @@ from fairfold.forests import MODEL_NAMES as DEEP_FORESTS
 from fairfold.forests import make_model as make_deep_forest
 from fairfold.models import DEFAULT, MODEL_NAMES, ModelSpec, make_model, register
 from fairfold.models import registry as models
-from fairfold.models.registry import first_level_from, modules_of_models, settings_of, spec_of
+from fairfold.models.registry import first_level_from, settings_of, spec_of
 
 TREE = ModelSpec("tree", "sklearn.tree:DecisionTreeClassifier", {"max_depth": 2}, settings=["min_samples_leaf"])
 
@@ -27,7 +27,6 @@ def test_deep_forests_are_those_of_their_package(name):
     made = make_model(name, n_trees=3, n_jobs=2, random_state=7)
     assert made.get_params() == make_deep_forest(name, n_trees=3, n_jobs=2, random_state=7).get_params()
     assert spec_of(name).imputes == (made.get_params()["imputation"] is not None)
-    assert modules_of_models([name]) == ["fairfold.models.catalogue.deep_forests"]
 
 
 def test_the_default_is_a_model():

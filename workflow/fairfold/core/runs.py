@@ -1,20 +1,39 @@
-"""Remove what an earlier run left damaged, before Snakemake reads it."""
+"""Lock the working directory for a run, and remove what an earlier run left damaged before Snakemake reads it."""
 
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fairfold.core.files import check_whole, remove_damaged
-from fairfold.errors import DamagedFileError
+from fairfold.errors import DamagedFileError, StudyError
 
 RUN_AGAIN = 75
 """Exit status of a run that deleted damaged results: the same command writes them again (``EX_TEMPFAIL``)."""
 _RECORDS = ("metadata", "incomplete")  # folders of Snakemake with a JSON file for each output
 _TOLERANCE = 1.0  # seconds; clocks of file systems are coarse
+
+
+def lock_of_folder() -> IO[str]:
+    """Lock the working directory for one run; the lock lasts until the returned stream is closed or its process ends.
+
+    Raises
+    ------
+    StudyError
+        If another run holds the lock.
+    """
+    Path(".snakemake").mkdir(exist_ok=True)
+    stream = Path(".snakemake/fairfold.lock").open("w")  # noqa: SIM115
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        raise StudyError("Another run is working in this directory; wait for it or stop it.") from None
+    return stream
 
 
 def remove_damage(folder: str | os.PathLike[str], results: str | os.PathLike[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import ctypes
 import resource
 import sys
 import time
+from pathlib import Path
 
 NEVER_TOO_MUCH = 2**30
 """Bytes, for which nobody is asked how much memory is free."""
@@ -22,6 +23,13 @@ def cpu_seconds() -> float:
 def max_rss() -> float:
     """Most memory in MiB that this process had so far, or another that told :func:`add`."""
     return max(own_max_rss(), _elsewhere["max_rss"])
+
+
+def forget_peak() -> None:
+    """Measure the most memory from now on; on systems other than Linux the peak so far is kept."""
+    _elsewhere["max_rss"] = 0.0
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def own_max_rss() -> float:

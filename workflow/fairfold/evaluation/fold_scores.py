@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
 
@@ -112,24 +112,51 @@ class FinalPredictions(NamedTuple):
             found.update(array)
         return found.digest()
 
-    def save(self, path: str | PathLike) -> None:
-        """Write to an ``.npz`` file."""
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return plain arrays by name, from which :meth:`from_arrays` makes the same predictions."""
         arrays = self._asdict()
         if sparse.issparse(self.probabilities):
             P = arrays.pop("probabilities")
             arrays |= {f"probabilities_{part}": np.asarray(getattr(P, part)) for part in _PARTS}
-        write_arrays(path, **arrays)
+        return arrays
 
     @classmethod
-    def load(cls, path: str | PathLike) -> FinalPredictions:
-        """Read what :meth:`save` wrote."""
-        arrays = read_arrays(path)
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> FinalPredictions:
+        """Return the predictions that :meth:`to_arrays` made arrays of."""
         if "probabilities" in arrays:
             P = arrays["probabilities"]
         else:
             *content, shape = (arrays[f"probabilities_{part}"] for part in _PARTS)
             P = sparse.csr_array(tuple(content), shape=tuple(shape))
         return cls(P, arrays["kept"], arrays["fold_of"])
+
+    @classmethod
+    def load(cls, path: str | PathLike, model: str) -> FinalPredictions:
+        """Read the predictions of a model from a file that :func:`write_predictions` wrote."""
+        arrays = read_arrays(path, prefix=f"{model}/")
+        return cls.from_arrays({name.removeprefix(f"{model}/"): array for name, array in arrays.items()})
+
+
+def write_predictions(predictions: Mapping[str, FinalPredictions], path: str | PathLike, **arrays: np.ndarray) -> None:
+    """Write the predictions of several models, and other arrays, to an ``.npz`` file."""
+    for model, found in predictions.items():
+        arrays |= {f"{model}/{name}": array for name, array in found.to_arrays().items()}
+    write_arrays(path, models=np.array(list(predictions)), **arrays)
+
+
+def read_predictions(paths: Iterable[str | PathLike]) -> Iterator[tuple[str, FinalPredictions]]:
+    """Read files that :func:`write_predictions` wrote, one model after the other.
+
+    Yields
+    ------
+    model : str
+        Name of the model.
+    predictions : FinalPredictions
+        Its predictions.
+    """
+    for path in paths:
+        for model in read_arrays(path, prefix="models")["models"].tolist():
+            yield model, FinalPredictions.load(path, model)
 
 
 def _filled(chosen: Mapping[int, list[np.ndarray]], numbers: np.ndarray, n_labels: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.gaps import GapFiller
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
 from fairfold.core.precision import DistinctValues
-from fairfold.errors import DamagedFileError, DataError, ModelError
+from fairfold.errors import DataError, ModelError
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import FORESTS, Encoder, Level
 from fairfold.forests.sketched import SketchedForest
@@ -119,44 +119,32 @@ def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
     return model
 
 
-def save_first_levels(levels: Mapping[int, Level], path: str | Path) -> None:
-    """Write level 0 of several folds, with what its forests know of their training samples.
+def first_levels_to_arrays(levels: Mapping[int, Level]) -> dict[str, np.ndarray]:
+    """Return level 0 of several folds as plain arrays, with what its forests know of their training samples.
+
+    A pickled forest lacks its training samples, without which no model grows more levels.
 
     Parameters
     ----------
-    levels : fold -> level 0 of a model that was fitted without that fold.
-    path : file to write, ``.npz``. Not compressed: that takes longer than growing the forests.
+    levels : mapping of int -> Level
+        Level 0 of a model that was fitted without a fold, by that fold.
+
+    Returns
+    -------
+    dict of str -> ndarray
+        The arrays.
     """
     arrays: dict[str, np.ndarray] = {}
     for fold, level in levels.items():
         for forest in level.predictors:
             arrays |= _prefixed(forest.to_arrays(with_samples=True), f"fold{fold}/{forest.kind}")
-    write_arrays(path, compressed=False, **arrays)
+    return arrays
 
 
-def load_first_level(path: str | Path, fold: int) -> Level | None:
-    """Level 0 of a fold, for ``fit(..., first_level=)``; None if :func:`save_first_levels` was given none for it.
-
-    Raises
-    ------
-    DamagedFileError
-        If the file is damaged.
-    ModelError
-        If the file is missing or incomplete.
-    """
-    try:
-        arrays = read_arrays(path, "a file of first levels", prefix=f"fold{fold}/")
-        if not arrays:
-            return None
-        return Level([], [_read_forest(_under(arrays, f"fold{fold}/{kind}")) for kind in FORESTS])
-    except DamagedFileError:
-        raise
-    except DataError as error:
-        raise ModelError(str(error)) from None
-    except Exception as error:  # as above
-        raise ModelError(
-            f"{path}: expected first levels, found other arrays ({error}). Delete it and run the same command again."
-        ) from None
+def first_level_from_arrays(arrays: Mapping[str, np.ndarray], fold: int) -> Level | None:
+    """Return level 0 of a fold, for ``fit(..., first_level=)``; None if :func:`first_levels_to_arrays` had none."""
+    of_fold = _under(arrays, f"fold{fold}")
+    return Level([], [_read_forest(_under(of_fold, kind)) for kind in FORESTS]) if of_fold else None
 
 
 def _is_stacked(model: Cascade, name: str) -> bool:

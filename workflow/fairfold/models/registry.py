@@ -5,7 +5,7 @@ Nothing else has to know of a new one: configuration, rules, tables, colours and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -134,11 +134,6 @@ def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str,
     spec = spec_of(name)
     taken = {setting: value for setting, value in forest.items() if setting in spec.settings}
     return {**taken, **({"variant": variant} if spec.variants else {})}
-
-
-def modules_of_models(names: Iterable[str]) -> list[str]:
-    """Where these models are declared: the code that their results depend on, and not on that of others."""
-    return sorted({_DECLARED[name][1] if name in _DECLARED else spec_of(name).make for name in names})
 
 
 def first_level_from(model: ClassifierMixin, fitted: Mapping[str, ClassifierMixin]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
-from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.models.training import Model, Unit, train_models
+from fairfold.weak_labels.masking import observed_labels
 
 
 class Reference(NamedTuple):
@@ -27,10 +28,12 @@ class Reference(NamedTuple):
 
     @classmethod
     def load(cls, path: str | PathLike) -> Reference:
-        """Read what :func:`save_reference` wrote, or predictions of all labels."""
-        arrays = read_arrays(path)
-        labels = arrays.get("labels")
-        return cls(FinalPredictions.load(path).by("average_precision"), labels)
+        """Read what :meth:`save` wrote."""
+        return cls(**read_arrays(path))
+
+    def save(self, path: str | PathLike) -> None:
+        """Write to an ``.npz`` file."""
+        write_arrays(path, P=self.P, **({} if self.labels is None else {"labels": self.labels}))
 
     def columns_of(self, Y: Matrix) -> np.ndarray:
         """(n_samples, k) of (n_samples, n_labels)."""
@@ -38,9 +41,32 @@ class Reference(NamedTuple):
         return chosen.toarray() if sparse.issparse(chosen) else chosen
 
 
-def save_reference(predictions: FinalPredictions, labels: np.ndarray, path: str | PathLike) -> None:
-    """Write predictions of some labels, (n_samples, k), with the (k,) numbers of these."""
-    write_arrays(path, **predictions._asdict(), labels=labels)
+def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int = 1) -> Reference:
+    """Train a model by whose out-of-fold predictions missing labels are estimated.
+
+    Parameters
+    ----------
+    unit : Unit
+        The data.
+    model : Model
+        The model.
+    n_labels : int or None
+        Number of labels to learn, the most common ones; None for all.
+    n_jobs : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    Reference
+        Its predictions.
+    """
+    labels = None
+    if n_labels is not None:
+        seen = observed_labels(unit.data.Y, unit.hidden_in_tests, None, unit.data.negatives)
+        labels = most_common_labels(seen, n_labels)
+        unit = unit.with_labels(labels)
+    predictions = train_models(unit, [model], n_jobs)[model.name].predictions
+    return Reference(predictions.by("average_precision"), labels)
 
 
 def most_common_labels(observed: Matrix, n_labels: int) -> np.ndarray:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import check_folds
@@ -15,6 +19,7 @@ from fairfold.splitting.measures import (
     lower_bound,
     relative_label_distribution,
 )
+from fairfold.splitting.methods import repeated_splits
 
 MEASURES = {
     "ED": example_distribution,
@@ -100,6 +105,76 @@ def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
     values = {name: MEASURES[name](fold_of, Y, per_label=True) for name in ("LD", "DCP", "rLD")}
     table = pd.DataFrame({"label": np.arange(positives.size), "positives": positives, **values, "rLD_bound": bound})
     return table[table["positives"] > 0].reset_index(drop=True)
+
+
+class Comparison(NamedTuple):
+    """Splits by several methods, and how even they are.
+
+    Attributes
+    ----------
+    folds : dict of str -> ndarray of shape (n_repeats, n_samples)
+        Test fold of each sample, by method.
+    quality : DataFrame
+        Tables of :func:`measure_splits`, with a column ``splitter``.
+    labels : DataFrame
+        Tables of :func:`label_deviations` of the first split, with a column ``splitter``.
+    seconds : DataFrame
+        Columns ``splitter, repeat, seconds``, CPU time.
+    """
+
+    folds: dict[str, np.ndarray]
+    quality: pd.DataFrame
+    labels: pd.DataFrame
+    seconds: pd.DataFrame
+
+
+def compare_splitters(
+    Y: Matrix,
+    methods: Sequence[str],
+    n_splits: int,
+    n_repeats: int,
+    *,
+    seed: int,
+    names: tuple,
+    groups: np.ndarray | None = None,
+    given: np.ndarray | None = None,
+    n_jobs: int = 1,
+) -> Comparison:
+    """Split the same samples by several methods, time that, and measure the splits.
+
+    Parameters
+    ----------
+    Y : {array, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    methods : sequence of str
+        Names of splitters.
+    n_splits, n_repeats, seed, names, groups
+        See :func:`~fairfold.splitting.methods.repeated_splits`.
+    given : ndarray of shape (n_samples,), default=None
+        Folds that the data name, which take the place of those of each method.
+    n_jobs : int, default=1
+        Number of methods that split side by side.
+
+    Returns
+    -------
+    Comparison
+        Folds, and tables of their quality and run time.
+    """
+    if given is not None:
+        found = [(given[np.newaxis], np.zeros(1))] * len(methods)
+    else:
+        options = {"seed": seed, "names": names, "groups": groups}
+        calls = (delayed(repeated_splits)(method, Y, n_splits, n_repeats, **options) for method in methods)
+        found = Parallel(n_jobs=n_jobs)(calls)
+    folds = {method: splits for method, (splits, _) in zip(methods, found, strict=True)}
+    seconds = [pd.DataFrame({"repeat": np.arange(len(taken)), "seconds": taken}) for _, taken in found]
+    tables = (
+        {method: measure_splits(splits, Y) for method, splits in folds.items()},
+        {method: label_deviations(splits[0], Y) for method, splits in folds.items()},
+        dict(zip(methods, seconds, strict=True)),
+    )
+    named = (pd.concat(each, names=["splitter", None]).reset_index("splitter") for each in tables)
+    return Comparison(folds, *named)
 
 
 def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = None) -> pd.DataFrame:

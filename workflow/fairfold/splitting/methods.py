@@ -6,7 +6,7 @@ Nothing else has to know of a new one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
@@ -109,8 +109,3 @@ def repeated_splits(
         folds[repeat] = splitter.assign(Y) if groups is None else splitter.assign(Y, groups)
         seconds[repeat] = time.process_time() - start
     return folds, seconds
-
-
-def modules_of_splitters(names: Iterable[str]) -> list[str]:
-    """Where these splitters are declared: the code that their folds depend on, and not on that of others."""
-    return sorted({_DECLARED[name][1] for name in names})

@@ -166,6 +166,10 @@ class WeakLabels(Settings):
     """Whether the nine published models follow the text of the paper or the code of its authors. Other models have no
     variants."""
 
+    models_per_job: Count | None = None
+    """Models that one job trains on a dataset at a missing rate, so that a cluster trains others at the same time.
+    `null` trains all in one job. Results do not depend on it."""
+
     levels_by: Literal["observed", "complete"] = "observed"
     """Labels by which the nine published models choose the level of their cascade. `complete` reproduces the printed
     numbers and needs complete labels."""

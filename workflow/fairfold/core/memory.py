@@ -1,0 +1,35 @@
+"""Results of finished calls, kept in the working directory and reused by later runs."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import joblib
+
+FOLDER = Path(".snakemake", "fairfold-cache")
+_LIBRARIES = ("lightgbm", "numba", "numpy", "pandas", "scikit-learn", "scipy")
+
+
+def memory() -> joblib.Memory:
+    """Return the cache of the working directory; it keeps nothing if the folder cannot be made.
+
+    Entries are compressed, and so have checksums. A damaged entry is recomputed.
+    """
+    with contextlib.suppress(OSError):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        return joblib.Memory(FOLDER, compress=1, verbose=0)
+    return joblib.Memory(None)
+
+
+def key_of(*content: object) -> str:
+    """Compute a checksum of arrays, settings and names, and of the versions of Python and its libraries."""
+    return joblib.hash([content, _versions()])
+
+
+@cache
+def _versions() -> list[str]:
+    return [sys.version, *(f"{name} {version(name)}" for name in _LIBRARIES)]

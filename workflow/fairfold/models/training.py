@@ -1,0 +1,223 @@
+"""Train models on one dataset at one missing rate, and score their out-of-fold predictions."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from fairfold.core.arrays import Matrix
+from fairfold.core.files import read_arrays
+from fairfold.core.folds import parts_of
+from fairfold.core.groups import OfSamples
+from fairfold.core.memory import key_of, memory
+from fairfold.core.seeds import seed_for
+from fairfold.core.usage import forget_peak, max_rss
+from fairfold.datasets.dataset import Dataset
+from fairfold.errors import ModelError
+from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
+from fairfold.forests.diagnostics import imputation_table
+from fairfold.forests.models import make_first_level
+from fairfold.forests.storage import first_level_from_arrays, first_levels_to_arrays
+from fairfold.models.registry import NO_OWN, make_model, register_own, spec_of
+from fairfold.weak_labels.masking import observed_labels
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One dataset at one missing rate.
+
+    Parameters
+    ----------
+    data : Dataset
+        Features and true labels.
+    fold_of : ndarray of shape (n_repeats, n_samples)
+        Test fold of each sample, for each split.
+    hidden : ndarray of shape (n_hidden, 3)
+        Fold, sample and label of the positives that are hidden in training.
+    hidden_in_tests : ndarray of shape (n_hidden, 3)
+        Fold, sample and label of the positives that are hidden from scores on observed labels.
+    missing_rate : int
+        Percentage of hidden positives.
+    seed : int
+        Seed of the study.
+    threshold : float, default=0.5
+        Probability from which a label is predicted.
+    levels_by : {"observed", "complete"}, default="observed"
+        Labels by which cascades choose their last level.
+    own : mapping, default=NO_OWN
+        The part ``models`` of the configuration, with the user's own models.
+    code : str, default=""
+        Checksum of the code that the results depend on.
+    """
+
+    data: Dataset
+    fold_of: np.ndarray
+    hidden: np.ndarray
+    hidden_in_tests: np.ndarray
+    missing_rate: int
+    seed: int
+    threshold: float = 0.5
+    levels_by: Literal["observed", "complete"] = "observed"
+    own: Mapping[str, Any] = field(default_factory=lambda: NO_OWN)
+    code: str = ""
+
+    @classmethod
+    def load(
+        cls, dataset: str | PathLike, folds: str | PathLike, hidden: str | PathLike, missing_rate: int, **options: Any
+    ) -> Unit:
+        """Read a dataset, its folds and its hidden labels; ``options`` are the other parameters."""
+        fold_of = read_arrays(folds)["fold_of"]
+        return cls(Dataset.load(dataset), fold_of, **read_arrays(hidden), missing_rate=missing_rate, **options)
+
+    def with_labels(self, labels: np.ndarray) -> Unit:
+        """Return the same unit with some of the labels, by their numbers, and without a hierarchy."""
+        number_of = np.full(len(self.data.label_names), -1)
+        number_of[labels] = np.arange(len(labels))
+
+        def of_labels(hidden: np.ndarray) -> np.ndarray:
+            numbers = number_of[hidden[:, 2]]
+            return np.column_stack([hidden[:, :2], numbers])[numbers >= 0]
+
+        names = tuple(self.data.label_names[label] for label in labels)
+        return replace(
+            self,
+            data=replace(self.data, Y=self.data.Y[:, labels], label_names=names, hierarchy=None),
+            hidden=of_labels(self.hidden),
+            hidden_in_tests=of_labels(self.hidden_in_tests),
+        )
+
+    def observed(self, fold: int) -> Matrix:
+        """Return the labels that models see when a fold is left out."""
+        return observed_labels(self.data.Y, self.hidden, fold, self.data.negatives)
+
+    def seed_of(self, fold: int) -> int:
+        """Return the seed of a fold, the same for all models: they share first levels, and are compared in pairs."""
+        return seed_for(self.seed, self.data.id, self.missing_rate, fold)
+
+    def key(self) -> str:
+        """Compute a checksum of all that the results depend on, besides the models."""
+        data = self.data
+        arrays = data.X, data.Y, data.groups, data.weights, self.fold_of, self.hidden, self.hidden_in_tests
+        hierarchy = None if data.hierarchy is None else data.hierarchy.as_dict()
+        labels = data.negatives, data.category_columns, hierarchy
+        return key_of(arrays, labels, data.id, self.missing_rate, self.seed, self.threshold, self.levels_by, self.code)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of a study.
+
+    Parameters
+    ----------
+    name : str
+        Name in the registry.
+    settings : mapping of str -> object
+        Parameters of :func:`~fairfold.models.make_model`.
+    first_level : str or None, default=None
+        Name of the first level that the model shares with others.
+    forest : mapping of str -> object, default={}
+        Settings of the first level.
+    most_labels : int or None, default=None
+        Number of labels above which the model is not trained.
+    own : str, default=""
+        Checksum of the code of a user's own model.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    first_level: str | None = None
+    forest: Mapping[str, Any] = field(default_factory=dict)
+    most_labels: int | None = None
+    own: str = ""
+
+
+def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, FoldTables]:
+    """Train models on every fold, and score their out-of-fold predictions on all labels that the data have.
+
+    Models that an earlier call in the same working directory trained are taken from its cache.
+
+    Parameters
+    ----------
+    unit : Unit
+        The data.
+    models : list of Model
+        The models.
+    n_jobs : int, default=1
+        Number of threads. Models are trained side by side, and share threads that are left. It does not change results.
+
+    Returns
+    -------
+    dict of str -> FoldTables
+        Scores, run times with the peak of memory, imputations and predictions by model. A model that cannot run has
+        rows with a reason instead of values.
+    """
+    train = memory().cache(train_model, ignore=["unit", "model", "levels", "n_jobs"])
+    of_unit = unit.key()
+    calls = [(key_of(of_unit, model), unit, model) for model in models]
+    waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
+    logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all are in the cache")
+    shared = {model.first_level: model.forest for model in waiting if model.first_level is not None}
+    # no memory maps: they are read-only, and compiled code takes arrays that can be written
+    parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)
+    grown = parallel(delayed(grow_first_level)(unit, name, forest) for name, forest in shared.items())
+    levels = dict(zip(shared, grown, strict=True))
+    n_jobs_of_each = max(n_jobs // max(len(waiting), 1), 1)
+    calls = [(*call, levels.get(call[-1].first_level), n_jobs_of_each) for call in calls]
+    tables = parallel(delayed(train)(*call) for call in calls)
+    return {model.name: table for model, table in zip(models, tables, strict=True)}
+
+
+def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Grow a first level on every fold; where it cannot run it is left out, and each model reports the reason."""
+    data, levels = unit.data, {}
+    for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
+        with contextlib.suppress(ModelError):
+            model = make_first_level(name, **forest, random_state=unit.seed_of(fold))
+            of_train = OfSamples(data.groups, data.weights).for_training(train).as_options()
+            levels[fold] = model.fit(data.X[train], unit.observed(fold)[train], **of_train).levels_[0]
+    return first_levels_to_arrays(levels)
+
+
+def train_model(
+    key: str, unit: Unit, model: Model, levels: Mapping[str, np.ndarray] | None = None, n_jobs: int = 1
+) -> FoldTables:
+    """Train one model on every fold, and score it; ``key`` is the checksum of all that the result depends on."""
+    forget_peak()
+    register_own(unit.own)
+    data = unit.data
+    seen = observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives)
+    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
+
+    def make(fold: int) -> ClassifierMixin:
+        if model.most_labels is not None and len(data.label_names) > model.most_labels:
+            allowed = f"config.weak_labels.many_labels.most_labels allows {model.most_labels} labels."
+            raise ModelError(f"{model.name}: {allowed}")
+        return make_model(model.name, **model.settings, **known, n_jobs=n_jobs, random_state=unit.seed_of(fold))
+
+    def adjust(fitted: ClassifierMixin, truth: Matrix) -> None:
+        if unit.levels_by == "complete" and hasattr(fitted, "choose_levels_by"):
+            fitted.choose_levels_by(truth)
+
+    tables = score_on_folds(
+        make,
+        *(data.X, data.Y, unit.fold_of),
+        observed=unit.observed,
+        observed_in_test=lambda fold: seen,
+        threshold=unit.threshold,
+        fit_options=lambda fold: {} if levels is None else {"first_level": first_level_from_arrays(levels, fold)},
+        adjust=adjust,
+        groups=data.groups,
+        sample_weight=data.weights,
+        examine=imputation_table if spec_of(model.name).imputes else None,
+    )
+    return tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))
