@@ -5,11 +5,12 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.evaluation.fold_scores import write_predictions
-from fairfold.models.registry import spec_of
+from fairfold.models.registry import register_own, spec_of
 from fairfold.models.training import Model, Unit, train_models
 
 with logged(snakemake.log):
     params, rate = snakemake.params, int(snakemake.wildcards.rate)
+    register_own(snakemake.config["models"])
     unit = Unit.load(
         *snakemake.input, rate, **params.unit, seed=params.seed, own=snakemake.config["models"], code=params.code
     )
