@@ -313,10 +313,12 @@ def test_patients_are_kept_together(study):
     """From the folds to the model to take home; as samples of their own they seem to be well predicted."""
     config, table = own(groups="patient"), copies()
     config["weak_labels"] |= {"models": ["Stack+", "kNN+"], "forest": {"n_trees": 10, "max_levels": 1}}
+    config["splitting"] = {"fold_effect": {"datasets": ["mine"], "n_halvings": 2, "n_repeats": 2}}
     mine, scores = study(config), "results/tables/weak_label_scores.csv"
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run(scores, "results/tables/columns.csv", "final")
+    code, output = mine.run(scores, "results/tables/columns.csv", "results/tables/fold_effect.csv", "final")
     assert code == 0, output
+    assert len(pd.read_csv(mine.folder / "results/tables/fold_effect.csv"))
     together = mean_precision(mine)
     assert (together < 0.6).all()
     folds = np.load(next(mine.folder.glob("results/folds/mine/*/*/*.npz")))["fold_of"][0]
@@ -390,13 +392,11 @@ def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
     choice = {"candidates": models[:2], "repetitions": 2, "repetitions_per_job": 2, "n_samples": 90}
     config["cross_testing"] = {"models": {**few, **choice}}
     config["win_percentage"] = {"models": {**few, "models": models, "set_size": 2, "n_sets": 3}}
-    effect = {"datasets": ["mine"], "n_halvings": 2, "n_repeats": 2}
-    config["splitting"] = {"datasets": ["mine"], "repeats": 2, "fold_effect": effect}
+    config["splitting"] = {"datasets": ["mine"], "repeats": 2}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
     code, output = mine.run("splitting", "weak_labels", "cross_testing", "win_percentage")
     assert code == 0, output
-    assert len(pd.read_csv(mine.folder / "results/tables/fold_effect.csv"))
     chosen = pd.read_csv(mine.folder / "results/cross_testing/models.csv")
     assert chosen["reason"].isna().all() and chosen["score"].notna().all()
     assert (chosen["n_samples"] == 88).all()  # 22 patients
