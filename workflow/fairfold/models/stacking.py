@@ -15,12 +15,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from joblib import Memory
 from numba import njit
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_memory
 
 from fairfold.core.arrays import Matrix, stored_cells
 from fairfold.core.groups import OfSamples
@@ -63,7 +61,6 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         correct; handed on to the members.
     label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
         :func:`~fairfold.weak_labels.label_frequencies`.
-    memory : keeps fitted members, for pools that differ in other settings alone; as of scikit-learn's pipelines.
     n_jobs : threads, handed on to the members.
     random_state : handed on to the members, too.
 
@@ -88,7 +85,6 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     corrected: bool = True
     negatives: Negatives = "unlabelled"
     label_frequencies: LabelFrequencies = "shared"
-    memory: str | Memory | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -110,7 +106,6 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         if not estimators:
             raise ModelError("there is no classifier to pool; give one or more of estimators.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fit_member = check_memory(self.memory).cache(fit_with_unseen)
         self.estimators_, calibrations, unseen = [], [], []
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
         for _, estimator in estimators:
@@ -118,7 +113,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
             member = clone(estimator).set_params(**given)
             given = {"n_splits": self.n_splits, "random_state": seed, "of_samples": OfSamples(groups, weights)}
-            fitted, P = fit_member(member, X, Y, **given)
+            fitted, P = fit_with_unseen(member, X, Y, **given)
             self.estimators_.append(fitted)
             if isinstance(fitted, ForgetsSamples):
                 fitted.forget_samples()  # which would take memory twice
