@@ -1,18 +1,20 @@
 """Estimate which share of one dataset's positives is observed, as it is or with labels hidden on purpose."""
 
 from adapter import logged
+from fairfold import models
 from fairfold.core.files import write_arrays, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.models.training import Model, Unit
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.recommendation.reference import Reference, train_reference
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
     given, params, rate = snakemake.input, snakemake.params, int(snakemake.wildcards.rate)
-    unit = Unit.load(given.dataset, given.folds, given.hidden, rate, **params.unit, seed=params.seed, code=params.code)
-    data, model = unit.data, Model(**params.model)
+    unit = models.training.Unit.load(
+        given.dataset, given.folds, given.hidden, rate, **params.unit, seed=params.seed, code=params.code
+    )
+    data, model = unit.data, models.training.Model(**params.model)
     if given.predictions:
         reference = Reference(FinalPredictions.load(*given.predictions, model.name).by("average_precision"))
     else:

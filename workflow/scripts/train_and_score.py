@@ -3,19 +3,19 @@
 import pandas as pd
 
 from adapter import logged
+from fairfold import models
 from fairfold.core.files import write_table
 from fairfold.evaluation.fold_scores import write_predictions
 from fairfold.models.registry import register_own, spec_of
-from fairfold.models.training import Model, Unit, train_models
 
 with logged(snakemake.log):
     params, rate = snakemake.params, int(snakemake.wildcards.rate)
     register_own(snakemake.config["models"])
-    unit = Unit.load(
+    unit = models.training.Unit.load(
         *snakemake.input, rate, **params.unit, seed=params.seed, own=snakemake.config["models"], code=params.code
     )
-    models = [Model(**model) for model in params.models]
-    found = train_models(unit, models, snakemake.threads)
+    chosen = [models.training.Model(**model) for model in params.models]
+    found = models.training.train_models(unit, chosen, snakemake.threads)
     columns = {"dataset": unit.data.id, "missing_rate": rate}
 
     def write(tables: dict[str, pd.DataFrame], path: str) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from fairfold import models
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
-from fairfold.models.training import Model, Unit, train_models
 from fairfold.weak_labels.masking import observed_labels
+
+if TYPE_CHECKING:
+    from fairfold.models.training import Model, Unit
 
 
 class Reference(NamedTuple):
@@ -65,7 +68,7 @@ def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int 
         seen = observed_labels(unit.data.Y, unit.hidden_in_tests, None, unit.data.negatives)
         labels = most_common_labels(seen, n_labels)
         unit = unit.with_labels(labels)
-    predictions = train_models(unit, [model], n_jobs)[model.name].predictions
+    predictions = models.training.train_models(unit, [model], n_jobs)[model.name].predictions
     return Reference(predictions.by("average_precision"), labels)
 
 
