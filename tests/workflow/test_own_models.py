@@ -1,6 +1,7 @@
 """Models of a user's own in a study: beside ours, each in its process, and its failures are its own."""
 
 import re
+import sys
 
 import pandas as pd
 import pytest
@@ -98,7 +99,7 @@ def test_it_is_scored_and_stops_no_other(mine):
 )
 def test_a_mistake_ends_the_run_before_the_first_job(mine, changes, sentence):
     study = mine(**changes)
-    code, output = study.run("weak_labels")
-    assert code != 0
+    code, output = study.run("weak_labels", python=sys.executable)
+    assert code != 0, output
     assert sentence in output and "Traceback" not in output
     assert study.results() == {}
