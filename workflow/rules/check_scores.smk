@@ -6,10 +6,8 @@ SCORES_OF = {
     "weak_labels": ["results/tables/weak_label_scores.csv"],
     "weak_labels.rank_stability": STABILITY_PARTS,
     "weak_labels.sample_curves": SAMPLE_CURVES_PARTS,
-    "weak_labels.mechanisms": ["results/tables/mechanisms.csv"]
-    * bool(MECHANISMS["datasets"]),
-    "cross_testing.models": ["results/cross_testing/models.csv"]
-    * bool(CHOSEN_FROM["datasets"]),
+    "weak_labels.mechanisms": ["results/tables/mechanisms.csv"] * bool(MECHANISMS["datasets"]),
+    "cross_testing.models": ["results/cross_testing/models.csv"] * bool(CHOSEN_FROM["datasets"]),
     "win_percentage.models": [MODEL_WINS["sets"]] * bool(SETS_OF),
 }
 # Target -> what it makes, and the parts whose models it scores
@@ -54,9 +52,7 @@ TARGETS = {
 rule check_scores:
     input:
         lambda wildcards: TARGETS[wildcards.target][0],  # so that it comes last
-        tables=lambda wildcards: [
-            path for part in TARGETS[wildcards.target][1] for path in SCORES_OF[part]
-        ],
+        tables=lambda wildcards: [path for part in TARGETS[wildcards.target][1] for path in SCORES_OF[part]],
     output:
         touch("results/scored/{target}.done"),
     log:
@@ -66,9 +62,7 @@ rule check_scores:
     retries: 0
     localrule: True  # a moment, and a cluster's profile would try it again
     params:
-        parts=lambda wildcards: [
-            part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]
-        ],
+        parts=lambda wildcards: [part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]],
         code=code("check_scores"),
     message:
         "Check that all was scored"

@@ -12,9 +12,7 @@ from snakemake.utils import update_config
 
 RULES = workflow.current_basedir.get_path_or_uri(secret_free=True)
 WORKFLOW = Path(RULES).parent
-if not (
-    WORKFLOW / "fairfold"
-).is_dir():  # installed with the library, or from a git address
+if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from a git address
     try:
         from fairfold.core.home import PROJECT
     except ImportError:
@@ -77,8 +75,7 @@ wildcard_constraints:
     n_splits=r"\d+",
     repeats=r"\d+",
     model="|".join(map(re.escape, [*study.used_models(config), study.REFERENCE])),
-    experiment="|".join(map(re.escape, config["cross_testing"]["experiments"]))
-    or "none",
+    experiment="|".join(map(re.escape, config["cross_testing"]["experiments"])) or "none",
     example="linear|custom-loss|posterior|arrhythmia",
     first=r"\d+",
     part=r"\d+",
@@ -98,11 +95,7 @@ def own_code(models):
 def own_models(models):
     """Return the configuration of the user's own models among these, corrected or not."""
     families = dict.fromkeys(spec_of(model).family for model in models)
-    return {
-        name: spec_of(name).parameters["entry"]
-        for name in families
-        if name in config["models"]["own"]
-    }
+    return {name: spec_of(name).parameters["entry"] for name in families if name in config["models"]["own"]}
 
 
 def numbers_of_job(step, end):
@@ -120,9 +113,7 @@ def threads_of_each(n_jobs, most):
 
 def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):
     """Return the path of the folds of a dataset."""
-    return (
-        f"results/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz"
-    )
+    return f"results/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz"
 
 
 def own_files(wildcards):

@@ -4,9 +4,7 @@ CROSS_TESTING = config["cross_testing"]
 EXPERIMENTS = CROSS_TESTING["experiments"]
 CHOSEN_FROM = CROSS_TESTING["models"]
 CROSS_TESTING_FIGURES = sorted({each["figure"] for each in EXPERIMENTS.values()})
-CROSS_TESTING_POINTS = expand(
-    "results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES
-)
+CROSS_TESTING_POINTS = expand("results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES)
 RESULTS_OF["cross_testing"] = [
     *CROSS_TESTING_POINTS,
     *[
@@ -15,8 +13,7 @@ RESULTS_OF["cross_testing"] = [
         "results/cross_testing/models.csv",
     ]
     * bool(CHOSEN_FROM["datasets"]),
-    *["results/tables/interpretation.csv"]
-    * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
+    *["results/tables/interpretation.csv"] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
 ]
 # What one job repeats is all that a killed run loses; a job is named by its first repetition.
 MODEL_JOBS = {
@@ -37,9 +34,7 @@ rule repeat_procedures:
     threads: 1
     params:
         seed=config["seed"],
-        repetitions=numbers_of_job(
-            CROSS_TESTING["repetitions_per_job"], CROSS_TESTING["repetitions"]
-        ),
+        repetitions=numbers_of_job(CROSS_TESTING["repetitions_per_job"], CROSS_TESTING["repetitions"]),
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         search={
             name: CROSS_TESTING[name]
@@ -72,9 +67,7 @@ rule cross_test_models:
     threads: 1
     params:
         seed=config["seed"],
-        repetitions=numbers_of_job(
-            CHOSEN_FROM["repetitions_per_job"], CHOSEN_FROM["repetitions"]
-        ),
+        repetitions=numbers_of_job(CHOSEN_FROM["repetitions_per_job"], CHOSEN_FROM["repetitions"]),
         unit={name: CHOSEN_FROM[name] for name in ("missing_rate", "scoring")},
         setting={
             name: CHOSEN_FROM[name]
@@ -84,10 +77,7 @@ rule cross_test_models:
             )
         },
         splitter=config["folds"]["method"],
-        models={
-            model: study.model_settings(config, model, CHOSEN_FROM)
-            for model in CHOSEN_FROM["candidates"]
-        },
+        models={model: study.model_settings(config, model, CHOSEN_FROM) for model in CHOSEN_FROM["candidates"]},
         own=own_code(CHOSEN_FROM["candidates"]),
         code=code("cross_test_models"),
     message:
@@ -101,9 +91,7 @@ rule tabulate_cross_testing:
         repetitions=expand(
             "results/cross_testing/{experiment}/from-{first}.csv",
             experiment=EXPERIMENTS,
-            first=range(
-                0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]
-            ),
+            first=range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]),
         ),
         published=workflow.source_path("../../resources/published/cross_testing.csv"),
     output:
@@ -125,12 +113,8 @@ rule tabulate_cross_testing:
 
 rule tabulate_cross_testing_models:
     input:
-        repetitions=expand(
-            "results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS
-        ),
-        seconds=expand(
-            "results/timings/cross_testing_models/{dataset}_{first}.csv", **MODEL_JOBS
-        ),
+        repetitions=expand("results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS),
+        seconds=expand("results/timings/cross_testing_models/{dataset}_{first}.csv", **MODEL_JOBS),
     output:
         repetitions="results/cross_testing/models.csv",
         seconds="results/timings/cross_testing_models.csv",

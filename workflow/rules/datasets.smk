@@ -5,9 +5,7 @@ OWN_DATASETS = [
     for dataset in dict.fromkeys(dataset for dataset, _ in study.used_datasets(config))
     if dataset in config["data"]["own"]
 ]
-DESCRIBED_DATASETS = list(
-    dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS])
-)
+DESCRIBED_DATASETS = list(dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS]))
 RESULTS_OF["data"] = [
     "results/tables/datasets.csv",
     "results/tables/columns.csv",

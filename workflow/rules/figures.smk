@@ -1,17 +1,10 @@
 # Each figure that a module of fairfold.figures declares, where all of the tables that it reads are made
 
-TABLES = [
-    path
-    for results in RESULTS_OF.values()
-    for path in results
-    if re.match(r"results/tables/.*\.csv$", path)
-]
+TABLES = [path for results in RESULTS_OF.values() for path in results if re.match(r"results/tables/.*\.csv$", path)]
 # Name of the file -> figure
 DRAWN = {
     Path(figure.path).name: figure
-    for figure in figures_of(
-        CONTENTS, config, [path.removeprefix("results/") for path in TABLES]
-    )
+    for figure in figures_of(CONTENTS, config, [path.removeprefix("results/") for path in TABLES])
 }
 FIGURES = [f"results/{figure.path}.pdf" for figure in DRAWN.values()]
 PICTURES = [f"results/{figure.path}.png" for figure in DRAWN.values()]
@@ -19,9 +12,7 @@ PICTURES = [f"results/{figure.path}.png" for figure in DRAWN.values()]
 
 rule draw_figure:
     input:
-        lambda wildcards: [
-            f"results/{table}" for table in DRAWN[wildcards.figure].reads
-        ],
+        lambda wildcards: [f"results/{table}" for table in DRAWN[wildcards.figure].reads],
     output:
         "results/{folder}/{figure}.pdf",
         report(

@@ -15,10 +15,7 @@ rule fit_final_model:
         recommendation=RECOMMENDED,
         # nothing where the model is not in the study
         scores=lambda wildcards: ["results/tables/complete_scores.csv"]
-        * (
-            wildcards.dataset in WEAK_LABELS["datasets"]
-            and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}
-        ),
+        * (wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}),
     output:
         model="results/final/{dataset}/model.fairfold",
         columns="results/final/{dataset}/columns.json",
@@ -119,18 +116,10 @@ rule write_dataset_page:
 
 rule tabulate_final:
     input:
-        label_scores=expand(
-            "results/final/{dataset}/label_scores.csv", dataset=FINAL_DATASETS
-        ),
-        suspect_labels=expand(
-            "results/final/{dataset}/suspect_labels.csv", dataset=FINAL_DATASETS
-        ),
-        suspect_precision=expand(
-            "results/final/{dataset}/suspect_precision.csv", dataset=FINAL_DATASETS
-        ),
-        feature_importance=expand(
-            "results/final/{dataset}/feature_importance.csv", dataset=FINAL_DATASETS
-        ),
+        label_scores=expand("results/final/{dataset}/label_scores.csv", dataset=FINAL_DATASETS),
+        suspect_labels=expand("results/final/{dataset}/suspect_labels.csv", dataset=FINAL_DATASETS),
+        suspect_precision=expand("results/final/{dataset}/suspect_precision.csv", dataset=FINAL_DATASETS),
+        feature_importance=expand("results/final/{dataset}/feature_importance.csv", dataset=FINAL_DATASETS),
     output:
         label_scores="results/tables/label_scores.csv",
         suspect_labels="results/tables/suspect_labels.csv",

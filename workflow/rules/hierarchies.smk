@@ -1,8 +1,6 @@
 # Where labels are below each other: F max and S min of the models, and whether their predictions keep the true-path rule
 
-HIERARCHICAL = [
-    dataset for dataset in WEAK_LABELS["datasets"] if CATALOG[dataset].hierarchical
-]
+HIERARCHICAL = [dataset for dataset in WEAK_LABELS["datasets"] if CATALOG[dataset].hierarchical]
 RESULTS_OF["hierarchies"] = [
     "results/tables/hierarchical_scores.csv",
     "results/tables/hierarchical_summary.csv",

@@ -53,8 +53,7 @@ rule score_mechanism:
         missing_rate=MECHANISMS["missing_rate"],
         compared=MECHANISM_MODELS,
         models={
-            model: study.model_settings(config, model, MECHANISMS)
-            for model in [*MECHANISM_MODELS, study.REFERENCE]
+            model: study.model_settings(config, model, MECHANISMS) for model in [*MECHANISM_MODELS, study.REFERENCE]
         },
         threshold=WEAK_LABELS["forest"]["threshold"],
         own=own_code(MECHANISM_MODELS),

@@ -1,14 +1,8 @@
 # Published numbers beside those of the study, and how far they lie apart
 
 # Of nothing but a user's own data there is no published number.
-NOT_OWN = [
-    dataset
-    for dataset, _ in study.used_datasets(config)
-    if dataset not in config["data"]["own"]
-]
-RESULTS_OF["published"] = ["results/tables/published.csv"] * bool(
-    NOT_OWN or ECOC_EXAMPLES
-)
+NOT_OWN = [dataset for dataset, _ in study.used_datasets(config) if dataset not in config["data"]["own"]]
+RESULTS_OF["published"] = ["results/tables/published.csv"] * bool(NOT_OWN or ECOC_EXAMPLES)
 PAGE_EXAMPLES = [name for name in ECOC_EXAMPLES if name in ("custom-loss", "posterior")]
 # What the papers print -> our table of it, where this configuration makes one
 COMPARED_TABLES = {
@@ -46,17 +40,8 @@ rule write_config:
 
 rule compare_published:
     input:
-        **{
-            name: paths
-            for name, paths in COMPARED_TABLES.items()
-            if isinstance(paths, list) or paths in MADE
-        },
-        **{
-            f"published_{name}": workflow.source_path(
-                f"../../resources/published/{name}.csv"
-            )
-            for name in PUBLISHED
-        },
+        **{name: paths for name, paths in COMPARED_TABLES.items() if isinstance(paths, list) or paths in MADE},
+        **{f"published_{name}": workflow.source_path(f"../../resources/published/{name}.csv") for name in PUBLISHED},
         config="results/config.yaml",
     output:
         "results/tables/published.csv",

@@ -2,9 +2,7 @@
 
 STABILITY = WEAK_LABELS["rank_stability"]
 STABILITY_MODELS = STABILITY["models"] or WEAK_LABELS["models"]
-RESULTS_OF["rank_stability"] = ["results/tables/rank_stability.csv"] * bool(
-    STABILITY["datasets"]
-)
+RESULTS_OF["rank_stability"] = ["results/tables/rank_stability.csv"] * bool(STABILITY["datasets"])
 STABILITY_PARTS = expand(
     "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
     dataset=STABILITY["datasets"],
@@ -32,13 +30,8 @@ rule repeat_weak_labels:
             "n_trainings": STABILITY["trainings"],
             "threshold": WEAK_LABELS["forest"]["threshold"],
         },
-        models={
-            model: study.model_settings(config, model, STABILITY)
-            for model in STABILITY_MODELS
-        },
-        first_levels={
-            model: study.first_level(config, model) for model in STABILITY_MODELS
-        },
+        models={model: study.model_settings(config, model, STABILITY) for model in STABILITY_MODELS},
+        first_levels={model: study.first_level(config, model) for model in STABILITY_MODELS},
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
         own=own_code(STABILITY_MODELS),
         code=code("repeat_weak_labels"),

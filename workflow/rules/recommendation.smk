@@ -12,16 +12,10 @@ RESULTS_OF["recommendation"] = [
 ]
 # What win percentages say of them, where they are computed
 WINS_OF_FORESTS = (
-    {"win_percentages": "results/tables/win_percentage/models.csv"}
-    if WIN_PERCENTAGE["models"]["datasets"]
-    else {}
+    {"win_percentages": "results/tables/win_percentage/models.csv"} if WIN_PERCENTAGE["models"]["datasets"] else {}
 )
 # What more samples would give, where that is looked at
-CURVES_OF_MODELS = (
-    {"sample_curves": "results/tables/sample_curves.csv"}
-    if SAMPLE_CURVES["datasets"]
-    else {}
-)
+CURVES_OF_MODELS = {"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {}
 # The data as they are, and what the study hides, where the truth is known.
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 
@@ -59,9 +53,7 @@ rule estimate_label_frequency:
         unit=UNIT_OPTIONS,
         model=study.model_of_study(config, study.REFERENCE),
         # a few labels stand for all where labels are many
-        n_labels=lambda wildcards: (
-            study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None
-        ),
+        n_labels=lambda wildcards: (study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None),
         code=code("estimate_label_frequency"),
     message:
         "Estimate how many labels of {wildcards.dataset} are missing, {wildcards.rate} % hidden"
@@ -137,15 +129,9 @@ rule tabulate_recommendation:
             dataset=WEAK_LABELS["datasets"],
             rate=ESTIMATED_AT,
         ),
-        corrected_folds=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS
-        ),
-        complete_scores=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS
-        ),
-        identical_models=expand(
-            "results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS
-        ),
+        corrected_folds=expand("results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv", **UNITS),
+        complete_scores=expand("results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv", **UNITS),
+        identical_models=expand("results/weak_labels/{dataset}/rate-{rate}/identical_models.csv", **UNITS),
         scores="results/tables/weak_label_scores.csv",
     output:
         missing_rates="results/tables/missing_rates.csv",

@@ -2,9 +2,7 @@
 
 SAMPLE_CURVES = WEAK_LABELS["sample_curves"]
 CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]
-RESULTS_OF["sample_curves"] = ["results/tables/sample_curves.csv"] * bool(
-    SAMPLE_CURVES["datasets"]
-)
+RESULTS_OF["sample_curves"] = ["results/tables/sample_curves.csv"] * bool(SAMPLE_CURVES["datasets"])
 SAMPLE_CURVES_PARTS = expand(
     "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
     dataset=SAMPLE_CURVES["datasets"],
@@ -27,9 +25,7 @@ rule score_by_samples:
     params:
         seed=config["seed"],
         shares=SAMPLE_CURVES["shares"],
-        settings=lambda wildcards: study.model_settings(
-            config, wildcards.model, SAMPLE_CURVES
-        ),
+        settings=lambda wildcards: study.model_settings(config, wildcards.model, SAMPLE_CURVES),
         threshold=WEAK_LABELS["forest"]["threshold"],
         own=own_code(CURVE_MODELS),
         code=code("score_by_samples"),

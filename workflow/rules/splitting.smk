@@ -108,12 +108,8 @@ rule estimate_fold_effect:
 rule tabulate_splitting:
     input:
         quality=expand("results/splitting/{dataset}.csv", dataset=SPLITTING["datasets"]),
-        labels=expand(
-            "results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]
-        ),
-        seconds=expand(
-            "results/timings/folds/{dataset}.csv", dataset=SPLITTING["datasets"]
-        ),
+        labels=expand("results/splitting/{dataset}_labels.csv", dataset=SPLITTING["datasets"]),
+        seconds=expand("results/timings/folds/{dataset}.csv", dataset=SPLITTING["datasets"]),
         public_code=workflow.source_path("../../resources/published/split_quality.csv"),
     output:
         quality="results/tables/split_quality.csv",

@@ -13,11 +13,7 @@ MODELS_OF_PART = [
     for first in range(0, len(WEAK_LABELS["models"]), MODELS_PER_JOB)
 ]
 PARTS_OF_UNIT = range(len(MODELS_OF_PART))
-N_TRAININGS = (
-    len(WEAK_LABELS["datasets"])
-    * len(WEAK_LABELS["missing_rates"])
-    * len(MODELS_OF_PART)
-)
+N_TRAININGS = len(WEAK_LABELS["datasets"]) * len(WEAK_LABELS["missing_rates"]) * len(MODELS_OF_PART)
 UNIT_OPTIONS = {
     "threshold": WEAK_LABELS["forest"]["threshold"],
     "levels_by": WEAK_LABELS["levels_by"],
@@ -35,13 +31,10 @@ RESULTS_OF["weak_labels"] = [
             "pairs",
             "cliques",
             "learning_curves",
-            *["imputation", "label_frequencies", "label_frequency_errors"]
-            * bool(IMPUTERS),
+            *["imputation", "label_frequencies", "label_frequency_errors"] * bool(IMPUTERS),
         ],
     ),
-    *expand(
-        "results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]
-    ),
+    *expand("results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
     "results/timings/models.csv",
 ]
 
@@ -89,9 +82,7 @@ rule train_and_score:
     params:
         seed=config["seed"],
         unit=UNIT_OPTIONS,
-        models=lambda wildcards: [
-            model_of_study(model) for model in MODELS_OF_PART[int(wildcards.part)]
-        ],
+        models=lambda wildcards: [model_of_study(model) for model in MODELS_OF_PART[int(wildcards.part)]],
         code=code("train_and_score"),
     message:
         "Train and score on {wildcards.dataset}, {wildcards.rate} % hidden"
@@ -102,9 +93,7 @@ rule train_and_score:
 rule tabulate_weak_labels:
     input:
         scores=expand(rules.train_and_score.output.scores, **UNITS, part=PARTS_OF_UNIT),
-        seconds=expand(
-            rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT
-        ),
+        seconds=expand(rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT),
     output:
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
@@ -137,11 +126,7 @@ rule tabulate_imputation:
         expand(
             rules.train_and_score.output.imputation,
             **UNITS,
-            part=[
-                part
-                for part, models in enumerate(MODELS_OF_PART)
-                if {*models} & {*IMPUTERS}
-            ],
+            part=[part for part, models in enumerate(MODELS_OF_PART) if {*models} & {*IMPUTERS}],
         ),
     output:
         imputation="results/tables/imputation.csv",

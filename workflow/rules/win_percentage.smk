@@ -89,9 +89,7 @@ rule permute_pairs:
         "results/benchmarks/permute_pairs/{dataset}_{first}.tsv"
     params:
         seed=config["seed"],
-        permutations=numbers_of_job(
-            WIN_PERCENTAGE["permutations_per_job"], WIN_PERCENTAGE["n_permutations"]
-        ),
+        permutations=numbers_of_job(WIN_PERCENTAGE["permutations_per_job"], WIN_PERCENTAGE["n_permutations"]),
         setting=PAIR_SETTING,
         code=code("permute_pairs"),
     message:
@@ -120,10 +118,7 @@ rule tabulate_win_percentages:
     benchmark:
         "results/benchmarks/tabulate_win_percentages.tsv"
     params:
-        **{
-            name: WIN_PERCENTAGE[name]
-            for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")
-        },
+        **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")},
         code=code("tabulate_win_percentages"),
     message:
         "Win percentages"
@@ -146,10 +141,7 @@ rule reevaluate_pairs:
         "results/benchmarks/reevaluate_pairs/{dataset}.tsv"
     params:
         seed=config["seed"],
-        options={
-            name: WIN_PERCENTAGE["reevaluation"][name]
-            for name in ("n_splits", "n_repeats", "corrected")
-        },
+        options={name: WIN_PERCENTAGE["reevaluation"][name] for name in ("n_splits", "n_repeats", "corrected")},
         alpha=WIN_PERCENTAGE["alpha"],
         code=code("reevaluate_pairs"),
     message:
@@ -229,10 +221,7 @@ rule evaluate_feature_sets:
     threads: 1
     params:
         seed=config["seed"],
-        models={
-            model: study.model_settings(config, model, MODEL_SETS)
-            for model in SETS_MODELS
-        },
+        models={model: study.model_settings(config, model, MODEL_SETS) for model in SETS_MODELS},
         threshold=WEAK_LABELS["forest"]["threshold"],
         set_size=MODEL_SETS["set_size"],
         sets=numbers_of_job(MODEL_SETS["sets_per_job"], MODEL_SETS["n_sets"]),
@@ -261,16 +250,12 @@ use rule evaluate_feature_sets as permute_feature_sets with:
         },
         sets=[0, N_PERMUTED_SETS],
         # counted from 1, as 0 is the order of the data
-        permutations=numbers_of_job(
-            MODEL_SETS["permutations_per_job"], MODEL_SETS["n_permutations"] + 1
-        ),
+        permutations=numbers_of_job(MODEL_SETS["permutations_per_job"], MODEL_SETS["n_permutations"] + 1),
 
 
 rule tabulate_win_percentage:
     input:
-        best_pairs=expand(
-            "results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF
-        ),
+        best_pairs=expand("results/win_percentage/{dataset}/best_pairs.csv", dataset=PAIRS_OF),
     output:
         best_pairs="results/tables/win_percentage/best_pairs.csv",
         joint="results/tables/win_percentage/joint_densities.csv",
