@@ -258,7 +258,7 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     config["weak_labels"]["datasets"] = [few := "simulated-multilabel", "mine"]
     config["weak_labels"]["forest"]["min_samples_leaf"] = 160
     both = study(config)
-    plants(700).to_csv(both.folder / "mine.csv", index=False)
+    plants(1300).to_csv(both.folder / "mine.csv", index=False)
     code, output = both.run()
     assert code == 1, output
     sentence = output.strip().splitlines()[-1]

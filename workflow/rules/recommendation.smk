@@ -30,7 +30,7 @@ def predictions_of_reference(wildcards):
         return []
     part = WEAK_LABELS["models"].index(study.REFERENCE) // MODELS_PER_JOB
     unit = f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}"
-    return f"{unit}/predictions_{part}.npz"
+    return [f"{unit}/predictions_{part}.npz"]
 
 
 rule estimate_label_frequency:
