@@ -19,7 +19,6 @@ from fairfold.core.config import load_yaml
 from fairfold.datasets import Dataset, expression, formats, load_catalog, prepare
 from fairfold.errors import ConfigError, StudyError
 from fairfold.forests import load_model, make_model
-from fairfold.forests.storage import load_first_level, save_first_levels
 from fairfold.study import check_config
 
 bounded = settings(
@@ -97,7 +96,6 @@ READERS = {
     "catalog": load_catalog,
     "dataset": Dataset.load,
     "model": load_model,
-    "first-levels": lambda path: load_first_level(path, 0),
 }
 
 
@@ -128,9 +126,7 @@ def whole(tmp_path_factory):
     X = np.random.default_rng(0).random((40, 3))
     Y = (X[:, :2] > 0.5).astype(np.int8)
     Dataset("toy", "multilabel", X, sparse.csr_array(Y), tuple("abc"), tuple("de")).save(paths["dataset"])
-    model = make_model("CaFE-SLC", n_trees=2, max_levels=1, random_state=0).fit(X, Y)
-    model.save(paths["model"])
-    save_first_levels({0: model.levels_[0]}, paths["first-levels"])
+    make_model("CaFE-SLC", n_trees=2, max_levels=1, random_state=0).fit(X, Y).save(paths["model"])
     for kind, read in READERS.items():
         assert read(paths[kind]) is not None
     return paths
@@ -300,7 +296,7 @@ def strange_arrays(draw, whole):
     return np.full(draw(st.one_of(st.just(whole.shape), SHAPES)), draw(VALUES)).astype(dtype)
 
 
-@pytest.mark.parametrize("kind", ["dataset", "model", "first-levels", "npz"])
+@pytest.mark.parametrize("kind", ["dataset", "model", "npz"])
 @settings(bounded, max_examples=60)
 @given(data=st.data())
 def test_arrays_that_do_not_fit(kind, whole, tmp_path, data):
@@ -317,10 +313,6 @@ def test_arrays_that_do_not_fit(kind, whole, tmp_path, data):
     if kind == "model":
         with contextlib.suppress(StudyError, ValueError):
             assert found.predict_proba(np.zeros((5, 3))).shape[0] == 5
-    elif kind == "first-levels":
-        for forest in found.predictors:
-            forest.predict_proba(np.zeros((5, forest.n_features_in_)))
-            forest.centred_oob_proba()
     elif kind == "dataset":
         assert found.X.shape == (found.Y.shape[0], len(found.feature_names))
         assert set(np.unique(found.Y.toarray())) <= {0, 1}
@@ -419,7 +411,7 @@ def test_ids_that_lead_elsewhere(name, tmp_path):
             load_catalog(path)
 
 
-@pytest.mark.parametrize("kind", ["dataset", "model", "first-levels", "npz"])
+@pytest.mark.parametrize("kind", ["dataset", "model", "npz"])
 @pytest.mark.parametrize("member", ["../evil.npy", "/evil.npy", "a/../../evil.npy", "link.npy"])
 def test_members_of_archives_that_lead_elsewhere(kind, member, whole, tmp_path):
     """Members are read in memory: those with other names do nothing, links are not followed, nothing is written."""

@@ -15,7 +15,7 @@ from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.shapes import choose_shapes, grow_mixture
 from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
-from fairfold.forests.storage import load_first_level, save_first_levels
+from fairfold.forests.storage import first_level_from_arrays, first_levels_to_arrays
 from fairfold.forests.trees import MultilabelForest, TreeShape
 from fairfold.models import make_model as make_any
 from fairfold.weak_labels import mask_positives
@@ -209,20 +209,20 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
 
 
 @pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "Stack+"])
-def test_the_study_scores_and_examines_models_of_many_labels(name, tmp_path):
-    """From a first level that was read from a file, as jobs share it, where the model takes one."""
+def test_the_study_scores_and_examines_models_of_many_labels(name):
+    """Models that take a first level get it from plain arrays, as in a job of the study."""
     X, Y = make_data(n=300)
     fold_of, observed = np.arange(300) % 3, mask_positives(Y, 0.3, random_state=0)
-    settings, levels = {"n_trees": 8, "max_levels": 1, "random_state": 0}, {}
+    settings, levels = {"n_trees": 8, "max_levels": 1, "random_state": 0}, None
     if name != "Stack+":
-        levels = {
+        grown = {
             fold: make_any(name, **settings).fit(X[fold_of != fold], observed[fold_of != fold]).levels_[0]
             for fold in range(3)
         }
-        save_first_levels(levels, tmp_path / "levels.npz")
+        levels = first_levels_to_arrays(grown)
 
     def options(fold):
-        return {"first_level": load_first_level(tmp_path / "levels.npz", fold)} if levels else {}
+        return {} if levels is None else {"first_level": first_level_from_arrays(levels, fold)}
 
     given = X, sparse.csr_array(Y), fold_of, lambda _: sparse.csr_array(observed)
     found = score_on_folds(lambda _: make_any(name, **settings), *given, examine=imputation_table, fit_options=options)
