@@ -83,7 +83,6 @@ def private_attributes(text):
             yield from ((number, name) for name in re.findall(r"\w+", found[1]) if is_private(name))
 
 
-@pytest.mark.xfail(reason="rules/common.smk reads the file lists of jobs, until units are rules", strict=True)
 def test_rules_use_no_private_name_of_another_package(root):
     found = [
         f"{path.relative_to(root)}:{line}: {name}"

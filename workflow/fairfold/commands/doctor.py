@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
     """What is installed; what the lock has another version of changes last digits, and may change more."""
-    from fairfold.report.versions import NOT_INSTALLED, STUDIES, gather_versions
+    from fairfold.report.versions import NOT_INSTALLED, dependencies, gather_versions
 
     locked = (
         dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", _LOCK.read_text(), re.MULTILINE)) if _LOCK.is_file() else {}
@@ -83,9 +83,10 @@ def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
         elif version != expected:
             others.append(software)
         yield software, version if version == expected else f"{version} (the lock has {expected})"
-    if of_studies := [name for name in missing if name in STUDIES]:
+    _, studies = dependencies()
+    if of_studies := [name for name in missing if name in studies]:
         notes.append(f"studies need {', '.join(of_studies)} besides the library: `pip install 'fairfold[study]'`.")
-    if of_library := [name for name in missing if name not in STUDIES]:
+    if of_library := [name for name in missing if name not in studies]:
         wrong.append(f"the library needs {', '.join(of_library)}: `pip install fairfold` brings what is missing.")
     if others and IS_CHECKOUT:
         wrong.append(

@@ -24,21 +24,30 @@ def gather_versions() -> pd.DataFrame:
     DataFrame with the columns ``software, version``
     """
     rows = [("fairfold", __version__), ("Python", platform.python_version())]
-    rows += [(name, _version(name)) for name in dependencies()]
+    library, studies = dependencies()
+    rows += [(name, _version(name)) for name in library + studies]
     rows.append(("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     return pd.DataFrame(rows, columns=["software", "version"])
 
 
-def dependencies() -> list[str]:
-    """Return the names of the packages that the library and studies need, as ``pyproject.toml`` declares them."""
+def dependencies() -> tuple[list[str], list[str]]:
+    """Return the names of the packages that the library needs and of those that only studies need.
+
+    They are read from ``pyproject.toml``, or from the metadata of an installed wheel.
+    """
     declaration = PROJECT / "pyproject.toml"
     if declaration.exists():
         project = tomllib.loads(declaration.read_text(encoding="utf-8"))["project"]
-        wanted = [*project["dependencies"], *project["optional-dependencies"]["study"]]
-    else:  # installed from a wheel
+        library, studies = project["dependencies"], project["optional-dependencies"]["study"]
+    else:
         wanted = metadata.requires("fairfold") or []
-        wanted = [each for each in wanted if "extra ==" not in each or 'extra == "study"' in each]
-    return [re.split(r"[^\w-]", each, maxsplit=1)[0] for each in wanted]
+        library = [each for each in wanted if "extra ==" not in each]
+        studies = [each for each in wanted if 'extra == "study"' in each]
+    return _names(library), _names(studies)
+
+
+def _names(requirements: list[str]) -> list[str]:
+    return [re.split(r"[^\w-]", each, maxsplit=1)[0] for each in requirements]
 
 
 def _version(package: str) -> str:
