@@ -26,7 +26,7 @@ ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
 # Scripts import the library beside them, whether or not another one is installed.
 sys.path.insert(0, str(WORKFLOW))
 PATHS = [str(WORKFLOW), str(SCRIPTS), os.environ.get("PYTHONPATH")]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, PATHS))
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, PATHS)))
 # A full disk would show a traceback for each line of Snakemake's log.
 logging.raiseExceptions = False
 
@@ -137,6 +137,38 @@ def scored(target):
     results, parts = TARGETS[target]
     has_scores = any(SCORES_OF[part] for part in parts)
     return [*results, *[f"results/scored/{target}.done"] * has_scores]
+
+
+def model_of_study(model):
+    """Return the parameters of a model of the study, and the checksum of a user's own code."""
+    own = own_code([model]).get(spec_of(model).family, "")
+    return {**study.model_of_study(config, model), "own": own}
+
+
+def predictions_of_reference(wildcards):
+    """Return the file with predictions of the reference model, if it is a model of the study."""
+    if (
+        study.REFERENCE not in WEAK_LABELS["models"]
+        or int(wildcards.rate) not in WEAK_LABELS["missing_rates"]
+        or wildcards.dataset in WITH_OWN_REFERENCE
+    ):
+        return []
+    part = WEAK_LABELS["models"].index(study.REFERENCE) // MODELS_PER_JOB
+    unit = f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}"
+    return [f"{unit}/predictions_{part}.npz"]
+
+
+def page_of(table):
+    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
+    path = table.removeprefix("results/")
+    section, item = owner(path, CONTENTS) or (None, None)
+    caption = item.caption if item and item.caption.endswith(".rst") else None
+    return report(
+        table.removesuffix("csv") + "html",
+        caption=caption and f"../report/{caption}",
+        category=section.title if section else "Other results",
+        labels={"table": item.title if item else path, "file": Path(path).stem},
+    )
 
 
 def prepare_run():

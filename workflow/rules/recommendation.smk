@@ -20,19 +20,6 @@ CURVES_OF_MODELS = {"sample_curves": "results/tables/sample_curves.csv"} if SAMP
 ESTIMATED_AT = sorted({0, *WEAK_LABELS["missing_rates"]})
 
 
-def predictions_of_reference(wildcards):
-    """Return the file with predictions of the reference model, if it is a model of the study."""
-    if (
-        study.REFERENCE not in WEAK_LABELS["models"]
-        or int(wildcards.rate) not in WEAK_LABELS["missing_rates"]
-        or wildcards.dataset in WITH_OWN_REFERENCE
-    ):
-        return []
-    part = WEAK_LABELS["models"].index(study.REFERENCE) // MODELS_PER_JOB
-    unit = f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}"
-    return [f"{unit}/predictions_{part}.npz"]
-
-
 rule estimate_label_frequency:
     input:
         dataset="results/datasets/{dataset}.npz",

@@ -1,19 +1,6 @@
 # The report is a file of the workflow like any other: made when something is new, left alone when nothing is.
 
 
-def page_of(table):
-    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
-    path = table.removeprefix("results/")
-    section, item = owner(path, CONTENTS) or (None, None)
-    caption = item.caption if item and item.caption.endswith(".rst") else None
-    return report(
-        table.removesuffix("csv") + "html",
-        caption=caption and f"../report/{caption}",
-        category=section.title if section else "Other results",
-        labels={"table": item.title if item else path, "file": Path(path).stem},
-    )
-
-
 rule render_tables:
     input:
         TABLES,

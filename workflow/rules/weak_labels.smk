@@ -39,12 +39,6 @@ RESULTS_OF["weak_labels"] = [
 ]
 
 
-def model_of_study(model):
-    """Return the parameters of a model of the study, and the checksum of a user's own code."""
-    own = own_code([model]).get(spec_of(model).family, "")
-    return {**study.model_of_study(config, model), "own": own}
-
-
 rule mask_labels:
     input:
         dataset="results/datasets/{dataset}.npz",

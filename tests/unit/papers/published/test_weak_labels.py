@@ -47,6 +47,17 @@ def test_each_way_to_choose_the_level_has_its_counterpart(config, scores):
     assert set(table["note"]) == {"other folds and other hidden labels"}
 
 
+def test_the_file_is_that_of_the_job_that_trains_the_model(config, scores):
+    config["weak_labels"] |= {"models": ["kNN", "LCForest", "RF+ET"], "models_per_job": None}
+    assert set(compare_scores(printed("last"), {"scores": scores}, config)["file"]) == {
+        "weak_labels/a/rate-50/scores_0.csv"
+    }
+    config["weak_labels"]["models_per_job"] = 2
+    assert set(compare_scores(printed("last"), {"scores": scores}, config)["file"]) == {
+        "weak_labels/a/rate-50/scores_1.csv"
+    }
+
+
 def test_departures_from_the_published_settings_are_told(config, scores):
     config["weak_labels"]["variant"] = "text"
     config["weak_labels"]["forest"]["n_trees"] = 30

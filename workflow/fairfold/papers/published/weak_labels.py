@@ -48,7 +48,7 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         published=both["value"],
         ours=both["mean"],
         scatter=np.sqrt(both["sd"] ** 2 / _FOLDS + both["std"] ** 2 / both["count"]),
-        file=[f"weak_labels/{dataset}/rate-{rate}/{model}.csv" for dataset, rate, model in both[_UNIT].to_numpy()],
+        file=[_file(*unit, config["weak_labels"]) for unit in both[_UNIT].to_numpy()],
         note=[
             f"{departures}{_levels_by(row, config)}" if row["count"] > 0 else _absent(row, config)
             for row in both.to_dict("records")
@@ -93,6 +93,13 @@ def _fit_seconds(times: pd.DataFrame | None) -> pd.DataFrame | None:
         return None
     fits = times[times["step"] == "fit"].groupby(_UNIT)["seconds"].sum()
     return fits.groupby(["dataset", "model"]).mean().reset_index()
+
+
+def _file(dataset: str, rate: int, model: str, study: Mapping[str, Any]) -> str:
+    """Scores of the job that trains a model, or of the first job if the study lacks the model."""
+    models = study["models"]
+    number = models.index(model) if model in models else 0
+    return f"weak_labels/{dataset}/rate-{rate}/scores_{number // (study['models_per_job'] or len(models))}.csv"
 
 
 def _means(scores: pd.DataFrame | None) -> pd.DataFrame | None:
