@@ -182,7 +182,7 @@ def small(tmp_path_factory, root, study_class):
     return study
 
 
-@pytest.mark.parametrize("part", ["figures", "datasets", "weak_labels/toy/rate-50/predictions"])
+@pytest.mark.parametrize("part", ["figures", "datasets", "weak_labels/toy/rate-50"])
 def test_a_folder(small, part):
     assert_made_again(small, lambda _: shutil.rmtree(small.folder / "results" / part), "all", "final")
 
