@@ -59,9 +59,10 @@ def test_all_jobs_run_in_the_image(study, tools, root):
     entered = [line for line in calls if line.startswith("exec")]
     assert len(entered) == 2
     assert all(f"--home {mine.folder} " in line and " fairfold.sif bash -c " in line for line in entered)
-    # the library is mounted, and named by PYTHONPATH, which goes before
+    # The library is mounted. PYTHONPATH names it and the scripts, and goes before the search path of the job.
+    paths = f"{root / 'workflow'}:{root / 'workflow/scripts'}"
     assert all(f" --bind {root / 'workflow'}:/mnt/snakemake_searchpaths/item_" in line for line in entered)
-    assert [line.split("PYTHONPATH=")[1] for line in calls if "PYTHONPATH=" in line] == [str(root / "workflow")] * 2
+    assert [line.split("PYTHONPATH=")[1] for line in calls if "PYTHONPATH=" in line] == [paths] * 2
 
 
 def test_all_jobs_run_in_the_environment(study, tools):
