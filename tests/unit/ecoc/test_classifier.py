@@ -333,7 +333,7 @@ def test_bad_data(iris):
         model.fit(X[y == 2], y[y == 2])
     with pytest.raises(ModelError, match="y holds 1 class"):
         model.fit(X, y, sample_weight=y == 1)
-    with pytest.raises(ModelError, match="Negative values in data passed to `sample_weight`"):
+    with pytest.raises(ModelError, match="Negative values in data passed to sample_weight"):
         model.fit(X, y, sample_weight=np.full(len(y), -1.0))
     with pytest.raises(ModelError, match="inconsistent numbers of samples"):
         model.fit(X, y[:-1])
