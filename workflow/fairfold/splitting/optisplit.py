@@ -179,20 +179,20 @@ class _Search:
         self._label_indptr, self._label_rows = columns.indptr, by_size[columns.indices]
 
     def epoch(self) -> bool:
-        """One try per label; whether any succeeded."""
+        """Try each label once; return whether any try succeeded."""
         changed, in_vain = False, 0
-        ranking = self._ranked_labels()
         for _ in range(len(self._losses)):
-            if self.try_label(ranking[in_vain]):
+            if self.try_label(self._label_at(in_vain)):
                 changed = True
-                ranking = self._ranked_labels()
             else:
                 in_vain += 1
         return changed
 
-    def _ranked_labels(self) -> np.ndarray:
-        """Labels by falling loss, of equal ones the last first."""
-        return np.argsort(self._losses, kind="stable")[::-1]
+    def _label_at(self, place: int) -> int:
+        """Return the label at a place of the order by falling loss; of equal losses the last label comes first."""
+        loss = -np.partition(-self._losses, place)[place]
+        equal = np.flatnonzero(self._losses == loss)
+        return equal[np.count_nonzero(self._losses > loss) - place - 1]
 
     def try_label(self, label: int) -> bool:
         """Balance the label, unless that does not lower the loss of all labels together."""
