@@ -56,6 +56,8 @@ def test_documentation_runs_nothing_and_code_runs_what_uses_its_package(rerun):
     assert wanted.keys() >= TRAININGS
     assert wanted["train_and_score"] == 2  # at two rates
     assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
-    found = set(rerun(posterior)) - moved - ENDS - {"draw_figure"}
+    found = set(rerun(posterior))
     tables = {"tabulate_ecoc_examples", "tabulate_ecoc_comparison"}
-    assert found == {"predict_ecoc", "map_posteriors", "compare_codes", *tables}
+    assert found >= {"predict_ecoc", "map_posteriors", "compare_codes", *tables}
+    # Rules of the papers share a package; no other rule uses codes.
+    assert not found & (TRAININGS | {"score_mechanism", "correct_scores", "split_dataset", "tabulate_weak_labels"})

@@ -52,6 +52,10 @@ rule score_mechanism:
         seed=config["seed"],
         missing_rate=MECHANISMS["missing_rate"],
         compared=MECHANISM_MODELS,
+        reference=study.REFERENCE,
+        difficulty_by=lambda wildcards: (
+            study.difficulty_by([*MECHANISM_MODELS, study.REFERENCE]) if wildcards.mechanism == "difficulty" else None
+        ),
         models={
             model: study.model_settings(config, model, MECHANISMS) for model in [*MECHANISM_MODELS, study.REFERENCE]
         },

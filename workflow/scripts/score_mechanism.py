@@ -12,7 +12,6 @@ from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
-from fairfold.study import REFERENCE, difficulty_by
 from fairfold.weak_labels.masking import mask_positives
 
 
@@ -45,14 +44,16 @@ with logged(snakemake.log):
     else:
         by = {"mechanism": mechanism, "groups": data.groups if mechanism == "group" else None}
         if mechanism == "difficulty":
-            reference, _ = predict(difficulty_by([*params.compared, REFERENCE]), data.Y, "mechanisms", data.id)
+            reference, _ = predict(params.difficulty_by, data.Y, "mechanisms", data.id)
             by["reference"] = np.clip(reference.by("average_precision"), 0, 1)
         seed = seed_sequence(params.seed, *names)
         hide = partial(mask_positives, rate=params.missing_rate / 100, wrong_positives=wrong / 100, random_state=seed)
         observed = hide(data.Y, **by)
-        found = {model: predict(model, observed, *names) for model in dict.fromkeys([*params.compared, REFERENCE])}
+        found = {
+            model: predict(model, observed, *names) for model in dict.fromkeys([*params.compared, params.reference])
+        }
         table = scores_under_mechanism(
-            *(data.Y, observed, {model: found[model][0] for model in params.compared}, found[REFERENCE][0]),
+            *(data.Y, observed, {model: found[model][0] for model in params.compared}, found[params.reference][0]),
             threshold=params.threshold,
             groups=data.groups,
             sample_weight=data.weights,
