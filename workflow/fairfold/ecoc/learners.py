@@ -164,7 +164,7 @@ def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
     ValueError
         If the weights are not finite, negative, all 0, or of another shape.
     """
-    if weights is None or np.ndim(weights) == 0:
+    if weights is None or isinstance(weights, Real):
         weights = np.full(n_samples, 1.0 if weights is None else weights)
     checked = check_array(
         weights, dtype=np.float64, ensure_2d=False, ensure_non_negative=True, input_name="sample_weight"
@@ -172,7 +172,7 @@ def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
     if checked.shape != (n_samples,):
         raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(n_samples,)}!")
     if not checked.any():
-        raise ValueError("sample_weight: all weights are 0. Give at least one sample a positive weight.")
+        raise ValueError("sample_weight: all weights are zero. Give at least one sample a positive weight.")
     return checked
 
 
