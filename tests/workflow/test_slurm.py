@@ -184,7 +184,7 @@ def test_a_run_on_slurm_gives_the_same_bytes(on_slurm, finished):
 
 def test_short_jobs_went_together(on_slurm):
     output = on_slurm[1]
-    jobs = int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1])
+    jobs = int(re.search(r"^\[\d+/(\d+) jobs", output, re.MULTILINE)[1])
     submissions = output.count("has been submitted with SLURM jobid") - output.count("Trying to restart job")
     assert 0 < submissions <= jobs / 2
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from snakemake.sourcecache import infer_source_file
 from snakemake.utils import update_config
 
 RULES = workflow.current_basedir.get_path_or_uri(secret_free=True)
@@ -22,6 +23,7 @@ if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from 
         )
     WORKFLOW = PROJECT / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
+BASE_OF_SCRIPTS = infer_source_file(str(WORKFLOW / "rules"))
 ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
 # Scripts import the library beside them, whether or not another one is installed.
 sys.path.insert(0, str(WORKFLOW))
