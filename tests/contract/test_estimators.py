@@ -116,7 +116,7 @@ def test_one_or_two_labels_are_not_taken_for_two_classes(scorer, n_labels, data,
 
 
 @pytest.mark.parametrize(
-    ("name", "scoring"), [("RF+ET", "average_precision"), ("Stack+", "average_precision"), ("CaFE-SLC+", "f1_macro")]
+    ("name", "scoring"), [("RF+ET", "average_precision"), ("gcForest", "average_precision"), ("CaFE-SLC+", "f1_macro")]
 )
 def test_a_search_chooses_by_true_numbers(name, scoring, data):
     X, Y = data
