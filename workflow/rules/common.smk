@@ -11,8 +11,9 @@ from pathlib import Path
 from snakemake.sourcecache import infer_source_file
 from snakemake.utils import update_config
 
-RULES = workflow.current_basedir.get_path_or_uri(secret_free=True)
-WORKFLOW = Path(RULES).parent
+# Begins the address of each rule; in a git repository, the name of a branch ends it.
+ADDRESS = workflow.current_basedir.get_path_or_uri(secret_free=True).rpartition("/")[0]
+WORKFLOW = Path(ADDRESS)
 if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from a git address
     try:
         from fairfold.core.home import PROJECT
