@@ -81,8 +81,8 @@ def places_in_labels(rows: np.ndarray, labels: np.ndarray, scores: np.ndarray, s
 
 
 def check_shapes(observed: Matrix, probabilities: Matrix) -> None:
-    """Raise :class:`ModelError` where labels and probabilities are not of one shape."""
-    if observed.shape != probabilities.shape:
+    """Raise :class:`ModelError` where labels and probabilities are not matrices of one shape."""
+    if observed.ndim != 2 or observed.shape != probabilities.shape:
         raise ModelError(
             f"probabilities have shape {probabilities.shape} and labels {observed.shape}; both must be "
             "(n_samples, n_labels)."
