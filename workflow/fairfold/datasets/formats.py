@@ -336,6 +336,8 @@ def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str
     """Return the names of the columns and the rows below them."""
     rows = file.rows()
     line, first = next(rows, (0, []))
+    if not first:
+        raise DataError(f"{file.path} holds blank lines only. Add rows of numbers.")
     if header:
         return _csv_header(first, file.path, line), rows
     return [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
