@@ -186,7 +186,7 @@ def test_short_jobs_went_together(on_slurm):
     output = on_slurm[1]
     jobs = int(re.search(r"^\[\d+/(\d+) jobs", output, re.MULTILINE)[1])
     submissions = output.count("has been submitted with SLURM jobid") - output.count("Trying to restart job")
-    assert 0 < submissions <= jobs / 2
+    assert 0 < submissions < jobs - 1  # the dataset is read where snakemake runs
 
 
 def test_jobs_out_of_memory_were_made_again_with_more(on_slurm):
