@@ -84,7 +84,7 @@ def test_annealing_draws_other_numbers_than_the_folds_it_starts_from(monkeypatch
     [
         (RandomSplit(), "RandomSplit()"),
         (IterativeStratification(3, order=2), "IterativeStratification(n_splits=3, order=2)"),
-        (OptiSplit(objective="dcp", random_state=0), "OptiSplit(random_state=0, objective='dcp')"),
+        (OptiSplit(objective="dcp", random_state=0), "OptiSplit(objective='dcp', random_state=0)"),
     ],
 )
 def test_repr_tells_what_differs_from_the_defaults(splitter, text):
