@@ -31,7 +31,7 @@ LabelsAre = Literal["complete", "observed"]
 class Entry:
     """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
 
-    The fields are those of :class:`fairfold.datasets.settings.CatalogEntry`. ``hierarchy``, ``path``, ``ignore``,
+    The fields are those of ``fairfold.datasets.settings.CatalogEntry``. ``hierarchy``, ``path``, ``ignore``,
     ``groups``, ``folds``, ``weights``, ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``,
     are set for a user's own file only, and only there positives may be missing that samples have (``labels_are``; where
     ``negatives`` are confirmed, none is): published labels are taken as complete. ``tests_split`` is set for a dataset

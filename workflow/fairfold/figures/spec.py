@@ -23,7 +23,7 @@ class FigureSpec:
     """A figure of the study, as a decorator of the function that draws it.
 
     The decorated function takes the tables in the order of ``reads``, then ``options`` and ``settings`` by name, and
-    returns a matplotlib figure. It is drawn in :data:`~fairfold.figures.style.STYLE`. Its module must not import
+    returns a matplotlib figure. It is drawn in ``fairfold.figures.style.STYLE``. Its module must not import
     matplotlib at its top level, because Snakemake reads the specs for every job.
 
     Parameters

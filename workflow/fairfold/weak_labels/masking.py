@@ -66,7 +66,7 @@ def mask_positives(
     (n_samples, n_labels) matrix of Y's kind, a frame with its names. Y is not changed. The dtype is that of Y, or
     float32 where an array or a sparse matrix has unmeasured labels. Time and memory grow with the number of ones. With
     wrong positives they grow with the number of cells; sparse labels may then have at most
-    :data:`~fairfold.core.arrays.DENSE_CELLS`.
+    ``fairfold.core.arrays.DENSE_CELLS``.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def mask_labels(
     Returns
     -------
     As :func:`mask_positives`. With confirmed negatives the dtype is float32, and memory grows with the number of cells;
-    sparse labels may have at most :data:`~fairfold.core.arrays.DENSE_CELLS`.
+    sparse labels may have at most ``fairfold.core.arrays.DENSE_CELLS``.
     """
     random = np.random.default_rng(random_state)
     by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
