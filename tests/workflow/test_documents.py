@@ -255,7 +255,7 @@ def test_the_site_needs_nothing_from_elsewhere(site):
         text = path.read_text()
         assert re.findall(r"<(?:script|img|link)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"", text) == [], path
     found = (site / "searchindex.js").read_text()
-    assert "Search.setIndex" in found and "weak_labels.rope" in found
+    assert "Search.setIndex" in found and "models_per_job" in found
 
 
 LOOK = """
