@@ -25,8 +25,8 @@ def call(tmp_path):
     (package / "core" / "outer.py").write_text(OUTER)
     caches = tmp_path / "caches"
 
-    def run(value=1, before="", code=CALL, **more):
-        (package / "core" / "inner.py").write_text(INNER.format(value))
+    def run(value=1, before="", code=CALL, inner=INNER, **more):
+        (package / "core" / "inner.py").write_text(inner.format(value))
         environment = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
         environment |= {"XDG_CACHE_HOME": str(caches), "PYTHONPATH": str(package.parent), **more}
         done = subprocess.run(
@@ -40,6 +40,12 @@ def call(tmp_path):
 @pytest.mark.parametrize("before", ["", "import numba; "])
 def test_a_change_of_an_inner_function_is_noticed(call, before):
     assert [call(value, before) for value in (1, 1, 22)] == [["1", "0"], ["1", "1"], ["22", "0"]]
+
+
+def test_a_change_of_a_constant_of_another_module_is_noticed(call, tmp_path):
+    outer = OUTER.replace("import inner", "import VALUE").replace("inner()", "VALUE")
+    (tmp_path / "library" / "fairfold" / "core" / "outer.py").write_text(outer)
+    assert [call(value, inner="VALUE = {}\n") for value in (1, 1, 22)] == [["1", "0"], ["1", "1"], ["22", "0"]]
 
 
 def test_a_folder_may_be_named_and_is_handed_on(call, tmp_path):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -12,10 +13,14 @@ __version__ = "0.1.0"
 
 
 def _key_of_compiled_code() -> str:
-    """Hash the modules that Numba compiles, and those that generate code for it."""
-    sources = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*/*.py")))
-    compiled = b"".join(source for source in sources if b"from numba" in source)
-    return hashlib.sha256(compiled).hexdigest()[:16]
+    """Hash the modules that import Numba, and those that they import: their constants are compiled, too."""
+    library = Path(__file__).parent
+    sources = {path.relative_to(library).as_posix(): path.read_bytes() for path in sorted(library.glob("*/*.py"))}
+    compiled = {name for name, source in sources.items() if b"from numba" in source}
+    for name in sorted(compiled):
+        imported = re.findall(rb"^from fairfold\.([\w.]+) import", sources[name], re.MULTILINE)
+        compiled |= sources.keys() & {f"{module.decode().replace('.', '/')}.py" for module in imported}
+    return hashlib.sha256(b"".join(sources[name] for name in sorted(compiled))).hexdigest()[:16]
 
 
 def _choose_cache_folder() -> str:
