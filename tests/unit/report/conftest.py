@@ -1,6 +1,5 @@
 """Results of a study small enough to be written by hand."""
 
-import copy
 import struct
 import zlib
 
@@ -8,19 +7,6 @@ import pandas as pd
 import pytest
 
 from fairfold.models.legend import legend_table
-from fairfold.study import check_config
-
-CONFIG = {
-    "seed": 7,
-    "data": {},
-    "folds": {},
-    "weak_labels": {
-        "datasets": ["a", "b"],
-        "missing_rates": [0, 50],
-        "models": ["RF+ET", "SLCForest"],
-        "variant": "authors-code",
-    },
-}
 
 
 def png(width, height):
@@ -32,14 +18,6 @@ def png(width, height):
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     rows = zlib.compress((b"\0" + b"\xff" * width) * height)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
-@pytest.fixture
-def config():
-    """A configuration, with defaults, of a study of weak labels alone."""
-    filled = copy.deepcopy(CONFIG)
-    check_config(filled)
-    return filled
 
 
 @pytest.fixture
