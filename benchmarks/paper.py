@@ -39,14 +39,14 @@ COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
 SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # of the report: a paper each
 DATA = "win_percentage/*/samples.csv"  # what samples measure, not what the run found
 LARGEST, LARGEST_PACKED = 150_000, 130_000  # bytes of a table, which is packed or left out if it has more
-# What the comparisons with the papers read, as they call it; scores one model after the other, as they are made
+# What the comparisons with the papers read, as they call it
 COMPARED = {
     "cross_testing": "tables/cross_testing_fig[0-9].csv",
     "label_matrices": "tables/label_matrices.csv",
     "splits": "tables/split_summary.csv",
     "split_seconds": "timings/quality_against_seconds.csv",
-    "scores": "weak_labels/*/rate-*/{model}.csv",
-    "fit_seconds": "timings/models/*_*_{model}.csv",
+    "scores": "weak_labels/*/rate-*/scores_*.csv",
+    "fit_seconds": "timings/models/*_*_*.csv",
     "best_pairs": "tables/win_percentage/best_pairs.csv",
     "draws_needed": "tables/win_percentage/draws_needed.csv",
     "pairs_of_datasets": "tables/win_percentage/datasets.csv",
@@ -63,10 +63,8 @@ COMPARED = {
 def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
     """Every printed number, ours where the run has made it, and the command for it."""
     printed = {name: pd.read_csv(PUBLISHED / f"{name}.csv", dtype=str, keep_default_na=False) for name in COMPARISONS}
-    files = {name: [path for each in patterns_of(name, config) for path in results.glob(each)] for name in COMPARED}
-    ours = {
-        name: pd.concat(map(pd.read_csv, sorted(paths)), ignore_index=True) for name, paths in files.items() if paths
-    }
+    files = {name: sorted(results.glob(pattern)) for name, pattern in COMPARED.items()}
+    ours = {name: pd.concat(map(pd.read_csv, paths), ignore_index=True) for name, paths in files.items() if paths}
     ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
     both = compare_published(printed, ours, config)
     is_lacking = both["note"].str.match("not computed here|no number here|no dataset here")
@@ -74,11 +72,6 @@ def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFr
     is_there = both["file"].map(lambda file: (results / file).exists())
     both.loc[is_lacking & ~is_left_out & ~is_there, "note"] = "the run has not come to it"
     return both.assign(command=both.pop("file").map(COMMAND.format))
-
-
-def patterns_of(name: str, config: Mapping[str, Any]) -> list[str]:
-    """Files of what a comparison reads, one for each model where it has one."""
-    return list(dict.fromkeys(COMPARED[name].format(model=model) for model in config["weak_labels"]["models"]))
 
 
 def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
@@ -91,10 +84,10 @@ def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
         yield from (path for path, _ in select(pattern, there) if not Path(path).match(DATA))
 
 
-def failures(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
+def failures(results: Path) -> pd.DataFrame:
     """What has a reason in place of a number, by the tables that the report asks, or their parts."""
     entries = (item for section in load_contents() for item in section.items if item.failures)
-    patterns = [*next(entries).failures, *patterns_of("scores", config)]
+    patterns = [*next(entries).failures, COMPARED["scores"]]
     tables = [read_results(path) for pattern in patterns for path in sorted(results.glob(pattern))]
     found = [failures_of(table) for table in tables if (table["reason"] != "").any()]
     return pd.concat([pd.DataFrame(columns=["dataset", "times", "reason"]), *found]).drop_duplicates()

@@ -30,20 +30,16 @@ SHOWN_STRATEGIES = ["recommendation", "observed labels", "other datasets", "any 
 
 def scores_of_run(results: Path, commit: str) -> pd.DataFrame:
     """A row per dataset, missing rate, model and fold."""
-    tables = []
-    for path in sorted(results.glob("weak_labels/*/rate-*/*.csv")):
-        scores = pd.read_csv(path)
-        dataset, rate, model = scores.loc[0, UNIT]
-        seconds = pd.read_csv(results / "timings" / "models" / f"{dataset}_{rate}_{model}.csv")
-        final = scores[scores["is_final"] & scores["metric"].isin(SCORES)]
-        if (final["level"] < 0).any() or final["value"].isna().any():
-            raise SystemExit(f"{path} has folds without a score; see its column reason.")
-        wide = final.pivot(index=[*UNIT, "fold"], columns="metric", values=["value", "observed_value"])
-        wide.columns = [name if kind == "value" else f"observed_{name}" for kind, name in wide.columns]
-        wide = wide.drop(columns="observed_hamming_loss")
-        fit = seconds[seconds["step"] == "fit"].set_index("fold")["seconds"]
-        tables.append(wide.reset_index().assign(fit_seconds=lambda rows, fit=fit: rows["fold"].map(fit), commit=commit))
-    return pd.concat(tables, ignore_index=True)
+    path = results / "tables" / "weak_label_scores.csv"
+    scores = pd.read_csv(path)
+    final = scores[scores["is_final"] & scores["metric"].isin(SCORES)]
+    if (final["level"] < 0).any() or final["value"].isna().any():
+        raise SystemExit(f"{path} has folds without a score; see its column reason.")
+    wide = final.pivot(index=[*UNIT, "fold"], columns="metric", values=["value", "observed_value"])
+    wide.columns = [name if kind == "value" else f"observed_{name}" for kind, name in wide.columns]
+    seconds = pd.read_csv(results / "timings" / "models.csv").query("step == 'fit'")
+    fit_seconds = seconds.set_index([*UNIT, "fold"])["seconds"].rename("fit_seconds")
+    return wide.drop(columns="observed_hamming_loss").join(fit_seconds).reset_index().assign(commit=commit)
 
 
 def missing_rates_of_run(results: Path, commit: str) -> pd.DataFrame | None:
