@@ -159,9 +159,6 @@ class WeakLabels(Settings):
     for missing labels. A corrected baseline takes six times as long, but `joint-GB+` and `kernel-ridge+` take no
     longer."""
 
-    models_per_job: Count | None = None
-    """Models trained by one job. `null` trains all models of a dataset and missing rate in one job."""
-
     variant: Literal["text", "authors-code"] = "text"
     """Whether the nine published models follow the text of the paper or the code of its authors. Other models have no
     variants."""
