@@ -6,7 +6,7 @@
 # package-test  install what is built for several Pythons (PYTHONS="python3.12 ...") and run a study with it
 # bench       time ours and other packages, beside what the same gave last; ARGS=--keep keeps it
 # docs        build the site of documents, docs/_build/html/index.html
-# lint        check style of Python and Snakemake code
+# lint        check the style of the code and the spelling
 # lock        pin the newest versions of all dependencies anew
 #
 # Each makes its environment, .venv, when that is missing or outdated. Needs Python 3.11 to 3.13, git and make.
@@ -54,6 +54,7 @@ lint: $(ENVIRONMENT)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/snakefmt --check Snakefile workflow
+	@git ls-files -z | xargs -0 $(BIN)/codespell
 
 # The stamp is written last: an interrupted installation is begun anew.
 $(ENVIRONMENT): envs/requirements.lock pyproject.toml

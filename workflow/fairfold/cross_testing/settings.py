@@ -58,7 +58,7 @@ class Experiment(Settings):
 
 class CrossTestedModels(PermutedModelsPart):
     """Procedures that choose among models by partly hidden labels, scored on all labels; see [the run
-    time](/guide/estimate.md#the-time-that-models-take)."""
+    time](/guide/estimate.md#limitations)."""
 
     candidates: ModelNames = ["SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET"]
     """Models to choose from. Earlier ones win ties."""

@@ -104,7 +104,7 @@ class OwnLabels(LabelColumns):
     characteristic: Characteristic | None = None
 
     hierarchy: Text | None = None
-    """Path of [a hierarchy of the labels](/how-it-works/missing-labels.md#labels-below-each-other): an ontology in OBO
+    """Path of [a hierarchy of the labels](/how-it-works/missing-labels.md#hierarchies): an ontology in OBO
     format, whose terms match labels by id or name, or a table with a label and one of its parents in each row."""
 
     relations: Annotated[list[Text], Unique, NonEmpty] | None = None
@@ -132,7 +132,7 @@ class OwnLabels(LabelColumns):
 
 
 class HoldOut(SparseSettings):
-    """[Evaluation by time](/how-it-works/folds.md#what-comes-later) in place of `folds.method`; needs `dates`. Models
+    """[Evaluation by time](/how-it-works/folds.md#dates) in place of `folds.method`; needs `dates`. Models
     learn from earlier samples and are tested on later ones."""
 
     after: Any = None
@@ -251,11 +251,10 @@ class Data(Settings):
     """Excluded datasets by id, each with the reason. `skip` adds to them."""
 
     own: dict[Name, OwnDataset] = {}
-    """Your datasets by id; see [your own data](/guide/own-data.md#what-a-table-may-be)."""
+    """Your datasets by id; see [your own data](/guide/own-data.md#file-formats)."""
 
     variants: dict[Name, Variant] = {}
-    """Variants of catalog datasets by id; see [datasets taken
-    otherwise](/guide/own-data.md#datasets-of-the-catalog-taken-otherwise)."""
+    """[Variants of catalog datasets](/guide/own-data.md#variants-of-catalog-datasets) by id."""
 
 
 class Cutoff(Settings):
