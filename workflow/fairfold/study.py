@@ -71,11 +71,7 @@ def _with_names(node: Any, names: Mapping[str, Sequence[str]]) -> Any:
 
 
 def _known_names(config: Config) -> dict[str, Sequence[str]]:
-    return {
-        "models": (*MODEL_NAMES, *_own_names(config)),
-        "splitters": METHOD_NAMES,
-        "metrics": tuple(BASIC_METRICS),
-    }
+    return {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(BASIC_METRICS)}
 
 
 def check_config(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:

@@ -144,10 +144,7 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
             check_writable(folder)
         except StudyError as error:
             wrong.append(str(error))
-    for name, mirrors in (
-        ("data.mirrors", settings.get("mirrors", [])),
-        ("FAIRFOLD_MIRROR", environment_mirrors()),
-    ):
+    for name, mirrors in (("data.mirrors", settings.get("mirrors", [])), ("FAIRFOLD_MIRROR", environment_mirrors())):
         for mirror in mirrors:
             folder = Path(mirror).expanduser()
             yield name, f"{mirror} ({_size(folder)})"

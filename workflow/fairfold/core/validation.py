@@ -206,11 +206,7 @@ def _coded_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], 
 
 
 def _coded(
-    values: np.ndarray,
-    position: Callable[[int], Sequence[int]],
-    name: str,
-    error: type[StudyError],
-    unmeasured: bool,
+    values: np.ndarray, position: Callable[[int], Sequence[int]], name: str, error: type[StudyError], unmeasured: bool
 ) -> np.ndarray:
     """Return values of 0/1 as they are, others with ``UNMEASURED``; ``position`` gives the row and column of one."""
     kind = values.dtype.kind

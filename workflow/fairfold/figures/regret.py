@@ -10,15 +10,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.saving import tell
 from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import (
-    add_legend,
-    interval,
-    line_entry,
-    look_of,
-    new_figure,
-    nothing_to_draw,
-    side_by_side,
-)
+from fairfold.figures.style import add_legend, interval, line_entry, look_of, new_figure, nothing_to_draw, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of the format: the same file
 
 
 def write_archive(
-    results: str | os.PathLike[str],
-    files: Iterable[str],
-    config: Mapping[str, Any],
-    target: str | os.PathLike[str],
+    results: str | os.PathLike[str], files: Iterable[str], config: Mapping[str, Any], target: str | os.PathLike[str]
 ) -> None:
     """Pack figures and tables, the configuration, and a README that says what each is.
 
