@@ -6,24 +6,21 @@ The paper (Ilidio et al. 2024) has none of these figures: it hides labels, too, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import STYLE, add_legend, look_of, new_figure, nothing_to_draw
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import STYLE, add_legend, look_of, new_figure, nothing_to_draw, plot_points, texts_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+_Figure = partial(FigureSpec, section="weak-labels")
+_Diagnosis = partial(_Figure, labels_of="weak_labels.datasets", when="weak_labels.missing_rates")
 
 
-@FigureSpec(
+@_Figure(
     "learning_curves",
-    section="weak-labels",
     title="Scores over cascade levels",
     reads=["tables/learning_curves.csv", "legend.csv"],
     alt="scores of each model against the cascade level",
@@ -65,14 +62,11 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     return _grid(curves, labels, names, last_level.index[last_level > 0], draw)
 
 
-@FigureSpec(
+@_Diagnosis(
     "imputation",
-    section="weak-labels",
     title="Imputed labels",
     reads=["tables/imputation.csv", "legend.csv"],
     alt="precision and recall of the imputed labels of each model against the cascade level",
-    labels_of="weak_labels.datasets",
-    when="weak_labels.missing_rates",
 )
 def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw precision and recall of the imputed labels along the cascade: a column per missing rate, a line per model.
@@ -105,14 +99,11 @@ def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None
     return _grid(imputation, labels, Legend(legend, models), models, draw)
 
 
-@FigureSpec(
+@_Diagnosis(
     "label_frequencies",
-    section="weak-labels",
     title="Label frequencies",
     reads=["tables/label_frequencies.csv", "tables/label_frequency_errors.csv"],
     alt="label frequencies that each model estimates against the share of positives kept",
-    labels_of="weak_labels.datasets",
-    when="weak_labels.missing_rates",
 )
 def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     """Draw the estimated label frequency against the share of positives kept: a panel per model.
@@ -134,14 +125,15 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
     if frequencies.empty:
         return nothing_to_draw()
     rates, models = (list(frequencies[column].unique()) for column in ("missing_rate", "model"))
-    keys = ["dataset", "missing_rate", "model", "label"]
-    dots = frequencies.groupby(keys)[["kept", "estimated"]].mean().reset_index()
+    dots = (
+        frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["kept", "estimated"]].mean().reset_index()
+    )
     margin = max(0.05, 0.2 * (dots["kept"].max() - dots["kept"].min()))
     n_columns = min(5, len(models))
     n_rows = -(-len(models) // n_columns)
     figure, axes = new_figure(1.1 + 1.75 * n_columns, 0.8 + 2.1 * n_rows, n_rows, n_columns, sharex=True, sharey=True)
-    axes[0, 0].set(xlim=(dots["kept"].min() - margin, dots["kept"].max() + margin), ylim=(-0.03, 1.3))
-    axes[0, 0].set_yticks([0, 0.25, 0.5, 0.75, 1])
+    limits = {"xlim": (dots["kept"].min() - margin, dots["kept"].max() + margin), "ylim": (-0.03, 1.3)}
+    axes[0, 0].set(**limits, yticks=[0, 0.25, 0.5, 0.75, 1])
     for panel in axes.flat[len(models) :]:
         panel.remove()
     for position, (panel, model) in enumerate(zip(axes.flat, models, strict=False)):
@@ -149,10 +141,9 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         panel.plot([0, 1], [0, 1], color="0.5", linewidth=0.8, gid="identity", zorder=0.9)
         panel.tick_params(labelbottom=position + n_columns >= len(models))
         for number, rate in enumerate(rates):
-            part, errors = (
-                table[(table["model"] == model) & (table["missing_rate"] == rate)] for table in (dots, summary)
-            )
-            _draw_frequencies(panel, part, errors, {**look_of(number), "label": f"{rate} % hidden"})
+            here = f"model == {model!r} and missing_rate == {rate}"
+            look = {**look_of(number), "label": f"{rate} % hidden"}
+            _draw_frequencies(panel, dots.query(here), summary.query(here), look)
     for row in axes:
         note = {"transform": row[0].get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 6.5}
         row[0].text(-0.04, 1.18, "bias\nMAE", **note)
@@ -164,9 +155,8 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
 
 def _draw_frequencies(axes: Axes, dots: pd.DataFrame, errors: pd.DataFrame, look: dict) -> None:
     style = {"linestyle": "", "markersize": 3, "markeredgewidth": 0, "alpha": 0.5}
-    (line,) = axes.plot(dots["kept"], dots["estimated"], **style, **look)
-    rows = dots[["label", "dataset", "estimated", "kept"]].itertuples(index=False, name=None)
-    tell(line, ["label {} of {}: estimated {:.2f}, kept {:.2f}".format(*row) for row in rows])
+    text = "label {label} of {dataset}: estimated {estimated:.2f}, kept {kept:.2f}"
+    plot_points(axes, dots["kept"], dots["estimated"], texts_of(dots, text), **style, **look)
     for row in errors.itertuples():
         text = f"{row.bias:+.2f}\n{row.mean_absolute_error:.2f}".replace("-", "−")
         axes.text(dots["kept"].mean(), 1.18, text, ha="center", va="center", fontsize=6.5)
@@ -205,6 +195,6 @@ def _draw_mean(axes: Axes, part: pd.DataFrame, value: str, look: dict) -> None:
     # Infinity stands for undefined values, so that only absent levels are carried forward.
     wide = part.assign(value=part[value].fillna(np.inf)).pivot(index="dataset", columns="level", values="value")
     means = wide.ffill(axis=1).replace(np.inf, np.nan).mean()
-    edge = {"markeredgecolor": "black", "markeredgewidth": 0.3}
-    (line,) = axes.plot(means.index, means, **look, **edge, linewidth=1, markersize=3.2)
-    tell(line, [f"{look['label']}, level {level}: {value} {mean:.3f}" for level, mean in means.items()])
+    style = {"markeredgecolor": "black", "markeredgewidth": 0.3, "linewidth": 1, "markersize": 3.2}
+    texts = [f"{look['label']}, level {level}: {value} {mean:.3f}" for level, mean in means.items()]
+    plot_points(axes, means.index, means, texts, **look, **style)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, interval, line_entry, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
+from fairfold.figures.style import PALETTE, add_legend, interval, line_entry, new_figure, plot_points
 
 MARKS = {  # procedure -> name, color, marker
     "nested_cv": ("nested CV", PALETTE[0], "o"),
@@ -66,13 +58,12 @@ def plot_cross_testing(points: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
     """
     if points["figure"].nunique() != 1:
         raise DataError(f"points of {points['figure'].nunique()} figures; give those of one, such as 'fig4'.")
-    columns = list(points[["dataset", "x_name"]].drop_duplicates().itertuples(index=False, name=None))
+    columns = points.groupby(["dataset", "x_name"], sort=False)
     metrics = [metric for metric in METRIC_LABELS if metric in set(points["metric"])]
     nothing = {"accuracy": CHANCE, "significant_fraction": alpha}
     size = (1.3 + 2.1 * max(len(columns), 1.05), 0.9 + 1.7 * len(metrics))
     figure, axes = new_figure(*size, len(metrics), len(columns), sharex="col", sharey="row")
-    for panels, (dataset, x_name) in zip(axes.T, columns, strict=True):
-        part = points[(points["dataset"] == dataset) & (points["x_name"] == x_name)]
+    for panels, ((dataset, x_name), part) in zip(axes.T, columns, strict=True):
         part = part.assign(x=part["x"] * (100 if x_name == "test_fraction" else 1))
         for panel, metric in zip(panels, metrics, strict=True):
             _draw_panel(panel, part[part["metric"] == metric], nothing[metric])
@@ -97,11 +88,11 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
         theirs, ours = (curves[curves["source"] == source] for source in ("published", "ours"))
         look = {"color": color, "marker": marker}
         behind = {**_RING, **look, "alpha": 0.45, "zorder": 1.8, "label": f"{name}, published"}
-        (rings,) = axes.plot(theirs["place"], theirs["value"], **behind)
+        texts = [f"{name} at {row.x:g}, published: {row.value:.3f}" for row in theirs.itertuples()]
+        plot_points(axes, theirs["place"], theirs["value"], texts, **behind)
         axes.vlines(ours["place"], ours["low"], ours["high"], color=color, linewidth=1)
-        (dots,) = axes.plot(ours["place"], ours["value"], **_LINE, **look, label=name)
-        tell(rings, [f"{name} at {row.x:g}, published: {row.value:.3f}" for row in theirs.itertuples()])
-        tell(dots, [f"{name} at {row.x:g}: {row.value:.3f}{interval(row.low, row.high)}" for row in ours.itertuples()])
+        texts = [f"{name} at {row.x:g}: {row.value:.3f}{interval(row.low, row.high)}" for row in ours.itertuples()]
+        plot_points(axes, ours["place"], ours["value"], texts, **_LINE, **look, label=name)
     axes.axhline(nothing, zorder=0.9, **_EXPECTED)
     axes.set_xticks(positions)
     axes.set_xlim(positions[0] - _MARGIN * width, positions[-1] + _MARGIN * width)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.saving import tell, tell_at
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import add_legend, area_entry, interval, line_entry, new_figure, nothing_to_draw
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import (
+    add_legend,
+    area_entry,
+    interval,
+    line_entry,
+    new_figure,
+    nothing_to_draw,
+    plot_points,
+    tell_at,
+)
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, place beside the procedure's line, color, face of the marker. Colors stand for candidates.
@@ -58,15 +60,14 @@ def plot_cross_testing_models(
     """
     if repetitions["score"].isna().all():
         return nothing_to_draw()
-    units = list(points[["dataset", "missing_rate"]].drop_duplicates().itertuples(index=False, name=None))
+    units = points.groupby(["dataset", "missing_rate"], sort=False)
     candidates = list(points["candidate"].dropna().unique())
     names = Legend(legend, candidates)
     looks = {name: _bar(names, name) for name in candidates}
     figure, axes = new_figure(7, 0.75 + 1.4 * len(units), len(units), 3, sharey="row", width_ratios=(1.5, 1, 1.2))
-    for (dataset, rate), (scores, shares, choices) in zip(units, axes, strict=True):
-        part = points[(points["dataset"] == dataset) & (points["missing_rate"] == rate)].set_index("procedure")
-        runs = repetitions[(repetitions["dataset"] == dataset) & (repetitions["missing_rate"] == rate)]
-        _draw_scores(scores, part, runs)
+    for ((dataset, rate), rows), (scores, shares, choices) in zip(units, axes, strict=True):
+        part = rows.set_index("procedure")
+        _draw_scores(scores, part, repetitions.query(f"dataset == {dataset!r} and missing_rate == {rate}"))
         _draw_significance(shares, part, alpha)
         _draw_choices(choices, part, looks)
         scores.set_title(f"{dataset}, {rate} % of the positives hidden", loc="left")
@@ -85,7 +86,7 @@ def _name_procedures(axes: Axes, part: pd.DataFrame) -> None:
     """Procedures from the top, each with its cost."""
     fits = part.loc[part["metric"] == "n_fits", "value"]
     names = [
-        name if np.isnan(n := fits.get(procedure, np.nan)) else f"{name}\n{n:.0f} fits"
+        f"{name}\n{fits[procedure]:.0f} fits" if pd.notna(fits.get(procedure)) else name
         for procedure, name in PROCEDURES.items()
     ]
     axes.set_yticks(range(len(names)), names)
@@ -98,16 +99,16 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
         means = part[part["metric"] == metric].reindex(PROCEDURES)
         positions = np.arange(len(means)) + shift
         axes.hlines(positions, means["low"], means["high"], color=color, linewidth=1.2)
-        look = {"color": color, "markerfacecolor": face, "markersize": 5, "zorder": 3}
-        (line,) = axes.plot(means["value"], positions, "o", **look)
+        look = {"color": color, "marker": "o", "linestyle": "", "markerfacecolor": face, "markersize": 5, "zorder": 3}
         rows = zip(PROCEDURES.values(), means["value"], map(interval, means["low"], means["high"]), strict=True)
-        tell(line, [f"{procedure}, {name}: {value:.3f}{limits}" for procedure, value, limits in rows])
+        texts = [f"{procedure}, {name}: {value:.3f}{limits}" for procedure, value, limits in rows]
+        plot_points(axes, means["value"], positions, texts, **look)
         for position, procedure in zip(positions, PROCEDURES, strict=True):
             dots = runs.loc[runs["procedure"] == procedure, metric]
             aside = position + np.sign(shift) * 0.16  # intervals and dots do not cover each other
-            look = {"color": color, "markersize": 2, "markeredgewidth": 0, "alpha": 0.6}
-            (line,) = axes.plot(dots, np.full(len(dots), aside), "o", **look)
-            tell(line, [f"{PROCEDURES[procedure]}, {name}, one repetition: {value:.3f}" for value in dots])
+            small = {"markerfacecolor": color, "markersize": 2, "markeredgewidth": 0, "alpha": 0.6, "zorder": 2}
+            texts = [f"{PROCEDURES[procedure]}, {name}, one repetition: {value:.3f}" for value in dots]
+            plot_points(axes, dots, np.full(len(dots), aside), texts, **{**look, **small})
     shown = runs[list(LABELS)].melt()["value"].dropna()
     if len(shown):
         room = 0.15 * (shown.max() - shown.min()) or 0.01
@@ -119,12 +120,12 @@ def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
     shares = part[part["metric"] == "significant_fraction"].reindex(PROCEDURES)
     positions = np.arange(len(shares))
     axes.hlines(positions, shares["low"], shares["high"], color="black", linewidth=1.2)
-    (line,) = axes.plot(shares["value"], positions, "o", color="black", markersize=5, clip_on=False)
     rows = zip(PROCEDURES.values(), shares[["value", "low", "high"]].itertuples(index=False), strict=True)
-    tell(line, [f"{name}: {row.value:.0%} significant{interval(row.low, row.high, '.0%')}" for name, row in rows])
+    texts = [f"{name}: {row.value:.0%} significant{interval(row.low, row.high, '.0%')}" for name, row in rows]
+    look = {"color": "black", "marker": "o", "linestyle": "", "markersize": 5, "clip_on": False}
+    plot_points(axes, shares["value"], positions, texts, **look)
     axes.axvline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", "0.5", "1"])
     axes.grid(visible=False, axis="y")
 
 
@@ -134,13 +135,12 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
     for candidate, look in looks.items():
         widths = chosen.loc[chosen["candidate"] == candidate, "value"].reindex(PROCEDURES).fillna(0).to_numpy()
         axes.barh(range(len(widths)), widths, left=left, height=0.55, **look)
-        bars = zip(left + widths / 2, range(len(widths)), PROCEDURES.values(), widths, strict=True)
-        for middle, place, procedure, width in bars:
+        for place, (procedure, width) in enumerate(zip(PROCEDURES.values(), widths, strict=True)):
             if width:
-                tell_at(axes, [middle], [place], [f"{procedure}: {candidate} in {width:.0%} of choices"])
+                text = f"{procedure}: {candidate} in {width:.0%} of choices"
+                tell_at(axes, [left[place] + width / 2], [place], [text])
         left += widths
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", "0.5", "1"])
     axes.grid(visible=False)
 
 

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.saving import tell, tell_at
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, line_entry, name_of, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, line_entry, name_of, new_figure, tell, tell_at
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 QUANTITIES = {"error": ("error (%)", 100, " %"), "log_loss": ("log-loss", 1, "")}  # axis, factor, unit

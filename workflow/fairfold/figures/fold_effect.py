@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import PALETTE, STYLE, add_legend, interval, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import PALETTE, STYLE, add_legend, interval, new_figure, tell
 
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
 QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.saving import tell
-from fairfold.figures.style import PALETTE, STYLE, interval, name_of, new_figure, nothing_to_draw
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure
+from fairfold.figures.style import PALETTE, STYLE, interval, name_of, new_figure, nothing_to_draw, tell
 
 MOST_LABELS = 60
 _SCORES = ("roc_auc", "average_precision", "mcc")

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, line_entry, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, line_entry, new_figure, tell
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED = {"linestyle": ":", "linewidth": 0.8}

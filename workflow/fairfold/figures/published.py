@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw, tell
 
 # Column of the table -> name of the axis, negligible distance, and where the scale turns logarithmic
 _PANELS = {

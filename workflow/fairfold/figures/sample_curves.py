@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw, tell
 
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 

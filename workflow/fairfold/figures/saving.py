@@ -1,60 +1,20 @@
-"""Write figures to files, with texts for the points that a reader may point at."""
+"""Write figures to files, with the texts of their points."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairfold.core.files import atomic_path
+from fairfold.figures.spec import Figure
 from fairfold.figures.style import STYLE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 DPI = 200  # of files that hold pixels
 MOST_POINTS = 1000  # of a figure that have a text: more make a report heavy
-
-
-def tell(line: Line2D, texts: Iterable[str]) -> None:
-    """Set the text of each point of a line; the report shows it to a reader who points at it.
-
-    Parameters
-    ----------
-    line : Line2D
-        What ``plot`` returned.
-    texts : iterable of str
-        A text for each of its points.
-    """
-    texts, n_points = list(texts), len(line.get_xdata())
-    if len(texts) != n_points:
-        raise ValueError(f"{len(texts)} texts for {n_points} points.")
-    line.texts_of_points = texts
-
-
-def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
-    """Set texts for bars and fields, which are no line; the report shows them to a reader who points at one.
-
-    Parameters
-    ----------
-    axes : Axes
-        The axes that show them.
-    x, y : sequence of float of shape (n_points,)
-        Places to point at, in units of the axes.
-    texts : sequence of str
-        A text for each point.
-    """
-    from matplotlib.lines import Line2D
-
-    places = Line2D(x, y, visible=False)  # takes no room, either
-    axes.add_artist(places)
-    tell(places, texts)
 
 
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:

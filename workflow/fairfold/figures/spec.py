@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 from fairfold.errors import ConfigError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+else:  # These types are for annotations only, so that modules of figures load without matplotlib.
+    Axes = Figure = Line2D = Any
 
 _DECLARED: dict[str, FigureSpec] = {}
 

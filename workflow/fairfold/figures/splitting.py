@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
-from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw, tell
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
+from fairfold.figures.spec import Axes, Figure, Line2D
 
 # Okabe & Ito (2008): color-blind readers can distinguish them, and their lightness differs in gray.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000", "#999999")
@@ -62,7 +60,7 @@ def line_entry(label: str, **look: Any) -> Line2D:
     return Line2D([], [], label=label, **look)
 
 
-def area_entry(label: str, **look: Any) -> Patch:
+def area_entry(label: str, **look: Any) -> Any:
     """Create a legend entry for a bar or a band."""
     from matplotlib.patches import Patch
 
@@ -70,7 +68,7 @@ def area_entry(label: str, **look: Any) -> Patch:
 
 
 def add_legend(
-    figure: Figure, handles: Sequence[Artist], n_columns: int, place: str = "upper center", **options: Any
+    figure: Figure, handles: Sequence[Any], n_columns: int, place: str = "upper center", **options: Any
 ) -> None:
     """Add a legend above the panels."""
     figure.legend(handles=handles, loc=f"outside {place}", ncols=n_columns, frameon=False, **options)
@@ -99,3 +97,48 @@ def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
 def interval(low: float, high: float, digits: str = ".3f") -> str:
     """Format the limits of a number; nothing where there are none."""
     return "" if np.isnan(low) else f" ({low:{digits}} to {high:{digits}})"
+
+
+def tell(line: Line2D, texts: Iterable[str]) -> None:
+    """Set the text of each point of a line; the report shows it to a reader who points at it.
+
+    Parameters
+    ----------
+    line : Line2D
+        What ``plot`` returned.
+    texts : iterable of str
+        A text for each of its points.
+    """
+    texts, n_points = list(texts), len(line.get_xdata())
+    if len(texts) != n_points:
+        raise ValueError(f"{len(texts)} texts for {n_points} points.")
+    line.texts_of_points = texts
+
+
+def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
+    """Set texts for bars and fields, which are no line; the report shows them to a reader who points at one.
+
+    Parameters
+    ----------
+    axes : Axes
+        The axes that show them.
+    x, y : sequence of float of shape (n_points,)
+        Places to point at, in units of the axes.
+    texts : sequence of str
+        A text for each point.
+    """
+    from matplotlib.lines import Line2D
+
+    places = Line2D(x, y, visible=False)  # takes no room, either
+    axes.add_artist(places)
+    tell(places, texts)
+
+
+def plot_points(axes: Axes, x: ArrayLike, y: ArrayLike, texts: Iterable[str], **look: Any) -> None:
+    """Plot a line or marks, and set the text of each point."""
+    tell(axes.plot(x, y, **look)[0], texts)
+
+
+def texts_of(table: pd.DataFrame, text: str, **values: Any) -> list[str]:
+    """Fill in a text for each row of a table: ``{column:.2f}``, or a value that all rows share."""
+    return [text.format(**row, **values) for row in table.to_dict("records")]

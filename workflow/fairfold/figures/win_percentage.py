@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import cycle, product
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
-from fairfold.figures.saving import tell
-from fairfold.figures.spec import FigureSpec
+from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
 from fairfold.figures.style import (
     LINE_COLORS,
     PALETTE,
@@ -22,33 +22,23 @@ from fairfold.figures.style import (
     line_entry,
     name_of,
     new_figure,
+    plot_points,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
 # One look per classifier in all figures; unpooled covariances are dashed.
 LOOKS = {
-    "NC": (PALETTE[0], "-"),
-    "DLDA": (PALETTE[2], "-"),
-    "LDA": (PALETTE[3], "-"),
-    "SDA": (PALETTE[4], "--"),
-    "UDA": (PALETTE[5], "--"),
-    "QDA": (PALETTE[1], "--"),
+    **{"NC": (PALETTE[0], "-"), "DLDA": (PALETTE[2], "-"), "LDA": (PALETTE[3], "-")},
+    **{"SDA": (PALETTE[4], "--"), "UDA": (PALETTE[5], "--"), "QDA": (PALETTE[1], "--")},
 }
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
-_SHADES = ("#ffffff", "#777777")  # where models agree, and where they do not
 _BAND = {"color": "#999999", "alpha": 0.35, "lw": 0}
 _DOTTED = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
 _BINS_PER_DECADE = 3  # of N / M, a box for each
 _TAIL = 0.01  # share of the pairs that the inset shows
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+_MARKERS = "os^DvPX*<>"
 
 _Figure = partial(FigureSpec, section="win-percentage", when="win_percentage.datasets")
 
@@ -116,14 +106,14 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     densities : DataFrame
         Columns ``classifier, performance, density``.
     """
-    names = list(densities["classifier"].unique())
+    looks = _looks(densities)
     figure, ((axis,),) = new_figure(3.4, 2.3)
     for name, curve in densities.groupby("classifier", sort=False):
-        _line(axis, curve["performance"], curve["density"], name, names)
+        axis.plot(curve["performance"], curve["density"], **looks[name])
     axis.set(xlabel="performance x", ylabel="joint density p(x, c)")
     axis.set_ylim(bottom=0)
     axis.margins(x=0)
-    _legend(figure, _handles(names))
+    _legend(figure, _handles(looks))
     return figure
 
 
@@ -141,19 +131,16 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     curves : DataFrame
         Columns ``n_draws, classifier, win_percentage, lower, upper``.
     """
-    names = list(curves["classifier"].unique())
-    exact, limit = {"linestyle": "--", "linewidth": 1.2}, {"linestyle": "-", "linewidth": 0.7}
+    looks, limit = _looks(curves), {"linestyle": "-", "linewidth": 0.7}
     figure, ((axis,),) = new_figure(3.4, 2.6)
-    for name in names:
-        curve, color = curves[curves["classifier"] == name].sort_values("n_draws"), _look(name, names)["color"]
-        (line,) = axis.plot(curve["n_draws"], 100 * curve["win_percentage"], color=color, **exact)
-        _tell_wins(line, name, curve)
-        axis.plot(curve["n_draws"], 100 * curve["lower"], color=color, **limit)
-        axis.plot(curve["n_draws"], 100 * curve["upper"], color=color, **limit)
+    for name, curve in curves.groupby("classifier", sort=False):
+        curve = curve.sort_values("n_draws")
+        _draw_wins(axis, name, curve, looks[name] | {"linestyle": "--"})
+        axis.plot(curve["n_draws"], 100 * curve[["lower", "upper"]], color=looks[name]["color"], **limit)
     axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
     axis.set_ylim(bottom=0)
-    kinds = {"exact": exact, "2.5 and 97.5 % of estimates": limit}
-    _legend(figure, [*_handles(names), *(line_entry(kind, color="#555555", **look) for kind, look in kinds.items())])
+    exact = line_entry("exact", color="#555555", linestyle="--", linewidth=1.2)
+    _legend(figure, [*_handles(looks), exact, line_entry("2.5 and 97.5 % of estimates", color="#555555", **limit)])
     return figure
 
 
@@ -179,19 +166,19 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     """
     from matplotlib.ticker import MaxNLocator
 
-    names = list(densities["classifier"].unique())
+    looks = _looks(densities)
     figure, panels = _panels(densities, "dataset", width=3.1, height=2.7, columns=2)
     for axis, dataset, part in panels:
         for name, curve in part.groupby("classifier", sort=False):
-            _line(axis, curve["performance"], curve["density"], name, names)
+            axis.plot(curve["performance"], curve["density"], **looks[name])
         highest = part["density"].max()
         shown = part.loc[part["density"] > 1e-3 * highest, "performance"]
         axis.set(title=dataset, xlabel="performance x", ylabel="joint density p(x, c)")
         axis.set_xlim(shown.min(), min(shown.max() + 0.02, 1))
         axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
         axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
-        _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, names)
-    _legend(figure, _handles(names))
+        _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, looks)
+    _legend(figure, _handles(looks))
     return figure
 
 
@@ -215,21 +202,21 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     Figure
         The gray band is where equal classifiers stay; dotted lines are the results of permuted class labels.
     """
-    names = list(wins["classifier"].unique())
-    has_permuted = wins["permuted_lower"].notna().any()
+    looks, has_permuted = _looks(wins), wins["permuted_lower"].notna().any()
     figure, panels = _panels(wins, "dataset", width=2.5, height=2.1)
     for axis, dataset, part in panels:
-        null = part.drop_duplicates("n_draws").sort_values("n_draws")
+        part = part.sort_values("n_draws")
+        null = part.drop_duplicates("n_draws")
         axis.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **_BAND, zorder=0.8)
-        for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
-            _draw_wins(axis, name, curve, names)
-            for side in ("permuted_lower", "permuted_upper") if has_permuted else ():
-                color = _look(name, names)["color"]
-                axis.plot(curve["n_draws"], 100 * curve[side], color=color, zorder=1.5, **_DOTTED)
+        for name, curve in part.groupby("classifier", sort=False):
+            _draw_wins(axis, name, curve, looks[name])
+            if has_permuted:
+                permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
+                axis.plot(curve["n_draws"], permuted, color=looks[name]["color"], zorder=1.5, **_DOTTED)
         axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
         _draws_axis(axis, part["n_draws"])
         axis.set_ylim(0, 102)
-    handles = [*_handles(names), area_entry("equal classifiers", **_BAND)]
+    handles = [*_handles(looks), area_entry("equal classifiers", **_BAND)]
     if has_permuted:
         handles.append(line_entry("permuted labels", color="#555555", **_DOTTED))
     _legend(figure, handles)
@@ -256,20 +243,20 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     Figure
         Dotted lines are the 95 % interval of the samples' mean.
     """
-    names, (first, *_) = list(example["classifier"].unique()), example.to_dict("records")
+    looks, first = _looks(example), example.iloc[0]
     figure, ((axis,),) = new_figure(5, 3.2)
-    _draw_bands(axis, example, names)
+    _draw_bands(axis, example, looks)
     for name, curve in example.groupby("classifier", sort=False):
         for side in (-_NORMAL_95, _NORMAL_95):
             limit = 100 * (curve["mean"] + side * curve["standard_error"])
-            axis.plot(curve["n_draws"], limit, color=_look(name, names)["color"], **_DOTTED)
+            axis.plot(curve["n_draws"], limit, color=looks[name]["color"], **_DOTTED)
     title = f"{first['dataset']}, M = {first['n_sampled']:,}"
     if pd.notna(first["in_place_of"]):
         title += f"\n(in place of {first['in_place_of']}, which is not there)"
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
     _draws_axis(axis, example["n_draws"])
     kinds = [area_entry("95 % of samples", **_BAND), line_entry("95 %, their mean", color="#555555", **_DOTTED)]
-    _legend(figure, [*_handles(names), *kinds])
+    _legend(figure, [*_handles(looks), *kinds])
     return figure
 
 
@@ -287,14 +274,12 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
     bands : DataFrame
         Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``.
     """
-    names, datasets = list(bands["classifier"].unique()), list(bands["dataset"].unique())
-    sizes = sorted(bands["n_sampled"].unique())
-    size = (0.5 + 2.2 * max(len(sizes), 1.4), 0.4 + 1.8 * len(datasets))
+    datasets, sizes = list(bands["dataset"].unique()), sorted(bands["n_sampled"].unique())
+    size, looks = (0.5 + 2.2 * max(len(sizes), 1.4), 0.4 + 1.8 * len(datasets)), _looks(bands)
     figure, axes = new_figure(*size, len(datasets), len(sizes), sharey="row", sharex=True)
-    panels = [(dataset, n_sampled) for dataset in datasets for n_sampled in sizes]
-    for position, (axis, (dataset, n_sampled)) in enumerate(zip(axes.flat, panels, strict=True)):
+    for position, (axis, (dataset, n_sampled)) in enumerate(zip(axes.flat, product(datasets, sizes), strict=True)):
         part = bands[(bands["dataset"] == dataset) & (bands["n_sampled"] == n_sampled)]
-        _draw_bands(axis, part, names)
+        _draw_bands(axis, part, looks)
         axis.set(title=f"{dataset}, M = {n_sampled:,}", xscale="log")
         _draws_axis(axis, part["n_draws"])
         _letter(axis, position)
@@ -302,7 +287,7 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
         axis.set_xlabel("draws N")
     for axis in axes[:, 0]:
         axis.set_ylabel("win percentage (%)")
-    _legend(figure, _handles(names))
+    _legend(figure, _handles(looks))
     return figure
 
 
@@ -328,10 +313,10 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     errors = errors.assign(ratio=errors["n_draws"] / errors["n_sampled"], error=100 * errors["rmse"])
     figure, ((axis,),) = new_figure(3.4, 2.7)
     for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
-        look = {"color": colors[source], "markersize": 2.5, "markeredgewidth": 0, "alpha": 0.6}
-        (line,) = axis.plot(part["ratio"], part["error"], markers[n_sampled], **look)
+        look = {"color": colors[source], "marker": markers[n_sampled], "linestyle": "", "alpha": 0.6}
         dots = zip(part["n_draws"], part["error"], strict=True)
-        tell(line, [f"{source}, M = {n_sampled:,}, N = {n:,.0f}: {value:.2g} %" for n, value in dots])
+        texts = [f"{source}, M = {n_sampled:,}, N = {n:,.0f}: {value:.2g} %" for n, value in dots]
+        plot_points(axis, part["ratio"], part["error"], texts, markersize=2.5, markeredgewidth=0, **look)
     _draw_boxes(axis, errors["ratio"], errors["error"])
     axis.set(xscale="log", yscale="log", xlabel="draws per feature set N / M", ylabel="RMSE of win percentage (%)")
     axis.yaxis.set_major_formatter("{x:g}")
@@ -341,11 +326,11 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     marks = [line_entry(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
     ends = errors["ratio"].agg(["min", "max"]).clip(upper=1).to_numpy()
     fitted = laws.set_index("source").loc["all", ["factor", "exponent"]]
-    lines = [
-        _draw_law(axis, ends, *fitted, of="fitted", linestyle="-"),
-        _draw_law(axis, ends, *PUBLISHED_LAW, of="Equation 2", linestyle="--"),
-    ]
-    axis.legend(handles=[*marks, *lines], loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")
+    for (factor, exponent), of, style in ((fitted, "fitted", "-"), (PUBLISHED_LAW, "Equation 2", "--")):
+        law = f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$, {of}"
+        look = {"color": "black", "linestyle": style, "linewidth": 1, "label": law}
+        marks += axis.plot(ends, 100 * factor * ends**exponent, **look)
+    axis.legend(handles=marks, loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")
     return figure
 
 
@@ -369,9 +354,9 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
         for n_draws, curve in part.groupby("n_draws"):
             number = draws.index(n_draws)
             look = {"linestyle": ("-", "--", "-.", ":")[number % 4], "color": _other(number), "linewidth": 1.2}
-            (line,) = axis.plot(curve["rank"], curve["weight"], label=f"N = {n_draws:,.0f}", **look)
             ranks = zip(curve["rank"], curve["weight"], strict=True)
-            tell(line, [f"rank {rank:,.0f} is the best of {n_draws:,.0f}: {weight:.2g}" for rank, weight in ranks])
+            texts = [f"rank {rank:,.0f} is the best of {n_draws:,.0f}: {weight:.2g}" for rank, weight in ranks]
+            plot_points(axis, curve["rank"], curve["weight"], texts, label=f"N = {n_draws:,.0f}", **look)
         axis.set(title=f"M = {n_sampled:,}", xlabel="rank of the feature set", ylabel="probability to be the best")
         axis.set(xscale="log", yscale="log")
         largest = part["weight"].max()
@@ -388,45 +373,39 @@ def _panels(
     n_columns = min(columns, len(groups))
     n_rows = -(-len(groups) // n_columns)
     figure, axes = new_figure(max(width * n_columns, 3.4), height * n_rows + 0.1, n_rows, n_columns)
-    for axis in axes.flat[len(groups) :]:
-        axis.set_visible(False)
-    for position, axis in enumerate(axes.flat[: len(groups)]):
+    for position, axis in enumerate(axes.flat):
         _letter(axis, position)
+        axis.set_visible(position < len(groups))
     return figure, [(axis, *group) for axis, group in zip(axes.flat, groups, strict=False)]
 
 
-def _look(name: str, names: list[str]) -> dict[str, str]:
-    """Color and line of a classifier; those that are not of the six take colors in their order."""
-    others = [other for other in names if other not in LOOKS]
-    color, style = LOOKS[name] if name in LOOKS else (_other(others.index(name)), "-")
-    return {"color": color, "linestyle": style}
+def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Line of each classifier; those that are not of the six take colors in their order."""
+    names, others = table["classifier"].unique(), cycle(LINE_COLORS)
+    looks = {name: LOOKS.get(name) or (next(others), "-") for name in names}
+    return {
+        name: {"color": color, "linestyle": style, "linewidth": 1.2, "label": name}
+        for name, (color, style) in looks.items()
+    }
 
 
 def _other(position: int) -> str:
     return LINE_COLORS[position % len(LINE_COLORS)]
 
 
-def _line(axis: Axes, x: pd.Series, y: pd.Series, name: str, names: list[str]) -> Line2D:
-    return axis.plot(x, y, linewidth=1.2, label=name, **_look(name, names))[0]
+def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any]) -> None:
+    """Draw win percentages; the text of a point has its limits where the table has them."""
+    n_draws, wins = curve["n_draws"], 100 * curve["win_percentage"]
+    points = zip(n_draws, wins, 100 * curve.reindex(columns=["lower", "upper"]).to_numpy(), strict=True)
+    texts = [f"{name} wins {win:.1f} %{interval(*ends, '.1f')} at N = {n:,.0f}" for n, win, ends in points]
+    plot_points(axis, n_draws, wins, texts, **look)
 
 
-def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, names: list[str]) -> None:
-    _tell_wins(_line(axis, curve["n_draws"], 100 * curve["win_percentage"], name, names), name, curve)
+def _handles(looks: dict[str, dict[str, Any]]) -> list[Line2D]:
+    return [line_entry(**look) for look in looks.values()]
 
 
-def _tell_wins(line: Line2D, name: str, curve: pd.DataFrame) -> None:
-    """Set the win percentage of each point as its text, with its limits where the table has them."""
-    limits = 100 * curve.reindex(columns=["lower", "upper"]).to_numpy()
-    wins = zip(*line.get_data(), limits, strict=True)
-    tell(line, [f"{name} wins {win:.1f} %{interval(*ends, '.1f')} at N = {n:,.0f}" for n, win, ends in wins])
-
-
-def _handles(names: Iterable[str]) -> list[Line2D]:
-    names = list(names)
-    return [line_entry(name, linewidth=1.2, **_look(name, names)) for name in names]
-
-
-def _legend(figure: Figure, handles: Sequence[Artist]) -> None:
+def _legend(figure: Figure, handles: Sequence[Any]) -> None:
     """A legend above the panels, in as many columns as the width has room for; each row makes the figure higher."""
     width, height = figure.get_size_inches()
     longest = max(len(handle.get_label()) for handle in handles)
@@ -441,11 +420,11 @@ def _letter(axis: Axes, position: int) -> None:
     axis.set_title(letter, loc="left", fontweight="bold")
 
 
-def _draw_bands(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
+def _draw_bands(axis: Axes, part: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> None:
     for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
         sides = 100 * curve[["lower", "upper"]].T.to_numpy()
-        axis.fill_between(curve["n_draws"], *sides, color=_look(name, names)["color"], alpha=0.25, lw=0)
-        _draw_wins(axis, name, curve, names)
+        axis.fill_between(curve["n_draws"], *sides, color=looks[name]["color"], alpha=0.25, lw=0)
+        _draw_wins(axis, name, curve, looks[name])
     axis.set_ylim(bottom=0)
 
 
@@ -456,24 +435,9 @@ def _draw_boxes(axis: Axes, ratio: pd.Series, error: pd.Series) -> None:
     parts = {number: part.to_numpy() for number, part in shown}
     edges = 10 ** (np.array([[number, number + 1] for number in parts]) / _BINS_PER_DECADE)
     look = {"color": "#333333", "linewidth": 0.8}
-    axis.boxplot(
-        list(parts.values()),
-        positions=np.sqrt(edges.prod(axis=1)),
-        widths=0.5 * np.diff(edges).ravel(),
-        showfliers=False,  # the dots are there
-        manage_ticks=False,
-        boxprops=look,
-        whiskerprops=look,
-        capprops=look,
-        medianprops={"color": "#333333", "linewidth": 1.6},
-    )
-
-
-def _draw_law(axis: Axes, ends: np.ndarray, factor: float, exponent: float, of: str, linestyle: str) -> Line2D:
-    """Draw a power law, and return its entry in the legend."""
-    look = {"color": "black", "linestyle": linestyle, "linewidth": 1}
-    axis.plot(ends, 100 * factor * ends**exponent, **look)
-    return line_entry(f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$, {of}", **look)
+    looks = {"boxprops": look, "whiskerprops": look, "capprops": look, "medianprops": {**look, "linewidth": 1.6}}
+    places = {"positions": np.sqrt(edges.prod(axis=1)), "widths": 0.5 * np.diff(edges).ravel()}
+    axis.boxplot(list(parts.values()), **places, **looks, showfliers=False, manage_ticks=False)  # Dots are there.
 
 
 def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
@@ -485,7 +449,7 @@ def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
 def _shades() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("disagreement", _SHADES)
+    return LinearSegmentedColormap.from_list("disagreement", ["#ffffff", "#777777"])  # they agree, or differ
 
 
 def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
@@ -513,7 +477,7 @@ def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
         axis.add_patch(Ellipse(mean, *diameters, angle=angle, facecolor="none", edgecolor=color, linewidth=1))
 
 
-def _draw_tail(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
+def _draw_tail(axis: Axes, part: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> None:
     """Densities from where a share of all pairs is left."""
     table = part.pivot(index="performance", columns="classifier", values=["pairs", "density"]).sort_index()
     left = table["pairs"].sum(axis=1)[::-1].cumsum()[::-1]
@@ -521,8 +485,8 @@ def _draw_tail(axis: Axes, part: pd.DataFrame, names: list[str]) -> None:
     if tail.empty:  # all in the highest bin
         tail = table["density"].iloc[-1:]
     seen = tail.to_numpy().max(axis=1) > 1e-3 * max(tail.to_numpy().max(), 1e-12)
-    for name in (name for name in names if name in tail):
-        _line(axis, tail.index, tail[name], name, names)
+    for name in filter(tail.columns.__contains__, looks):
+        axis.plot(tail.index, tail[name], **looks[name])
     axis.locator_params("x", nbins=5, steps=None)
     axis.locator_params("y", nbins=3, steps=None)
     if seen.any():
