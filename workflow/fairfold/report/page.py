@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -27,19 +27,6 @@ _LEGEND = "legend.csv"
 _IDENTICAL = "tables/identical_models.csv"
 _MOST_DATASETS_IN_ANSWER = 4
 _LEADING = 2  # which model is best, and which cannot be told from it
-
-# What an entry may have, and most have not
-_EMPTY = {
-    "number": None,
-    "target": None,
-    "images": (),
-    "tables": (),
-    "sentences": (),
-    "groups": MappingProxyType({}),
-    "file": None,
-    "text": None,
-    "n_failed": 0,
-}
 
 
 @dataclass(frozen=True)
@@ -88,20 +75,17 @@ def render_report(
     declared = load_contents() if contents is None else contents
     declared = [*declared, _leftovers(files, declared)]
     study = Study(Path(results), files, config, declared)
-    wanted = [section for section in declared if is_on(section, config)]
-    built = [_section(each, study) for each in wanted]
+    built = [_section(section, study) for section in declared if is_on(section, config)]
     sections = [section for section in built if section["items"] or section["more"]]
-    _number(sections)
+    _number([item for section in sections for item in section["items"]])
     return render("report.html.jinja", sections=sections, version=__version__, seed=config["seed"])
 
 
 def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
-    shown = {".png": "figure", ".csv": "table"}
-    folders = ("figures/", "tables/")
-    files = [file for file in all_files if file.startswith(folders) and PurePosixPath(file).suffix in shown]
+    files = [file for file in sorted(all_files) if re.fullmatch(r"(figures|tables)/.*\.(png|csv)", file)]
     items = [
-        Item(title=file, alt=file, **{shown[PurePosixPath(file).suffix]: file})
-        for file in sorted(files)
+        Item(title=file, alt=file, **{"figure" if file.endswith(".png") else "table": file})
+        for file in files
         if not owner(file, contents)
     ]
     return Section("other-results", "Other results", items)
@@ -113,55 +97,29 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         content = _BUILDERS[entry.kind](entry, study)
         if content is None:
             absent.append(entry.title)
-            continue
-        if not content:
-            continue  # nothing went wrong
-        if not entry.embed:
+        elif content and not entry.embed:
             more += content["tables"]
-            continue
-        frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
-        frame["is_open"] = entry.open
-        caption = text_html(entry.caption, study.config, entry.labels_of)
-        items.append({**_EMPTY, **frame, "caption": caption, **content})
+        elif content:  # Otherwise nothing went wrong.
+            frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
+            caption = text_html(entry.caption, study.config, entry.labels_of)
+            items.append({**frame, "is_open": entry.open, "caption": caption, "n_failed": 0, **content})
     return {
-        "id": section.id,
-        "inside": _inside([item for item in items if not item["is_open"]], more),
-        "title": section.title,
+        **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},
         "intro": text_html(section.intro, study.config, section.labels_of),
-        "items": items,
         "n_failed": sum(item["n_failed"] for item in items),
-        "absent": absent,
-        "more": more,
     }
 
 
-def _inside(items: list[dict[str, Any]], more: list[dict[str, Any]]) -> str:
-    """What is folded of a section: figures, tables and what else, counted; nothing where nothing is."""
-    shown = {"figure": "figure", "key_figure": "figure", "table": "table"}
-    kinds = [shown.get(item["kind"], "other") for item in items]
-    counts = {"figure": kinds.count("figure"), "table": kinds.count("table") + len(more)}
-    named = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
-    named += [item["title"] for item, kind in zip(items, kinds, strict=True) if kind == "other"]
-    return ", ".join(named)
-
-
-def _number(sections: list[dict[str, Any]]) -> None:
+def _number(items: list[dict[str, Any]]) -> None:
     """Give figures and tables numbers, and key figures the anchor of the figure that they show before its turn."""
-    counts = {"figure": 0, "table": 0}
     shown_at = {}
-    for item in _items(sections):
-        if item["kind"] in counts:
-            counts[item["kind"]] += 1
-            item["number"] = counts[item["kind"]]
-            shown_at |= {image["file"]: item for image in item["images"]}
-    for item in _items(sections):
+    for kind in ("figure", "table"):
+        for number, item in enumerate((item for item in items if item["kind"] == kind), start=1):
+            item["number"] = number
+            shown_at |= {image["file"]: item for image in item.get("images", ())}
+    for item in items:
         if item["kind"] == "key_figure":
             item["target"] = shown_at.get(item["images"][0]["file"])
-
-
-def _items(sections: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for section in sections:
-        yield from section["items"]
 
 
 def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
@@ -182,8 +140,7 @@ def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
 
 
 def _table(entry: Item, study: Study) -> dict[str, Any] | None:
-    found = study.own(entry.table, entry)
-    tables = [_embedded(file, name, entry, study) for file, name in found]
+    tables = [_embedded(file, name, entry, study) for file, name in study.own(entry.table, entry)]
     return {"tables": tables} if tables else None
 
 
@@ -193,17 +150,15 @@ def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]
     if not entry.embed:
         return {**links, "html": None}
     table = table_of_file(study.results / file)
-    shown = len(table.rows)
-    return {**links, "html": table_html(table, entry.title), "n_rows": table.n_rows, "n_shown": shown}
+    return {**links, "html": table_html(table, entry.title), "n_rows": table.n_rows, "n_shown": len(table.rows)}
 
 
 def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
     """The recommendation's leading sentences where they are few, or else which models have the best ranks."""
     groups = group_sentences(_read(entry.answer, study)) if entry.answer in study.files else {}
     if 0 < len(groups) <= _MOST_DATASETS_IN_ANSWER:
-        return {
-            "groups": {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
-        }
+        leading = {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
+        return {"groups": leading}
     has_ranks = {entry.ranks, _LEGEND} <= study.files
     identical = _read(_IDENTICAL, study) if _IDENTICAL in study.files else None
     sentences = rank_sentences(_read(entry.ranks, study), _read(_LEGEND, study), identical) if has_ranks else []
@@ -211,9 +166,7 @@ def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
 
 
 def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry.sentences not in study.files:
-        return None
-    return {"groups": group_sentences(_read(entry.sentences, study))}
+    return {"groups": group_sentences(_read(entry.sentences, study))} if entry.sentences in study.files else None
 
 
 def _published(entry: Item, study: Study) -> dict[str, Any] | None:
@@ -227,18 +180,12 @@ def _published(entry: Item, study: Study) -> dict[str, Any] | None:
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
     costs = gather_costs(study.results / entry.costs)
     tables = {"Steps": costs, "Space on disk": gather_sizes(study.results)}
-    return {"sentences": [costs_sentence(costs)], "tables": _computed(tables)}
+    computed = [{"name": name, "html": table_html(table_of(each), name), "file": None} for name, each in tables.items()]
+    return {"sentences": [costs_sentence(costs)], "tables": computed}
 
 
 def _versions(entry: Item, study: Study) -> dict[str, Any]:
-    return {"tables": _computed({"": gather_versions()})}
-
-
-def _computed(tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "html": table_html(table_of(table), name or "Versions"), "file": None}
-        for name, table in tables.items()
-    ]
+    return {"tables": [{"name": "", "html": table_html(table_of(gather_versions()), "Versions"), "file": None}]}
 
 
 def _file(entry: Item, study: Study) -> dict[str, Any] | None:
@@ -249,18 +196,14 @@ def _file(entry: Item, study: Study) -> dict[str, Any] | None:
 
 def _failures(entry: Item, study: Study) -> dict[str, Any]:
     """Tables of what has a reason in place of numbers; empty when nothing has."""
-    counts = {file: failures_of(_read(file, study)) for file in entry.failures if file in study.files}
-    counts = {file: table for file, table in counts.items() if len(table)}
-    if not counts:
+    tables, n_failed = [], 0
+    for file in filter(study.files.__contains__, entry.failures):
+        if n := len(table := failures_of(_read(file, study))):
+            html = table_html(table_of(table, n), entry.title)
+            tables.append({"name": file, "file": file, "page": None, "n_rows": n, "n_shown": n, "html": html})
+            n_failed += int(table["times"].sum())
+    if not tables:
         return {}
-    n_failed = sum(int(table["times"].sum()) for table in counts.values())
-    tables = [
-        {
-            **{"name": file, "file": file, "page": None, "n_rows": len(table), "n_shown": len(table)},
-            "html": table_html(table_of(table, len(table)), entry.title),
-        }
-        for file, table in counts.items()
-    ]
     return {"title": f"{entry.title} ({n_failed})", "n_failed": n_failed, "tables": tables}
 
 
@@ -282,15 +225,7 @@ def _read(file: str, study: Study) -> pd.DataFrame:
 
 # Entry and study -> content; None where files are missing.
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
-    "failures": _failures,
-    "suspects": _suspects,
-    "key_figure": _figure,
-    "figure": _figure,
-    "table": _table,
-    "answer": _answer,
-    "sentences": _sentences,
-    "published": _published,
-    "costs": _costs,
-    "versions": _versions,
-    "file": _file,
+    **{"failures": _failures, "suspects": _suspects, "key_figure": _figure, "figure": _figure, "table": _table},
+    **{"answer": _answer, "sentences": _sentences, "published": _published},
+    **{"costs": _costs, "versions": _versions, "file": _file},
 }
