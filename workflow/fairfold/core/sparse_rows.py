@@ -1,4 +1,4 @@
-"""Compiled work on the rows of CSR matrices, columns rising in a row: no array of all cells, and few of the stored."""
+"""Work on the rows of CSR matrices, columns rising in a row, without an array of all cells."""
 
 from __future__ import annotations
 
@@ -9,116 +9,54 @@ from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import canonical, csr_of_rows, with_short_indices
-from fairfold.core.usage import give_back_memory
+
+_ROWS_AT_ONCE = 4096
 
 
 def weighted_sum(matrices: Sequence[sparse.csr_array], weights: Sequence[float], most: int) -> sparse.csr_array:
-    """Sum of weighted matrices of one shape, of each row the highest cells.
-
-    Sums are of double precision, and rounded to the matrices' own. Only the result is held besides the matrices.
+    """Sum weighted matrices of one shape, and keep the highest cells of each row.
 
     Parameters
     ----------
-    matrices : CSR of one dtype, without negative numbers.
-    weights : of each, above 0 or 0.
-    most : cells of a row; of equal ones those of lower columns are kept.
+    matrices : sequence of csr_array of shape (n_rows, n_columns)
+        Matrices of one dtype without negative numbers. Sums are of double precision, then rounded to this dtype.
+    weights : sequence of float
+        Weight of each matrix, at least 0.
+    most : int
+        Cells to keep in a row. Of equal ones those of lower columns are kept.
     """
-    counts, columns, values = sum_of_rows(parts_of(matrices), np.asarray(weights, dtype=np.float64), most)
-    return csr_of_rows(counts, columns, values, matrices[0].shape[1])
+    n_rows, n_columns = matrices[0].shape
+    parts = []
+    for first in range(0, n_rows, _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        weighted = (weight * each[rows].astype(np.float64) for weight, each in zip(weights, matrices, strict=True))
+        total = with_short_indices(canonical(sum(weighted)))
+        parts.append(_highest(total.astype(matrices[0].dtype), most))
+    return joined_rows(parts, n_columns)
 
 
-def joined_rows(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], n_columns: int) -> sparse.csr_array:
-    """CSR of rows that were made some at a time; their parts are freed on the way.
+def _highest(matrix: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return numbers of cells of each row, columns and values of the highest cells."""
+    counts = np.diff(matrix.indptr)
+    if counts.max(initial=0) <= most:
+        return counts, matrix.indices, matrix.data
+    row_of = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((matrix.indices, -matrix.data, row_of))
+    kept = np.sort(order[np.arange(len(order)) - matrix.indptr[row_of] < most])
+    return np.minimum(counts, most), matrix.indices[kept], matrix.data[kept]
+
+
+def joined_rows(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n_columns: int) -> sparse.csr_array:
+    """Build a matrix from rows that were made some at a time.
 
     Parameters
     ----------
-    parts : one or more of numbers of cells of each row, columns and values, in order; the list is empty afterwards.
-    n_columns : how many there are.
+    parts : sequence of tuple
+        Numbers of cells of each row, columns and values of one or more groups of rows.
+    n_columns : int
+        Number of columns.
     """
-    counts = np.concatenate([part[0] for part in parts])
-    columns, values = (np.empty(counts.sum(), dtype=each.dtype) for each in parts[0][1:])
-    end = len(columns)
-    while parts:
-        _, *part = parts.pop()
-        first = end - len(part[0])
-        columns[first:end], values[first:end] = part
-        end = first
-        del part
-    give_back_memory()
-    return csr_of_rows(counts, columns, values, n_columns)
-
-
-def parts_of(matrices: Sequence[sparse.csr_array]) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-    """Starts, columns and values of canonical matrices, of one type, as compiled functions take them."""
-    found = [with_short_indices(canonical(each)) for each in matrices]
-    index, dtype = (np.result_type(*(getattr(each, name) for each in found)) for name in ("indices", "data"))
-    return tuple(
-        (
-            each.indptr.astype(index, copy=False),
-            each.indices.astype(index, copy=False),
-            each.data.astype(dtype, copy=False),
-        )
-        for each in found
-    )
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def sum_of_rows(parts, weights, most):  # noqa: ANN001, ANN201
-    """Rows of a weighted sum.
-
-    Parameters
-    ----------
-    parts : tuple of (starts, columns, values) of CSR matrices of as many rows and of one type.
-    weights : (n_parts,) of at least 0.
-    most : highest values of a row that are kept; of equal ones those of lower columns.
-
-    Returns
-    -------
-    (n,) numbers of values of each row; columns and values, one behind the other.
-    """
-    n_rows, room, longest = len(parts[0][0]) - 1, 0, 0
-    for row in range(n_rows):
-        n_here = 0
-        for part in parts:
-            n_here += part[0][row + 1] - part[0][row]
-        longest = max(longest, n_here)
-        room += min(n_here, most)
-    room += longest  # of which the last row may need some before it is cut
-    found, sums = np.empty(room, dtype=parts[0][1].dtype), np.empty(room, dtype=parts[0][2].dtype)
-    counts, n_found, place = np.zeros(n_rows, dtype=np.int64), 0, np.empty(len(parts), dtype=np.int64)
-    for row in range(n_rows):
-        for number in range(len(parts)):
-            place[number] = parts[number][0][row]
-        before = n_found
-        while True:
-            column = lowest_column(parts, place, row)
-            if column < 0:
-                break
-            total = 0.0
-            for number in range(len(parts)):
-                starts, columns, values = parts[number]
-                if place[number] < starts[row + 1] and columns[place[number]] == column:
-                    total += weights[number] * values[place[number]]
-                    place[number] += 1
-            if total != 0:
-                found[n_found], sums[n_found] = column, total
-                n_found += 1
-        n_found = before + keep_highest(found[before:n_found], sums[before:n_found], most)
-        counts[row] = n_found - before
-    return counts, found[:n_found], sums[:n_found]
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def lowest_column(parts, place, row):  # noqa: ANN001, ANN201
-    """The first column of a row, from a place on in each matrix, that any of them stores; -1 where none is left."""
-    lowest = -1
-    for number in range(len(parts)):
-        starts, columns, _ = parts[number]
-        if place[number] < starts[row + 1]:
-            column = np.int64(columns[place[number]])
-            if lowest < 0 or column < lowest:
-                lowest = column
-    return lowest
+    return csr_of_rows(*map(np.concatenate, zip(*parts, strict=True)), n_columns)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -160,21 +98,3 @@ def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
             column, value = columns[cell], values[cell]
             for at in range(rows.shape[1]):
                 found[column, at] += value * rows[row, at]
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def keep_highest(columns, values, most):  # noqa: ANN001, ANN201
-    """Move the highest values of a row, in order of their columns, to the front; returns their number."""
-    n = len(values)
-    if n <= most:
-        return n
-    least = np.partition(values, n - most)[n - most]
-    n_ties = most - np.sum(values > least)
-    n_kept = 0
-    for place in range(n):
-        is_tie = values[place] == least and n_ties > 0
-        if values[place] > least or is_tie:
-            columns[n_kept], values[n_kept] = columns[place], values[place]
-            n_kept += 1
-            n_ties -= is_tie
-    return n_kept
