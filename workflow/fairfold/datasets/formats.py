@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import faulthandler
-import functools
 import io
 import itertools
 import logging
@@ -36,7 +35,7 @@ from fairfold.core.arrays import GAPS
 from fairfold.datasets.columns import ROW_NAMES, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.names import composed
-from fairfold.datasets.rows import Row, TableFile, read_text
+from fairfold.datasets.rows import Row, TableFile, read_text, sentences
 from fairfold.datasets.truths import TRUTHS
 from fairfold.errors import DataError, unknown_name
 
@@ -124,8 +123,6 @@ def read_csv(
     path = Path(path)
     file = TableFile(path)
     columns, rows = _columns_and_rows(file, header=header)
-    if not columns:
-        raise DataError(f"{path} holds blank lines only; it needs rows of numbers.")
     left_out = ignored_columns(ignored, columns, path)
     text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
     apart = {*text_at, *map(columns.index, left_out)}
@@ -133,7 +130,7 @@ def read_csv(
     may_lack = {columns.index(name) for name in categorical if gaps}
     decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header=header)
     layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
-    values, texts = _read_rows(path, rows, layout)
+    values, text = _read_rows(path, _numbered(path, rows), layout)
     _warn_of_points(file, layout, values, header=header)
     if ROW_NAMES in columns:
         logger.info("%s: column 1 has no name. It is read as row names and left out.", path)
@@ -141,7 +138,7 @@ def read_csv(
         columns=tuple(columns[at] for at in layout.numeric),
         values=values,
         source=path.name,
-        text={columns[at]: np.array(cells) for at, cells in texts.items()},
+        text=text,
         ignored=tuple(left_out),
         header=tuple(columns),
         decimal_mark=decimals.mark,
@@ -191,38 +188,43 @@ def _may_group(column: np.ndarray) -> bool:
 
 
 class _Layout(NamedTuple):
-    """What the columns of a table are: positions of numbers and of text, and of text that may be missing."""
+    """Positions of the columns of a table that hold numbers, text, and text that may be missing."""
 
-    columns: list[str]
-    numeric: list[int]
-    text: list[int]
-    may_lack: set[int]
-    missing: str | None
-    gaps: bool
-    decimals: Decimals
-
-    def text_of(self, cell: str, at: int, place: str) -> str:
-        return _text(cell, self.columns[at], place, self.missing, gaps=at in self.may_lack)
+    columns: Sequence[str]
+    numeric: Sequence[int]
+    text: Sequence[int]
+    may_lack: Collection[int]
+    missing: str | None = None
+    gaps: bool = False
+    decimals: Decimals = Decimals()
 
 
-def _read_rows(path: Path, rows: Iterable[Row], layout: _Layout) -> tuple[np.ndarray, dict[int, list[str]]]:
-    """Return the numbers of all rows and, by position, the cells of the columns of text."""
-    columns, numeric = layout.columns, [layout.columns[at] for at in layout.numeric]
-    texts: dict[int, list[str]] = {at: [] for at in layout.text}
-    apart = sorted({*range(len(columns))}.difference(layout.numeric), reverse=True)
-    numbers, n_rows = array("d"), 0
-    for n_rows, (line, cells) in enumerate(rows, start=1):
-        place = f"{path}, data row {n_rows} (line {line})"
-        _check_width(len(cells), len(columns), place, is_first=n_rows == 1)
-        for at in apart:
-            cell = cells.pop(at)
-            if at in texts:
-                texts[at].append(layout.text_of(cell, at, place))
-        cells = layout.decimals.numbers(cells, layout.missing)
-        numbers.extend(_numbers(cells, numeric, place, layout.missing, gaps=layout.gaps))
-    if n_rows == 0:
+def _numbered(path: Path, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
+    """Yield the data rows with their numbers, and raise if there is none."""
+    number = 0
+    for number, row in enumerate(rows, start=1):
+        yield number, row
+    if number == 0:
         raise DataError(f"{path} has a header but no data row.")
-    return np.asarray(numbers).reshape(n_rows, len(numeric)), texts  # no copy
+
+
+def _read_rows(
+    path: Path, rows: Iterable[tuple[int, Row]], layout: _Layout
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the numbers of all rows and, by column, the cells of the columns of text."""
+    columns, names = layout.columns, [layout.columns[at] for at in layout.numeric]
+    takes_all = list(layout.numeric) == list(range(len(columns)))
+    numbers, n_rows, texts = array("d"), 0, {at: [] for at in layout.text}
+    for number, (line, cells) in rows:
+        n_rows += 1
+        place = f"{path}, data row {number} (line {line})"
+        _check_width(len(cells), len(columns), place, is_first=number == 1)
+        for at, found in texts.items():
+            found.append(_text(cells[at], columns[at], place, layout.missing, gaps=at in layout.may_lack))
+        chosen = layout.decimals.numbers(cells if takes_all else [cells[at] for at in layout.numeric], layout.missing)
+        numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps))
+    values = np.asarray(numbers).reshape(n_rows, len(names))  # no copy
+    return values, {columns[at]: np.array(cells) for at, cells in texts.items()}
 
 
 def _check_width(n_cells: int, n_columns: int, place: str, *, is_first: bool) -> None:
@@ -308,28 +310,12 @@ def read_csv_parts(
     at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
     may_lack = {header.index(name) for name in categorical if gaps}
     decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, learned=learned)
-    number, part = 0, []
-    for number, (line, cells) in enumerate(lines, start=1):
-        place = f"{path}, data row {number} (line {line})"
-        _check_width(len(cells), len(header), place, is_first=number == 1)
-        texts = [_text(cells[one], header[one], place, missing, gaps=one in may_lack) for one in text_at]
-        numbers = decimals.numbers([cells[one] for one in at], missing)
-        part.append((_numbers(numbers, numeric, place, missing, gaps=gaps), texts))
-        if len(part) == rows:
-            yield _table_of(part, numeric, [*text, *categorical], path)
-            part = []
-    if number == 0:
-        raise DataError(f"{path} has a header but no data row.")
-    if part:
-        yield _table_of(part, numeric, [*text, *categorical], path)
-
-
-def _table_of(
-    rows: list[tuple[array[float], list[str]]], numeric: Sequence[str], text: Sequence[str], path: Path
-) -> Table:
-    values = np.array([numbers for numbers, _ in rows]).reshape(len(rows), len(numeric))
-    texts = {name: np.array([cells[one] for _, cells in rows]) for one, name in enumerate(text)}
-    return Table(columns=tuple(numeric), values=values, source=path.name, text=texts)
+    layout = _Layout(header, at, text_at, may_lack, missing, gaps, decimals)
+    numbered = _numbered(path, lines)
+    for first in numbered:
+        part = itertools.chain([first], itertools.islice(numbered, rows - 1))
+        values, texts = _read_rows(path, part, layout)
+        yield Table(columns=tuple(numeric), values=values, source=path.name, text=texts)
 
 
 def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str], Iterator[Row]]:
@@ -429,28 +415,39 @@ def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: b
 # --- ARFF -------------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class _Declared:
-    """Column of an ARFF file, its type as the file has it, and where."""
+class _Attribute(NamedTuple):
+    """Column of an ARFF file, its type as the file has it, where, and the values that a nominal one declares."""
 
     name: str
     kind: str
     place: str
+    values: Sequence[str] = ()
 
+    @property
+    def is_numeric(self) -> bool:
+        return self.kind.casefold() in ("numeric", "real", "integer")
 
-@dataclasses.dataclass(frozen=True)
-class _Attribute:
-    """Column of numbers of an ARFF file.
+    def numbers(self) -> tuple[float, ...] | None:
+        """Return the numbers that a nominal attribute declares, in order; None for a numeric one."""
+        if self.is_numeric:
+            return None
+        with contextlib.suppress(ValueError):
+            numbers = tuple(float(TRUTHS.get(value.casefold(), value)) for value in self.values)
+            if numbers and all(map(math.isfinite, numbers)):
+                return numbers
+        raise DataError(
+            f"{self.place}: attribute {self.name!r} is of type {textwrap.shorten(self.kind, 60)!r}, but must be "
+            "numeric or a list of numbers such as {0,1}; encode it as numbers or remove it."
+        )
 
-    Attributes
-    ----------
-    allowed : numbers that a nominal one declares, in order.
-    implied : first declared value where it is a word such as FALSE, which sparse rows leave out.
-    """
-
-    name: str
-    allowed: tuple[float, ...] | None
-    implied: str | None = None
+    def implied(self) -> str:
+        """Return the value of a sparse row that leaves out the attribute: 0, or the first declared one."""
+        if not self.values and not self.is_numeric:
+            raise DataError(
+                f"{self.place}: sparse rows leave out the attribute {self.name!r} of type "
+                f"{textwrap.shorten(self.kind, 60)!r}, which says nothing; declare its values, or write dense rows."
+            )
+        return self.values[0] if self.values else "0"
 
 
 _QUOTED_VALUE = r"""(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")"""
@@ -465,25 +462,22 @@ _OUTSIDE_QUOTES = rf"(?P<quoted>(?<![^\s,{{]){_QUOTED_VALUE})"
 _COMMENT = re.compile(rf"{_OUTSIDE_QUOTES}|(?:(?<=[\s}}])|^)%.*$")
 _SEPARATOR = re.compile(rf"{_OUTSIDE_QUOTES}|\s*,\s*|\s*\t\s*")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-_NUMERIC = ("numeric", "real", "integer")
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
 
 
 def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored: Collection[str] = ()) -> list[str]:
     """Names of the attributes that are nominal with other values than numbers, or text, but for those ``apart``."""
     path = Path(path)
-    declared, _ = _arff_header(_arff_lines(path), path)
-    apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in declared], path)}
+    attributes, _ = _arff_header(_arff_lines(path), path)
+    apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in attributes], path)}
     found = []
-    for attribute in declared:
-        if attribute.name in apart:
-            continue
+    for attribute in attributes:
         try:
-            _arff_attribute(attribute)
+            attribute.numbers()
         except DataError:
             if attribute.kind.startswith("{") or attribute.kind.casefold() == "string":
                 found.append(attribute.name)
-    return found
+    return [name for name in found if name not in apart]
 
 
 def arff_columns_of(path: PathLike) -> list[str]:
@@ -524,15 +518,14 @@ def read_arff(
     """
     path = Path(path)
     lines = _arff_lines(path)
-    declared, outline = _arff_header(lines, path)
-    header = tuple(attribute.name for attribute in declared)
+    attributes, outline = _arff_header(lines, path)
+    header = tuple(attribute.name for attribute in attributes)
     check_unique(header, path)
     text_at = [position_of(header, wanted, path) for wanted in [*text_columns, *categorical]]
     left_out = ignored_columns(ignored, header, path)
     apart = {*text_at, *map(header.index, left_out)}
     numeric_at = [at for at in range(len(header)) if at not in apart]
-    attributes = [_arff_attribute(declared[at]) for at in numeric_at]
-    columns = tuple(header[at] for at in numeric_at)
+    numbers = {at: attributes[at].numbers() for at in numeric_at}
     start = len(outline)
     numbered = [(line, _data_row(text)) for line, text in enumerate(lines[start:], start=start + 1)]
     data_lines = [(line, text) for line, text in numbered if text]
@@ -543,16 +536,16 @@ def read_arff(
         if text.startswith("{") != is_sparse:
             raise DataError(f"{path}, line {line}: sparse and dense rows are mixed; write all rows in one way.")
     rows = _arff_rows(itertools.chain(outline, (text for _, text in numbered)), is_sparse, path)
-    if is_sparse:
-        _check_entries(rows, data_lines, path)
     may_lack = {header.index(name) for name in categorical if gaps}
-    text = {header[at]: _arff_text(rows, at, data_lines, declared[at], gaps=at in may_lack) for at in text_at}
+    layout = _Layout(header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse)
     if is_sparse:
-        _add_implied({at: each.implied for at, each in zip(numeric_at, attributes, strict=True)}, rows)
-    collect = _sparse_values if is_sparse else functools.partial(_dense_values, gaps=gaps)
-    values = collect(_at(numeric_at, rows, len(header)), data_lines, columns, path)
-    _check_nominal(values, attributes, columns, path)
-    return Table(columns, values, path.name, text, tuple(left_out), header)
+        values, text = _read_sparse_rows(path, zip(data_lines, rows, strict=True), attributes, layout)
+    else:
+        cells = ([cell or "?" for cell in cells] for cells in rows)
+        placed = zip((line for line, _ in data_lines), cells, strict=True)
+        values, text = _read_rows(path, enumerate(placed, start=1), layout)
+    _check_nominal(values, [(attributes[at], numbers[at]) for at in numeric_at], path)
+    return Table(tuple(header[at] for at in numeric_at), values, path.name, text, tuple(left_out), header)
 
 
 def _arff_lines(path: Path) -> list[str]:
@@ -574,9 +567,9 @@ def _quoted_or(text: str) -> Callable[[re.Match[str]], str]:
     return lambda match: match["quoted"] or text
 
 
-def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Declared], list[str]]:
+def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], list[str]]:
     """Attributes, and the header line by line in the bare form that :func:`_arff_rows` needs."""
-    attributes: list[_Declared] = []
+    attributes: list[_Attribute] = []
     outline: list[str] = []
     for line, text in enumerate(map(str.strip, lines), start=1):
         plain = ""
@@ -584,7 +577,7 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Declared], lis
             plain = "@relation file"
         elif _ATTRIBUTE_START.match(text):
             plain = f"@attribute {len(attributes)} string"
-            attributes.append(_declared(text, f"{path}, line {line}"))
+            attributes.append(_attribute(text, f"{path}, line {line}"))
         elif _DATA.match(text):
             plain = "@data"
         elif text and not text.startswith("%"):
@@ -601,7 +594,7 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Declared], lis
     return attributes, outline
 
 
-def _declared(text: str, position: str) -> _Declared:
+def _attribute(text: str, position: str) -> _Attribute:
     """Parse the declaration of an attribute.
 
     Not left to liac-arff: it refuses repeated names, cuts integers off at the point, and for a nominal attribute of
@@ -611,44 +604,15 @@ def _declared(text: str, position: str) -> _Declared:
     if not declared:
         raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
     kind = declared["nominal"] or declared["type"]
-    return _Declared(composed(_unquoted(declared["name"])), kind, position)
+    values = _NOMINAL_VALUE.finditer(kind[1:-1]) if kind.startswith("{") and kind.endswith("}") else ()
+    listed = [_unquoted(match[1]).strip() for match in values if match[0]]
+    return _Attribute(composed(_unquoted(declared["name"])), kind, position, listed)
 
 
 def _unquoted(text: str) -> str:
     if not _QUOTED.fullmatch(text):
         return text
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
-
-
-def _declared_values(kind: str) -> list[str] | None:
-    """Return the values of a nominal attribute, in order; None for other attributes."""
-    if not (kind.startswith("{") and kind.endswith("}")):
-        return None
-    return [_unquoted(match[1]).strip() for match in _NOMINAL_VALUE.finditer(kind[1:-1]) if match[0]]
-
-
-def _arff_attribute(declared: _Declared) -> _Attribute:
-    """The attribute as a column of numbers."""
-    name, kind = declared.name, declared.kind
-    if kind.casefold() in _NUMERIC:
-        return _Attribute(name, None)
-    if values := _declared_values(kind):
-        with contextlib.suppress(ValueError):
-            allowed = tuple(float(TRUTHS.get(value.casefold(), value)) for value in values)
-            if all(map(math.isfinite, allowed)):
-                return _Attribute(name, allowed, values[0] if values[0].casefold() in TRUTHS else None)
-    raise DataError(
-        f"{declared.place}: attribute {name!r} is of type {textwrap.shorten(kind, 60)!r}, but must be numeric or a "
-        "list of numbers such as {0,1}; encode it as numbers or remove it."
-    )
-
-
-def _add_implied(implied: Mapping[int, str | None], rows: Sequence[dict[int, str | None]]) -> None:
-    """Add the words that sparse rows leave out."""
-    words = {at: word for at, word in implied.items() if word is not None and TRUTHS[word.casefold()]}
-    for entries in rows:
-        for at, word in words.items():
-            entries.setdefault(at, word)
 
 
 def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
@@ -663,113 +627,66 @@ def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
             "index past the last attribute."
         ) from None
     except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, without its line
-        raise DataError(f"{path}: {_brief(error)}.") from None
+        raise DataError(f"{path}: {textwrap.shorten(str(error), 200).rstrip('.')}.") from None
 
 
-def _check_entries(rows: Sequence[Mapping[int, str | None]], data_lines: Sequence[tuple[int, str]], path: Path) -> None:
-    """Raise for a sparse row that the parser has read otherwise than it is written."""
-    for n_row, (entries, (line, text)) in enumerate(zip(rows, data_lines, strict=True), start=1):
-        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:
-            raise DataError(
-                f"{path}, data row {n_row} (line {line}): the row gives an attribute twice, or has an empty entry; "
-                "mend this row."
-            )
-
-
-def _at(positions: Sequence[int], rows: Sequence[Any], width: int) -> Sequence[Any]:
-    """The rows with the attributes at these positions only, which are numbered anew."""
-    if len(positions) == width:
-        return rows
-    new = {at: position for position, at in enumerate(positions)}
-    if rows and isinstance(rows[0], Mapping):
-        return [{new[at]: cell for at, cell in entries.items() if at in new} for entries in rows]
-    return [[cells[at] for at in positions] for cells in rows]
-
-
-def _arff_text(
-    rows: Sequence[Any], at: int, data_lines: Sequence[tuple[int, str]], declared: _Declared, *, gaps: bool
-) -> np.ndarray:
-    """The cells of an attribute as text."""
-    if rows and isinstance(rows[0], Mapping):
-        cells = [entries[at] if at in entries else _absent_text(declared) for entries in rows]
-    else:
-        cells = [entries[at] for entries in rows]
-    path = declared.place.rpartition(", line ")[0]
-    positions = (f"{path}, data row {n_row} (line {line})" for n_row, (line, _) in enumerate(data_lines, start=1))
-    placed = zip(cells, positions, strict=True)
-    return np.array([_text(cell or "?", declared.name, position, None, gaps=gaps) for cell, position in placed])
-
-
-def _absent_text(declared: _Declared) -> str:
-    """What a sparse row means that leaves out the attribute: 0, or the first of its declared values."""
-    kind = declared.kind
-    if kind.casefold() in _NUMERIC:
-        return "0"
-    if values := _declared_values(kind):
-        return values[0]
-    raise DataError(
-        f"{declared.place}: sparse rows leave out the attribute {declared.name!r} of type "
-        f"{textwrap.shorten(kind, 60)!r}, which says nothing; declare its values, or write dense rows."
-    )
-
-
-def _dense_values(
-    rows: Sequence[Sequence[str | None]],
-    data_lines: Sequence[tuple[int, str]],
-    columns: Sequence[str],
+def _read_sparse_rows(
     path: Path,
-    *,
-    gaps: bool,
-) -> np.ndarray:
-    numbers = array("d")
-    for n_row, (cells, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
-        position = f"{path}, data row {n_row} (line {line})"
-        numbers.extend(_numbers([cell or "?" for cell in cells], columns, position, gaps=gaps))
-    return np.array(numbers).reshape(len(rows), len(columns))
-
-
-def _sparse_values(
-    rows: Sequence[Mapping[int, str | None]],
-    data_lines: Sequence[tuple[int, str]],
-    columns: Sequence[str],
-    path: Path,
-) -> sparse.csr_array:
+    rows: Iterable[tuple[tuple[int, str], Mapping[int, str | None]]],
+    attributes: Sequence[_Attribute],
+    layout: _Layout,
+) -> tuple[sparse.csr_array, dict[str, np.ndarray]]:
+    """Return what :func:`_read_rows` does, from the line and the text of each row and its entries."""
+    place_of = {at: place for place, at in enumerate(layout.numeric)}
+    firsts = {at: attributes[at].values[0] for at in layout.numeric if attributes[at].values}
+    implied = {at: word for at, word in firsts.items() if TRUTHS.get(word.casefold())}  # not 0 as other absent ones
     numbers, indices, indptr = array("d"), array("q"), array("q", [0])
-    for n_row, (entries, (line, _)) in enumerate(zip(rows, data_lines, strict=True), start=1):
-        position = f"{path}, data row {n_row} (line {line})"
-        # names are looked up only when _numbers() asks for them
-        cells, names = [cell or "?" for cell in entries.values()], map(columns.__getitem__, entries)
-        numbers.extend(_numbers(cells, names, position))
-        indices.extend(entries)
+    texts = {at: [] for at in layout.text}
+    for number, ((line, text), entries) in enumerate(rows, start=1):
+        where = f"{path}, data row {number} (line {line})"
+        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # not read as it is written
+            raise DataError(f"{where}: the row gives an attribute twice, or has an empty entry; mend this row.")
+        for at, found in texts.items():
+            cell = (entries[at] or "?") if at in entries else attributes[at].implied()
+            found.append(_text(cell, attributes[at].name, where, None, gaps=at in layout.may_lack))
+        cells = {at: cell or "?" for at, cell in {**implied, **entries}.items() if at in place_of}
+        names = (attributes[at].name for at in cells)  # looked up only if _numbers() asks for them
+        numbers.extend(_numbers(list(cells.values()), names, where))
+        indices.extend(place_of[at] for at in cells)
         indptr.append(len(indices))
-    values = sparse.csr_array((np.array(numbers), np.array(indices), np.array(indptr)), shape=(len(rows), len(columns)))
+    shape = len(indptr) - 1, len(place_of)
+    values = sparse.csr_array((np.array(numbers), np.array(indices), np.array(indptr)), shape=shape)
     values.sort_indices()
     values.eliminate_zeros()
-    return values
+    return values, {attributes[at].name: np.array(cells) for at, cells in texts.items()}
 
 
 def _check_nominal(
-    values: np.ndarray | sparse.csr_array, attributes: Sequence[_Attribute], columns: Sequence[str], path: Path
+    values: np.ndarray | sparse.csr_array,
+    attributes: Sequence[tuple[_Attribute, tuple[float, ...] | None]],
+    path: Path,
 ) -> None:
     """Raise for a value that its nominal attribute does not declare, given or (in sparse rows) implied."""
     columns_with: dict[tuple[float, ...], list[int]] = {}
-    for column, attribute in enumerate(attributes):
-        if attribute.allowed is not None:
-            columns_with.setdefault(attribute.allowed, []).append(column)
+    for column, (_, allowed) in enumerate(attributes):
+        if allowed is not None:
+            columns_with.setdefault(allowed, []).append(column)
     for allowed, positions in columns_with.items():
-        unclear = [at for at in positions if attributes[at].implied is None]
+        unclear = [at for at in positions if attributes[at][0].values[0].casefold() not in TRUTHS]
         if sparse.issparse(values) and allowed[0] != 0 and unclear:
             raise DataError(
-                f"{path}: attribute {columns[unclear[0]]!r} declares {allowed[0]:g} first, and in sparse rows that "
-                "stands for every absent value; only 0 is allowed there: declare 0 first, or write dense rows."
+                f"{path}: attribute {attributes[unclear[0]][0].name!r} declares {allowed[0]:g} first, and in sparse "
+                "rows that stands for every absent value; only 0 is allowed there: declare 0 first, or write dense "
+                "rows."
             )
         block = values[:, positions]
         wrong = _first(block, lambda cells, known=allowed: ~(np.isin(cells, known) | np.isnan(cells)))
         if wrong:
             row, column = wrong
             raise DataError(
-                f"{path}, data row {row + 1}, column {columns[positions[column]]!r}: found {block[row, column]:g}, "
-                f"but the attribute declares {textwrap.shorten(', '.join(f'{value:g}' for value in allowed), 60)}."
+                f"{path}, data row {row + 1}, column {attributes[positions[column]][0].name!r}: found "
+                f"{block[row, column]:g}, but the attribute declares "
+                f"{textwrap.shorten(', '.join(f'{value:g}' for value in allowed), 60)}."
             )
 
 
@@ -801,11 +718,6 @@ def read_label_names(path: PathLike) -> list[str]:
 
 
 # --- MATLAB, R, SciPy -------------------------------------------------------------------------------------------------
-
-
-_MATLAB_NUMBERS = frozenset(
-    ["double", "single", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "logical"]
-)
 
 
 def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
@@ -843,18 +755,16 @@ def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:
     from scipy import io as scipy_io
 
     with opened(path, "a MATLAB file (if it is of version 7.3, save it with -v7)") as stream:
-        kinds = {name: kind for name, _, kind in scipy_io.whosmat(stream)}
+        present = [name for name, *_ in scipy_io.whosmat(stream)]
         for name in variables:
-            if name not in kinds:
-                present = ", ".join(map(repr, kinds)) or "none"
-                raise DataError(f"{path} has no variable {name!r}; it has {present}.")
-            if kinds[name] not in _MATLAB_NUMBERS:
-                raise DataError(f"{path}: variable {name!r} is of kind {kinds[name]}; save it as a full real matrix.")
+            if name not in present:
+                raise DataError(f"{path} has no variable {name!r}; it has {', '.join(map(repr, present)) or 'none'}.")
         read = scipy_io.loadmat(stream, variable_names=list(variables))
     matrices = {name: read[name] for name in variables}
     for name, matrix in matrices.items():
-        if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
-            raise DataError(f"{path}: variable {name!r} is {matrix.dtype} of {matrix.shape}; save a full real matrix.")
+        if sparse.issparse(matrix) or matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
+            what = "sparse" if sparse.issparse(matrix) else matrix.dtype
+            raise DataError(f"{path}: variable {name!r} is {what} of {matrix.shape}; save a full real matrix.")
         if matrix.dtype.kind in "iu" and max(int(matrix.max()), -int(matrix.min())) > MOST_EXACT:
             raise DataError(
                 f"{path}, variable {name!r}: found integers above 2**53, which double precision rounds. "
@@ -905,16 +815,15 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
 
 
 def _r_holder(objects: Any, names: tuple[str, str], path: Path) -> Mapping[str, Any]:
-    def holds(candidate: Any) -> bool:
-        return isinstance(candidate, Mapping) and all(name in candidate for name in names)
-
-    if holds(objects):
-        return objects
-    holders = {name: value for name, value in objects.items() if holds(value)} if isinstance(objects, Mapping) else {}
-    if path.stem in holders:
-        return holders[path.stem]
-    if len(holders) == 1:
-        return next(iter(holders.values()))
+    lists = {"": objects, **objects} if isinstance(objects, Mapping) else {}
+    holders = {
+        name: value
+        for name, value in lists.items()
+        if isinstance(value, Mapping) and all(each in value for each in names)
+    }
+    for name in ("", path.stem, *(holders if len(holders) == 1 else ())):
+        if name in holders:
+            return holders[name]
     wanted = " and ".join(map(repr, names))
     if holders:
         raise DataError(f"{path}: {wanted} are in each of {', '.join(holders)}; name the file like the one to use.")
@@ -985,20 +894,9 @@ def read_npz(path: PathLike) -> sparse.csr_array:
 
 @contextlib.contextmanager
 def opened(path: Path, kind: str) -> Iterator[BinaryIO]:
-    """The file, opened to be parsed; whatever the parser of somebody else raises is turned into one sentence."""
-    try:
-        with path.open("rb") as stream:
-            yield stream
-    except DataError:
-        raise
-    except OSError as error:
-        raise DataError(f"{path} cannot be read as {kind}: {error.strerror or _brief(error)}.") from error
-    except Exception as error:  # on damaged files parsers fail in every way: struct.error, zlib.error, KeyError, ...
-        raise DataError(f"{path} cannot be read as {kind}: {_brief(error)}.") from error
-
-
-def _brief(error: Exception) -> str:
-    return textwrap.shorten(str(error) or type(error).__name__, 200).rstrip(".")
+    """The file, opened to be parsed; whatever a parser of another package raises is turned into one sentence."""
+    with sentences(path, kind), path.open("rb") as stream:
+        yield stream
 
 
 def check_unique(names: Iterable[str], path: PathLike, kind: str = "column") -> None:

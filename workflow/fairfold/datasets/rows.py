@@ -18,6 +18,7 @@ import itertools
 import logging
 import lzma
 import re
+import textwrap
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -122,7 +123,7 @@ class TableFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._is_logged = False
-        with _sentences(path):
+        with sentences(path):
             with path.open("rb") as stream:
                 self._head = stream.read(_SIGNATURE)
             self.text = None if _kind_of_frame(path, self._head) else _text_of(path, self._head)
@@ -135,7 +136,7 @@ class TableFile:
         Rows of a file that is not text count as lines. Rows of empty cells alone are left out at the end. The file is
         read as it is needed.
         """
-        with _sentences(self.path):
+        with sentences(self.path):
             found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._head)
             yield from self._without_empty_end(found)
 
@@ -178,7 +179,7 @@ def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     DataError
         If the file is missing, damaged, or an archive of several files.
     """
-    with _sentences(path):
+    with sentences(path):
         with path.open("rb") as stream:
             compression = _compression_of(stream.read(_SIGNATURE))
         with _unpacked(compression)(path) as stream:
@@ -193,7 +194,7 @@ def read_text(path: Path) -> str:
     DataError
         If the file is missing, damaged, or no text.
     """
-    with _sentences(path):
+    with sentences(path):
         with path.open("rb") as stream:
             if _kind_of_frame(path, stream.read(_SIGNATURE)) is not None:
                 raise DataError(f"{path} {other_format(path.read_bytes())}")
@@ -356,13 +357,13 @@ def _cell(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def _sentences(path: Path) -> Iterator[None]:
-    """Whatever a reader of somebody else raises is one sentence."""
+def sentences(path: Path, kind: str = "a table") -> Iterator[None]:
+    """Turn whatever the reader of another package raises into one sentence."""
     try:
         yield
     except DataError:
         raise
     except Exception as error:  # on damaged files they fail in every way
-        said = (isinstance(error, OSError) and error.strerror) or str(error)
-        reason = " ".join(said.split())[:200].rstrip(" .") or type(error).__name__
-        raise DataError(f"{path} cannot be read as a table: {reason}.") from error
+        said = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+        reason = textwrap.shorten(said, 200).rstrip(" .")
+        raise DataError(f"{path} cannot be read as {kind}: {reason}.") from error
