@@ -76,7 +76,7 @@ def test_datasets_of_the_other_papers_have_entries():
 def test_every_file_has_one_checksum_and_every_generator_exists():
     for entry in load_catalog().values():
         for file in entry.files:
-            assert sum(digest is not None for digest in (file.sha256, file.git_blob, file.lfs_sha256)) == (
+            assert sum(digest is not None for digest in (file.sha256, file.git_blob)) == (
                 entry.folder not in ("GSE20194", "GSE24080", "E-TABM-38")
             )
             assert bool(file.digests()) != file.record_sha256

@@ -48,7 +48,7 @@ def test_a_variant_changes_something():
         ({"format": "generated"}, "entry: missing generator, which the format 'generated' needs"),
         (
             {"format": "csv", "files": [{**FILE, "record_sha256": True}], "labels": {"last": 1}},
-            r"entry.files\[0\]: found record_sha256, sha256; give one of git_blob, lfs_sha256",
+            r"entry.files\[0\]: found record_sha256, sha256; give one of git_blob, record_sha256",
         ),
         ({"format": "csv", "files": [FILE], "labels": {}}, "entry.labels: found none; give one of characteristic"),
     ],

@@ -20,7 +20,7 @@ import tenacity
 from fairfold.core.files import atomic_open
 from fairfold.datasets.catalog import Entry
 from fairfold.datasets.data_file import DataFile
-from fairfold.datasets.download import reason_of
+from fairfold.datasets.download import reason_of, retrying
 from fairfold.datasets.fetch import default_cache
 from fairfold.errors import DataError
 
@@ -111,14 +111,8 @@ def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:
 
 def _flaw(url: str) -> str:
     """Why an address gives nothing; empty where it answers."""
-    attempts = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(ATTEMPTS),
-        wait=tenacity.wait_fixed(0.5),
-        retry=tenacity.retry_if_exception_type((requests.ConnectionError, requests.Timeout)),
-        reraise=True,
-    )
     try:
-        return attempts(_status, url)
+        return retrying(ATTEMPTS, wait=tenacity.wait_fixed(0.5))(_status, url)
     # ValueError: what urllib says of a malformed address, and requests passes on
     except (requests.RequestException, ValueError) as error:
         return reason_of(error)

@@ -175,7 +175,7 @@ class Entry:
     @property
     def fingerprint(self) -> str:
         """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
-        digests = [file.sha256 or file.git_blob or file.lfs_sha256 or file.name for file in self.files]
+        digests = [file.sha256 or file.git_blob or file.name for file in self.files]
         source = digests or dict(self.generator)
         reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
         reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)

@@ -23,7 +23,6 @@ class DataFile:
     size : length in bytes.
     sha256 : SHA-256 of the content, in hexadecimal as all digests.
     git_blob : SHA-1 that git gives the file, ``sha1(b"blob <size>\\0" + content)``.
-    lfs_sha256 : digest in a git-LFS pointer, the plain SHA-256 of the content.
     record_sha256 : when no digest is published, record the SHA-256 of the first copy in the cache beside it, in
         ``<name>.sha256`` as ``sha256sum`` writes, and hold all later copies to it.
     """
@@ -33,13 +32,17 @@ class DataFile:
     size: int | None = None
     sha256: str | None = None
     git_blob: str | None = None
-    lfs_sha256: str | None = None
     record_sha256: bool = False
 
     def digests(self) -> dict[str, str]:
         """The digests that are given, by the name of their algorithm."""
-        all_of_them = {"SHA-256": self.sha256, _GIT_BLOB: self.git_blob, "git-LFS SHA-256": self.lfs_sha256}
-        return {algorithm: digest for algorithm, digest in all_of_them.items() if digest is not None}
+        known = {"SHA-256": self.sha256, _GIT_BLOB: self.git_blob}
+        return {algorithm: digest for algorithm, digest in known.items() if digest is not None}
+
+    @property
+    def needs_record(self) -> bool:
+        """Whether the SHA-256 of a copy is to be recorded, because no digest is known."""
+        return self.record_sha256 and not self.digests()
 
 
 def verify(path: str | os.PathLike[str], file: DataFile) -> None:

@@ -1,12 +1,11 @@
-"""A file from a web address, continued where an earlier attempt ended, and never longer than it may be."""
+"""Download a file from a web address, with repeated attempts and a limit on its size."""
 
 from __future__ import annotations
 
 import http.client
 import logging
-import os
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 from urllib.parse import urljoin
 
 import requests
@@ -26,126 +25,98 @@ CHUNK_BYTES = 64 * 1024
 _log = logging.getLogger(__name__)
 
 
-class _RefusedError(Exception):
-    """This URL will not give the file."""
+class DownloadError(Exception):
+    """An address does not give the file."""
 
 
-class _TransientError(Exception):
-    """Another attempt at this URL may work."""
+class _TransientError(DownloadError):
+    """Another attempt at this address may work."""
 
 
-def download(url: str, file: DataFile, partial: BinaryIO, progress: bool) -> str | None:
-    """Make ``partial`` the file that ``url`` has, by some attempts.
+def retrying(attempts: int, **options: Any) -> tenacity.Retrying:
+    """Return a caller that repeats a request whose connection fails."""
+    passing = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError, _TransientError
+    retry, stop = tenacity.retry_if_exception_type(passing), tenacity.stop_after_attempt(attempts)
+    return tenacity.Retrying(retry=retry, stop=stop, reraise=True, **options)
+
+
+def download(url: str, file: DataFile, path: Path, progress: bool) -> None:
+    """Write the file that ``url`` has.
 
     Parameters
     ----------
     url : http or https address.
     file : what is expected.
-    partial : open for appending; what it holds is taken for the beginning of the file where a digest will tell.
+    path : to write to.
     progress : show a bar on standard error.
-
-    Returns
-    -------
-    str or None
-        None when it is there, otherwise what went wrong.
 
     Raises
     ------
+    DownloadError
+        If the address does not give the file.
     OSError
-        When it cannot be written.
+        If it cannot be written.
     """
-    attempts = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(ATTEMPTS),
+    attempts = retrying(
+        ATTEMPTS,
         wait=tenacity.wait_exponential(BACKOFF) + tenacity.wait_random(0, BACKOFF),
-        retry=tenacity.retry_if_exception_type(
-            (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError, _TransientError)
-        ),
         before_sleep=lambda state: _log.warning(
             "%s: %s; trying again", file.name, reason_of(state.outcome.exception())
         ),
-        reraise=True,
     )
     try:
-        attempts(_attempt, url, file, partial, progress)
-    # ValueError: what urllib says of a malformed address, and requests passes on
-    except (requests.RequestException, ValueError, _RefusedError, _TransientError) as error:
-        return reason_of(error)
-    return None
+        attempts(_attempt, url, file, path, progress)
+    except (requests.RequestException, ValueError) as error:  # ValueError: of a malformed address
+        raise DownloadError(reason_of(error)) from None
 
 
-def _attempt(url: str, file: DataFile, partial: BinaryIO, progress: bool) -> None:
-    """Continue ``partial`` with what ``url`` sends until it is ``file``; emptied when it turns out to be another."""
-    begun = partial.seek(0, os.SEEK_END)
-    if begun >= _limit(file) or not file.digests():  # without a digest, nothing would tell a wrong beginning
-        begun = partial.truncate(0)
-    # identity: so that sizes and ranges are those of the file; requests leaves out a header that is None
-    headers = {"Accept-Encoding": "identity", "Range": f"bytes={begun}-" if begun else None}
-    hooks = {"response": _stay_encrypted}
+def _attempt(url: str, file: DataFile, path: Path, progress: bool) -> None:
+    # identity: so that sizes are those of the file
+    options = {"headers": {"Accept-Encoding": "identity"}, "hooks": {"response": _stay_encrypted}}
     timeout = (CONNECT_TIMEOUT, READ_TIMEOUT)
-    with requests.get(url, headers=headers, stream=True, timeout=timeout, hooks=hooks) as response:
-        _check_answer(response)
-        if response.status_code == 200:
-            begun = partial.truncate(0)
-        elif not response.headers.get("Content-Range", "").startswith(f"bytes {begun}-"):
-            partial.truncate(0)
-            raise _TransientError(f"HTTP {response.status_code}, which does not continue at byte {begun}")
-        _receive(response, begun, file, partial, progress)
-        if file.record_sha256 and not file.digests():
-            _check_whole(response, partial)
-    partial.flush()
-    flaw = flaw_of(Path(partial.name), file)
-    if flaw:
-        partial.truncate(0)
-        raise (_TransientError if begun else _RefusedError)(flaw)  # a beginning of another day may be at fault
+    with requests.get(url, stream=True, timeout=timeout, **options) as response, path.open("wb") as stream:
+        _check_answer(response, file)
+        _receive(response, file, stream, progress)
+    if flaw := flaw_of(path, file):
+        raise DownloadError(flaw)
 
 
-def _receive(response: requests.Response, begun: int, file: DataFile, partial: BinaryIO, progress: bool) -> None:
-    """Append the body to ``partial``, never beyond the size that is expected."""
-    offered = response.headers.get("Content-Range", response.headers.get("Content-Length", "*")).rpartition("/")[2]
+def _receive(response: requests.Response, file: DataFile, stream: IO[bytes], progress: bool) -> None:
+    """Write the body, never beyond the expected size."""
+    offered = response.headers.get("Content-Length", "*")
     total = int(offered) if offered.isdecimal() else file.size
-    received = begun
-    with tqdm(
-        desc=file.name, initial=begun, total=total, unit="B", unit_scale=True, mininterval=0.5, disable=not progress
-    ) as bar:
+    limit, received = MAX_BYTES if file.size is None else file.size, 0
+    with tqdm(desc=file.name, total=total, unit="B", unit_scale=True, mininterval=0.5, disable=not progress) as bar:
         for chunk in response.iter_content(CHUNK_BYTES):
             received += len(chunk)
-            if received > _limit(file):
-                partial.truncate(0)
-                raise _RefusedError(f"it goes on after the {_limit(file)} bytes expected")
-            partial.write(chunk)
+            if received > limit:
+                raise DownloadError(f"it goes on after the {limit} bytes expected")
+            stream.write(chunk)
             bar.update(len(chunk))
     if total is not None and received < total:
         raise _TransientError(f"it broke off after {received} of {total} bytes")
-
-
-def _check_whole(response: requests.Response, partial: BinaryIO) -> None:
-    """Refuse what may be cut off, before its checksum is taken for that of the file."""
-    if partial.seek(0, os.SEEK_END) == 0:
+    if received == 0 and file.needs_record:
         raise _TransientError("it sent nothing")
-    if "Content-Length" not in response.headers and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
-        partial.truncate(0)
-        raise _RefusedError("it does not say how long the file is, and no checksum is known that would tell")
 
 
-def _limit(file: DataFile) -> int:
-    return MAX_BYTES if file.size is None else file.size
-
-
-def _check_answer(response: requests.Response) -> None:
-    status = response.status_code
+def _check_answer(response: requests.Response, file: DataFile) -> None:
+    status, headers = response.status_code, response.headers
     if status in (408, 429) or status >= 500:
         raise _TransientError(f"HTTP {status}")
-    if status not in (200, 206, 416):  # 416: what we have is no beginning of what it has
-        raise _RefusedError(f"HTTP {status}")
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise _RefusedError(f"it sends the file encoded as {response.headers['Content-Encoding']} though not asked to")
+    if status != 200:
+        raise DownloadError(f"HTTP {status}")
+    if headers.get("Content-Encoding", "identity") != "identity":
+        raise DownloadError(f"it sends the file encoded as {headers['Content-Encoding']} though not asked to")
+    has_end = "Content-Length" in headers or headers.get("Transfer-Encoding", "").lower() == "chunked"
+    if file.needs_record and not has_end:  # its checksum would be taken for that of the file
+        raise DownloadError("it does not say how long the file is, and no checksum is known that would tell")
 
 
 def _stay_encrypted(response: requests.Response, **_: Any) -> None:
     """Refuse a redirect from https to http; other schemes are refused by requests itself."""
     target = urljoin(response.url, response.headers.get("Location", ""))
     if response.is_redirect and response.url.startswith("https://") and not target.lower().startswith("https://"):
-        raise _RefusedError(f"it redirects from https to {target}")
+        raise DownloadError(f"it redirects from https to {target}")
 
 
 def reason_of(error: BaseException) -> str:

@@ -1,25 +1,23 @@
 """Data files: from a mirror folder, else the shared cache, else the web; never used before size and digest agree.
 
-It stands on ``platformdirs`` and :mod:`fairfold.datasets.download` rather than on ``pooch``, which neither resumes a
-download, nor caps its size, nor knows the digests of git blobs.
+It stands on ``platformdirs`` and :mod:`fairfold.datasets.download` rather than on ``pooch``, which neither caps the
+size of a download nor knows the digests of git blobs.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import fcntl
 import hashlib
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import platformdirs
 
-from fairfold.core.files import atomic_open
+from fairfold.core.files import atomic_open, atomic_path
 from fairfold.datasets.data_file import DataFile, flaw_of, verify
 from fairfold.errors import DataError
 
@@ -44,9 +42,9 @@ def fetch(
 ) -> Path:
     """Path of a verified copy of ``file``; downloaded into the cache when neither a mirror nor the cache has it.
 
-    A mirror is only ever read. In the cache, a copy that no longer agrees is replaced, an interrupted download is
-    continued, and processes that want the same file wait for the first. A copy that differs from the checksum that was
-    recorded for it is left for its owner to judge.
+    A mirror is only ever read. In the cache, a copy that no longer agrees is replaced, and processes that want the same
+    file wait for the first. A copy that differs from the checksum that was recorded for it is left for its owner to
+    judge.
 
     Parameters
     ----------
@@ -81,7 +79,11 @@ def fetch(
         if flaw is None:
             _keep_record(target, file, target)
             return target
-        _check_unchanged(target, file, flaw)
+        if _is_recorded(file) and target.is_file():  # nobody else can say which of the two is right
+            raise DataError(
+                f"{target} has changed since its checksum was recorded: {flaw}. Delete it to have it fetched anew, or "
+                f"delete {_record_of(target).name} beside it to accept it as it is."
+            )
         failures = dict.fromkeys(file.urls, "not tried, offline")
         if file.urls and not offline:
             failures = _download(cache, target, file, progress)
@@ -122,18 +124,9 @@ def _is_recorded(file: DataFile) -> bool:
     return file.record_sha256 and file.sha256 is not None
 
 
-def _check_unchanged(target: Path, file: DataFile, flaw: str) -> None:
-    """Raise when a copy is not what was recorded: nobody else can say which of the two is right."""
-    if _is_recorded(file) and target.is_file():
-        raise DataError(
-            f"{target} has changed since its checksum was recorded: {flaw}. Delete it to have it fetched anew, or "
-            f"delete {_record_of(target).name} beside it to accept it as it is."
-        )
-
-
 def _keep_record(target: Path, file: DataFile, content: Path) -> None:
     """Record the SHA-256 of ``content`` beside ``target``, unless a digest is known or none is to be recorded."""
-    if file.record_sha256 and not file.digests():
+    if file.needs_record:
         with content.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         with atomic_open(_record_of(target), "w", encoding="utf-8") as stream:
@@ -145,46 +138,23 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.parent.resolve().is_relative_to(cache.resolve()):
         raise DataError(f"{target.parent} leads out of the cache: remove this link, or choose another cache.")
-    from fairfold.datasets.download import download  # here, as most jobs ask no server
+    from fairfold.datasets.download import DownloadError, download  # here, as most jobs ask no server
 
-    with _locked(target.with_name(f".{file.name}.part")) as partial:
+    failures = {}
+    with target.with_name(f".{file.name}.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         flaw = flaw_of(target, file)
         if flaw is None:  # another process was faster
             return {}
         if target.is_file():
             _log.warning("%s is damaged and fetched again: %s", target, flaw)
-            target.unlink()
-        failures = {}
         for url in file.urls:
-            if (reason := download(url, file, partial, progress)) is not None:
-                failures[url] = reason
-                continue
-            os.fsync(partial.fileno())
-            _keep_record(target, file, Path(partial.name))  # first: a copy in the cache is never without it
-            Path(partial.name).replace(target)
-            return {}
-    return failures
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[BinaryIO]:
-    """The partial file, open for appending and locked against other processes; removed at the end if it is empty."""
-    while True:
-        # a link in the place of the partial file must not make us write elsewhere
-        with open(path, "ab", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o666)) as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            if not _is_open_at(path, stream):  # its holder renamed or removed it while we waited
-                continue
             try:
-                yield stream
-            finally:
-                if stream.seek(0, os.SEEK_END) == 0:
-                    path.unlink(missing_ok=True)
-            return
-
-
-def _is_open_at(path: Path, stream: BinaryIO) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
-    except FileNotFoundError:
-        return False
+                with atomic_path(target) as partial:
+                    download(url, file, partial, progress)
+                    _keep_record(target, file, partial)  # first: a copy in the cache is never without it
+            except DownloadError as error:
+                failures[url] = str(error)
+            else:
+                return {}
+    return failures
