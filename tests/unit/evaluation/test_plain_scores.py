@@ -18,21 +18,33 @@ def labels(request):
     return Y, np.round(P, rng.choice([0, 1, 2, 17]))
 
 
+def weightings(n):
+    return None, np.random.default_rng(n).random(n) + 0.2
+
+
 @pytest.mark.parametrize("name", ["roc_auc_score", "average_precision_score"])
 def test_scores_of_thresholds(labels, name):
     Y, P = (matrix.ravel() for matrix in labels)
-    assert getattr(plain_scores, name)(Y, P) == getattr(metrics, name)(Y, P)
+    for weights in weightings(len(Y)):
+        assert getattr(plain_scores, name)(Y, P, weights) == getattr(metrics, name)(Y, P, sample_weight=weights)
 
 
-@pytest.mark.parametrize("name", ["hamming_loss", "matthews_corrcoef"])
-def test_scores_of_decisions(labels, name):
+def test_matthews_correlation(labels):
     Y, P = (matrix.ravel() for matrix in labels)
     for predicted in ((P > 0.5).astype(np.int8), np.zeros_like(Y), np.ones_like(Y), Y, 1 - Y):
-        assert getattr(plain_scores, name)(Y, predicted) == getattr(metrics, name)(Y, predicted)
+        for weights in weightings(len(Y)):
+            found = plain_scores.matthews_corrcoef(Y, predicted, weights)
+            assert found == metrics.matthews_corrcoef(Y, predicted, sample_weight=weights)
 
 
 def test_ranking_loss(labels):
-    assert plain_scores.label_ranking_loss(*labels) == metrics.label_ranking_loss(*labels)
+    Y, P = labels
+    has_pairs = (Y[:, :1] != Y).any()
+    for weights in weightings(len(Y)):
+        found, expected = plain_scores.label_ranking_loss(Y, P, weights), np.nan
+        if has_pairs:
+            expected = metrics.label_ranking_loss(Y, P, sample_weight=weights)
+        np.testing.assert_equal(found, expected)
 
 
 def test_two_scores_only():

@@ -22,7 +22,7 @@ precision at k, because their labels are all among the first k.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -30,13 +30,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix
-from fairfold.core.validation import UNMEASURED, check_binary, check_weights, with_nan
+from fairfold.core.arrays import Matrix, canonical, with_data
+from fairfold.core.validation import UNMEASURED, check_label_matrix, check_weights, with_nan
 from fairfold.errors import DataError
-from fairfold.evaluation.plain_scores import quotient
-
-BLOCK = 2**22
-"""Cells, or stored probabilities, that are looked at together: with sorting, up to 340 MB of memory."""
+from fairfold.evaluation.plain_scores import check_pair, quotient
 
 
 class TopLabels(NamedTuple):
@@ -49,7 +46,7 @@ class TopLabels(NamedTuple):
 
 
 def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros: bool = True) -> TopLabels:
-    """The k labels of highest probability in each sample, those of equal probability in the order of their numbers.
+    """Find the k labels of highest probability in each sample; labels of equal probability stay in order.
 
     Parameters
     ----------
@@ -61,140 +58,45 @@ def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros
     Returns
     -------
     TopLabels
-        Time grows with the cells of a dense P, and with the stored ones of a sparse P, of which s take s·log(s); memory
-        beyond the result is that of a block of samples.
+        Time and memory grow with the cells of a dense P, and with the stored ones of a sparse P.
 
     Raises
     ------
     DataError
-        When P is no such matrix, holds numbers that are not finite, or, sparse, negative ones; or k is no such number.
+        When `unmeasured` has another shape, a sparse P holds negative numbers, or k is no whole number from 1.
     """
-    check_k(k)
-    P = check_probabilities(P)
-    if unmeasured is not None:
-        unmeasured = sparse.csr_array(unmeasured, dtype=bool, copy=True)  # which is changed below
-        if unmeasured.shape != P.shape:
-            raise DataError(f"probabilities have shape {P.shape} and what is unmeasured {unmeasured.shape}.")
-        unmeasured.sum_duplicates()
-        unmeasured.eliminate_zeros()
-    if sparse.issparse(P):
-        return TopLabels(_top_of_sparse(P, k, unmeasured, zeros))
-    return TopLabels(_top_of_dense(P, k, unmeasured, zeros))
-
-
-def _top_of_dense(P: np.ndarray, k: int, unmeasured: sparse.csr_array | None, zeros: bool) -> np.ndarray:
-    top = np.full((len(P), k), -1, dtype=np.int64)
-    n_labels = P.shape[1]
-    for start, stop in blocks(len(P), n_labels):
-        block = P[start:stop]
-        if unmeasured is not None:
-            block = block.copy()
-            block[unmeasured[start:stop].nonzero()] = -np.inf
-        is_candidate = np.isfinite(block) if zeros else np.isfinite(block) & (block != 0)
-        if k < n_labels:
-            is_candidate &= block >= np.partition(block, n_labels - k, axis=1)[:, n_labels - k, np.newaxis]
-        rows, labels = np.nonzero(is_candidate)
-        top[start:stop] = first_of_rows(rows, labels, block[rows, labels], stop - start, k)
-    return top
-
-
-def _top_of_sparse(P: sparse.csr_array, k: int, unmeasured: sparse.csr_array | None, zeros: bool) -> np.ndarray:
-    top = np.full((P.shape[0], k), -1, dtype=np.int64)
-    if unmeasured is not None:
-        P = sparse.csr_array(P - P.multiply(unmeasured))
-    n_unmeasured = 0 if unmeasured is None else int(np.diff(unmeasured.indptr).max(initial=0))
-    # The first free labels are among so many: fewer than k are positive, and k are to be free.
-    n_looked_at = min(P.shape[1], 2 * k - 1 + n_unmeasured)
-    for start, stop in _blocks_of_rows(P, max(n_looked_at, 1)):
-        block, of_block = P[start:stop], top[start:stop]
-        is_positive = block.data > 0
-        rows = np.repeat(np.arange(stop - start), np.diff(block.indptr))[is_positive]
-        labels = block.indices[is_positive].astype(np.int64)
-        of_block[:] = first_of_rows(rows, labels, block.data[is_positive], stop - start, k)
-        if zeros and (short := np.flatnonzero(of_block[:, -1] < 0)).size:
-            taken = None if unmeasured is None else unmeasured[start:stop][short]
-            of_block[short] = _with_zeros(of_block[short], n_looked_at, taken)
-    return top
-
-
-def first_of_rows(rows: np.ndarray, labels: np.ndarray, values: np.ndarray, n_rows: int, k: int) -> np.ndarray:
-    """(n_rows, k) labels of the highest values of each row, -1 where there are no more; rows and labels ascend."""
-    top = np.full((n_rows, k), -1, dtype=np.int64)
-    order = np.lexsort((-values, rows))  # stable, so that labels ascend where values are equal
-    rows = rows[order]
-    place = np.arange(len(rows)) - np.searchsorted(rows, np.arange(n_rows))[rows]
-    is_first = place < k
-    top[rows[is_first], place[is_first]] = labels[order][is_first]
-    return top
-
-
-def _with_zeros(top: np.ndarray, n_looked_at: int, unmeasured: sparse.csr_array | None) -> np.ndarray:
-    """The same with the first labels that have no place yet in those that are left."""
-    k = top.shape[1]
-    is_free = np.full((len(top), n_looked_at), True)
-    rows, places = np.nonzero((top >= 0) & (top < n_looked_at))
-    is_free[rows, top[rows, places]] = False
-    if unmeasured is not None:
-        is_free[unmeasured[:, :n_looked_at].nonzero()] = False
-    rows, labels = np.nonzero(is_free)
-    n_taken = np.count_nonzero(top >= 0, axis=1)
-    place = n_taken[rows] + np.arange(len(rows)) - np.searchsorted(rows, np.arange(len(top)))[rows]
-    is_first = place < k
-    top[rows[is_first], place[is_first]] = labels[is_first]
-    return top
-
-
-def check_k(k: int) -> None:
-    """Raise :class:`DataError` where k is no whole number from 1."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise DataError(f"k is {k!r}; it must be a whole number from 1.")
-
-
-def check_probabilities(P: Matrix) -> Matrix:
-    """As an array of floats, or a canonical CSR array; raises as :func:`top_labels`. The caller's are not changed."""
+    if unmeasured is not None and unmeasured.shape != P.shape:
+        raise DataError(f"probabilities have shape {P.shape} and what is unmeasured {unmeasured.shape}.")
     if sparse.issparse(P):
-        if P.ndim != 2:
-            raise DataError(f"probabilities have {P.ndim} dimension(s); they must be (n_samples, n_labels).")
-        matrix = sparse.csr_array(P)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()  # the caller's stays as it is
-            matrix.sum_duplicates()
-        values = matrix.data
-    else:
-        matrix = values = np.asarray(P)
-    if values.dtype.kind not in "fiub":
-        raise DataError(f"probabilities are of type {values.dtype}; they must be numbers.")
-    if values.dtype.kind != "f":
-        matrix, values = matrix.astype(np.float64), values.astype(np.float64)
-    if matrix.ndim != 2:
-        raise DataError(f"probabilities have shape {matrix.shape}; they must be (n_samples, n_labels).")
-    if not np.isfinite(values).all():
-        raise DataError(f"{np.count_nonzero(~np.isfinite(values))} predicted probabilities are not finite.")
-    if sparse.issparse(matrix) and (values < 0).any():
+        return TopLabels(_top_of_sparse(canonical(P), k, unmeasured, zeros))
+    scores = P
+    if unmeasured is not None:
+        scores = np.where(unmeasured.toarray() if sparse.issparse(unmeasured) else unmeasured, -np.inf, P)
+    top = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    found = np.take_along_axis(scores, top, axis=1)
+    top = np.where((found > -np.inf) & (zeros | (found != 0)), top, -1)
+    return TopLabels(np.pad(top, ((0, 0), (0, k - top.shape[1])), constant_values=-1))
+
+
+def _top_of_sparse(P: sparse.csr_array, k: int, unmeasured: Matrix | None, zeros: bool) -> np.ndarray:
+    if (P.data < 0).any():
         raise DataError("sparse probabilities hold a negative number, which is below those that are absent; give none.")
-    return matrix
-
-
-def blocks(n_rows: int, n_cells: int) -> Iterator[tuple[int, int]]:
-    """Runs of rows of so many cells each."""
-    step = max(1, BLOCK // max(n_cells, 1))
-    for start in range(0, n_rows, step):
-        yield start, min(start + step, n_rows)
-
-
-def _blocks_of_rows(P: sparse.csr_array, n_cells: int) -> Iterator[tuple[int, int]]:
-    """Runs of rows of about ``BLOCK`` stored numbers at most, and of so many cells besides."""
-    yield from runs(np.cumsum(np.maximum(np.diff(P.indptr), n_cells)))
-
-
-def runs(costs: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Runs of about ``BLOCK`` by running totals, or of one that is more."""
-    start = 0
-    while start < len(costs):
-        spent = costs[start - 1] if start else 0
-        stop = max(int(np.searchsorted(costs, spent + BLOCK, side="right")), start + 1)
-        yield start, stop
-        start = stop
+    if unmeasured is not None:
+        unmeasured = canonical(unmeasured)
+        P = canonical(P - P.multiply(unmeasured))
+    rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    order = np.lexsort((-P.data, rows))  # stable, so that labels ascend where values are equal
+    place = np.arange(P.nnz) - P.indptr[rows]
+    top = np.full((P.shape[0], k), -1, dtype=np.int64)
+    top[rows[place < k], place[place < k]] = P.indices[order][place < k]
+    for row in np.flatnonzero(top[:, -1] < 0) if zeros else ():
+        taken = top[row, top[row] >= 0]
+        others = taken if unmeasured is None else np.append(taken, unmeasured[[row]].indices)
+        free = np.setdiff1d(np.arange(min(P.shape[1], k + len(others))), others)[: k - len(taken)]
+        top[row, len(taken) : len(taken) + len(free)] = free
+    return top
 
 
 BANDS = (5, 20, 100)
@@ -330,7 +232,7 @@ def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) ->
     DataError
         When labels are not 0/1, samples fewer than 3, or A or B not above 0.
     """
-    Y = _check_labels(Y_train, "Y_train")
+    Y = check_label_matrix(Y_train, "Y_train", DataError)
     if Y.shape[0] < 3:
         raise DataError(f"Y_train has {Y.shape[0]} samples; propensities need 3 or more.")
     if not (0 < A < np.inf and 0 < B < np.inf):
@@ -380,7 +282,8 @@ def propensity_scored_precision_at_k(
     if not normalize:
         counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
         return of.mean(gained, counted, counted)
-    best = np.cumsum(_highest_of_rows(of.positive, inverse, k), axis=1) / places
+    first = top_labels(with_data(of.positive, inverse[of.positive.indices]), k, zeros=False).labels
+    best = np.cumsum(np.where(first >= 0, inverse[first], 0.0), axis=1) / places
     has_negative = of.n_positives < of.n_measured  # other samples are predicted perfectly, whatever comes first
     weights = of.weights[:, np.newaxis] * (of.has_choice & has_negative[:, np.newaxis])
     return quotient(*(_sum(part * weights) for part in (gained, best)))
@@ -423,62 +326,35 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
     DataError
         When shapes differ, labels are not 0/1, or probabilities are as :func:`top_labels` does not take them.
     """
-    Y, P = _check_pair(Y_true, P)
-    by_label = sparse.csc_array(Y)
-    by_label.sort_indices()
-    P = sparse.csc_array(P) if sparse.issparse(P) else P
-    found = np.full(Y.shape[1], np.nan)
-    for start, stop in _blocks_of_columns(P):
-        found[start:stop] = _average_precisions(by_label[:, start:stop], P[:, start:stop])
+    Y, P = check_pair(Y_true, P)
+    Y = sparse.csc_array(canonical(Y))
+    n_samples, n_labels = Y.shape
+    of_label = np.repeat(np.arange(n_labels), np.diff(Y.indptr))
+    n_positives = np.bincount(of_label[Y.data == 1], minlength=n_labels)
+    n_measured = n_samples - np.bincount(of_label[Y.data == UNMEASURED], minlength=n_labels)
+    P = P if isinstance(P, np.ndarray) else sparse.csc_array(P)
+    found = np.full(n_labels, np.nan)
+    for label in np.flatnonzero((n_positives > 0) & (n_positives < n_measured)):
+        state, stored = np.zeros(n_samples, dtype=np.int8), slice(*Y.indptr[label : label + 2])
+        state[Y.indices[stored]] = Y.data[stored]
+        if isinstance(P, np.ndarray):
+            values = P[:, label]
+        else:
+            stored = slice(*P.indptr[label : label + 2])
+            state, values = state[P.indices[stored]], P.data[stored]
+        found[label] = _average_precision(state, values, n_positives[label], n_measured[label])
     return found
 
 
-def _average_precisions(Y: sparse.csc_array, P: np.ndarray | sparse.csc_array) -> np.ndarray:
-    """Of a block of labels, NaN where there is no positive or no negative."""
-    n_samples, n_labels = Y.shape
-    of_label = np.repeat(np.arange(n_labels), np.diff(Y.indptr))
-    labels, values, state = _ranked(P, of_label * n_samples + Y.indices, Y.data)
-    n_positives, n_unmeasured = (np.bincount(of_label[Y.data == kind], minlength=n_labels) for kind in (1, UNMEASURED))
-    starts = np.searchsorted(labels, np.arange(n_labels + 1))
-    before = np.append(0, np.cumsum(state == 1))
-    goes_on = (np.diff(labels) == 0) & (np.diff(values) == 0)
-    ends = np.flatnonzero(np.append(~goes_on, np.full(min(len(labels), 1), True)))  # of runs of equal probability
-    of_end = labels[ends]
-    true = before[ends + 1] - before[starts[of_end]]
-    is_first = np.diff(of_end, prepend=-1) != 0
-    gained = np.where(is_first, true, np.diff(true, prepend=0))
-    sums = np.bincount(of_end, gained * (true / (ends + 1 - starts[of_end])), minlength=n_labels)
-    # What is absent comes last, as one run, at which all samples are predicted.
-    n_left = n_positives - (before[starts[1:]] - before[starts[:-1]])
-    sums = sums + n_left * (n_positives / np.maximum(n_samples - n_unmeasured, 1))
-    has_both = (n_positives > 0) & (n_positives < n_samples - n_unmeasured)
-    return np.where(has_both, sums / np.maximum(n_positives, 1), np.nan)
-
-
-def _ranked(
-    P: np.ndarray | sparse.csc_array, cells: np.ndarray, stored: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, probabilities and states of all measured samples, label by label, the most probable first.
-
-    Those without a probability in a sparse P are left out. States are ``stored``, of some cells by label, and 0.
-    """
-    n_samples, n_labels = P.shape
-    if sparse.issparse(P):
-        labels, values = np.repeat(np.arange(n_labels), np.diff(P.indptr)), P.data
-        places, is_stored = _places(cells, labels * n_samples + P.indices)
-        state = np.zeros(len(values), dtype=np.int8)
-        state[is_stored] = stored[places[is_stored]]
-        order = np.lexsort((-values, labels))
-        counted = (state != UNMEASURED) & (values > 0)
-    else:
-        labels, values = np.repeat(np.arange(n_labels), n_samples), P.T.ravel()
-        state = np.zeros(len(values), dtype=np.int8)
-        state[cells] = stored
-        order = np.argsort(-P.T, axis=1, kind="stable")
-        order = (order + n_samples * np.arange(n_labels)[:, np.newaxis]).ravel()
-        counted = state != UNMEASURED
-    order = order[counted[order]]
-    return labels[order], values[order], state[order]
+def _average_precision(state: np.ndarray, values: np.ndarray, n_positives: int, n_measured: int) -> float:
+    """Average precision of a label, where all samples that are not given come last and tie."""
+    state, values = state[state != UNMEASURED], values[state != UNMEASURED]
+    order = np.argsort(-values, kind="stable")
+    last = np.flatnonzero(np.diff(values[order], append=np.nan))  # of runs of equal probability
+    true = np.cumsum(state[order])[last]
+    terms = np.append(np.diff(true, prepend=0) * (true / (last + 1)), 0.0)
+    n_left = n_positives - true[-1] if len(true) else n_positives
+    return (_sum(terms) + n_left * (n_positives / n_measured)) / n_positives
 
 
 def scores_by_frequency_band(
@@ -516,9 +392,9 @@ def scores_by_frequency_band(
     """
     names, lowest, highest = _check_bands(bands)
     counts = np.asarray(n_train_positives)
-    Y, P = _check_pair(Y_true, P)
-    if counts.shape != (Y.shape[1],) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
-        raise DataError(f"n_train_positives must be one count from 0 for each of the {Y.shape[1]} labels.")
+    n_labels = np.shape(Y_true)[-1]
+    if counts.shape != (n_labels,) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
+        raise DataError(f"n_train_positives must be one count from 0 for each of the {n_labels} labels.")
     scores = label_scores(Y_true, P, k)
     band_of = np.searchsorted(highest, counts)
     rows = []
@@ -565,7 +441,7 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
 
 def count_positives(Y: Matrix) -> np.ndarray:
     """Count the positives of each label, (n_labels,), of (n_samples, n_labels) labels of 0/1, NaN where unmeasured."""
-    Y = _check_labels(Y, "Y")
+    Y = check_label_matrix(Y, "Y", DataError)
     if sparse.issparse(Y):
         return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
     return np.count_nonzero(Y == 1, axis=0)
@@ -585,79 +461,27 @@ def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float
     return [*names, f">{ends[-1]}"], lowest, highest
 
 
-def _check_labels(Y: Matrix, name: str) -> Matrix:
-    """Labels of 0/1 as a matrix, with ``UNMEASURED``."""
-    Y = check_binary(Y, name, DataError, unmeasured=True)
-    if Y.ndim != 2:
-        raise DataError(f"{name} has shape {Y.shape}; it must be (n_samples, n_labels).")
-    return Y
-
-
-def _check_pair(Y_true: Matrix, P: Matrix) -> tuple[sparse.csr_array, Matrix]:
-    """Labels as CSR, with ``UNMEASURED``, and probabilities of the same shape."""
-    Y, P = _check_labels(Y_true, "Y_true"), check_probabilities(P)
-    _check_shapes(Y.shape, P.shape)
-    return _canonical(Y), P
-
-
-def _canonical(Y: Matrix) -> sparse.csr_array:
-    """CSR with sorted indices and no stored 0."""
-    Y = sparse.csr_array(Y) if not sparse.issparse(Y) else Y
-    if Y.dtype.kind != "i" or (Y.data == 0).any():
-        Y = Y.astype(np.int8)
-        Y.eliminate_zeros()
-    return Y
-
-
-def _check_shapes(of_labels: tuple[int, ...], of_predictions: tuple[int, ...]) -> None:
-    if of_labels != of_predictions or 0 in of_labels:
-        raise DataError(
-            f"labels have shape {of_labels} and probabilities {of_predictions}; both must be (n_samples, n_labels)."
-        )
-
-
 def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: np.ndarray | None) -> _Hits:
-    check_k(k)
-    Y = _canonical(_check_labels(Y_true, "Y_true"))
     if isinstance(P, TopLabels):
-        top = P.labels
-        if top.ndim != 2 or len(top) != Y.shape[0] or top.shape[1] < k or 0 in Y.shape:
+        Y, top = canonical(check_label_matrix(Y_true, "Y_true", DataError)), P.labels
+        if top.ndim != 2 or len(top) != Y.shape[0] or top.shape[1] < k:
             raise DataError(
                 f"the first labels have shape {top.shape}; there must be {k} or more of each of the {Y.shape[0]} "
-                "samples, of which there must be one."
+                "samples."
             )
         if not -1 <= top.min() <= top.max() < Y.shape[1]:
             raise DataError(f"the first labels are from {top.min()} to {top.max()}, but there are {Y.shape[1]} labels.")
         top = top[:, :k]
     else:
-        P = check_probabilities(P)
-        _check_shapes(Y.shape, P.shape)
-        unmeasured = Y == UNMEASURED if (Y.data == UNMEASURED).any() else None
-        top = top_labels(P, k, unmeasured=unmeasured).labels
-    positive = Y if (Y.data == 1).all() else _canonical(Y == 1)
+        Y, P = check_pair(Y_true, P)
+        Y = canonical(Y)
+        top = top_labels(P, k, unmeasured=with_data(Y, Y.data == UNMEASURED)).labels
     n_samples, n_labels = Y.shape
-    cells = np.repeat(np.arange(n_samples), np.diff(positive.indptr)) * n_labels + positive.indices
-    hit = _places(cells, np.arange(n_samples)[:, np.newaxis] * n_labels + top)[1] & (top >= 0)
+    positive = canonical(with_data(Y, (Y.data == 1).astype(np.int8)))
+    hit = positive[np.arange(n_samples)[:, np.newaxis], top].toarray() * (top >= 0)
     weights = check_weights(sample_weight, n_samples, DataError)
-    n_unmeasured = np.bincount(
-        np.repeat(np.arange(n_samples), np.diff(Y.indptr))[Y.data == UNMEASURED], minlength=n_samples
-    )
-    return _Hits(positive, top, hit, np.ones(n_samples) if weights is None else weights, n_labels - n_unmeasured)
-
-
-def _places(of: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each wanted number is among ascending ones, and whether it is there."""
-    if not len(of):
-        return np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape, dtype=bool)
-    places = np.minimum(np.searchsorted(of, wanted), len(of) - 1)
-    return places, of[places] == wanted
-
-
-def _highest_of_rows(positive: sparse.csr_array, weights: np.ndarray, k: int) -> np.ndarray:
-    """(n_samples, k) highest weights of a sample's positives, descending; 0 where there are no more."""
-    rows = np.repeat(np.arange(positive.shape[0]), np.diff(positive.indptr))
-    best = first_of_rows(rows, positive.indices, weights[positive.indices], positive.shape[0], k)
-    return np.where(best >= 0, weights[best], 0.0)
+    n_measured = n_labels - with_data(Y, Y.data == UNMEASURED).sum(axis=1)
+    return _Hits(positive, top, hit > 0, np.ones(n_samples) if weights is None else weights, n_measured)
 
 
 def _counts(labels: np.ndarray, of: _Hits) -> np.ndarray:
@@ -667,10 +491,3 @@ def _counts(labels: np.ndarray, of: _Hits) -> np.ndarray:
 def _sum(values: np.ndarray) -> np.ndarray:
     """Sum over samples, one after the other: NumPy's own order depends on k, and so does then the last bit."""
     return np.cumsum(values, axis=0)[-1]
-
-
-def _blocks_of_columns(P: np.ndarray | sparse.csc_array) -> Iterator[tuple[int, int]]:
-    if sparse.issparse(P):
-        yield from runs(np.cumsum(np.maximum(np.diff(P.indptr), 1)))
-    else:
-        yield from blocks(P.shape[1], P.shape[0])

@@ -53,9 +53,9 @@ class Predictions(NamedTuple):
 
     Y: Matrix
     P: Matrix
-    truth: np.ndarray | None
-    score: np.ndarray | None
-    predicted: np.ndarray | None
+    truth: np.ndarray | None = None
+    score: np.ndarray | None = None
+    predicted: np.ndarray | None = None
     weights: np.ndarray | None = None
     of_samples: np.ndarray | None = None
     top: TopLabels | None = None
@@ -143,13 +143,13 @@ class Metric(NamedTuple):
 
 
 def _roc_auc(of: Predictions) -> float:
-    return _score("roc_auc_score", of, of.score) if _has_both(of.truth) else np.nan
+    return plain_scores.roc_auc_score(of.truth, of.score, of.weights) if _has_both(of.truth) else np.nan
 
 
 def _average_precision(of: Predictions) -> float:
     if sparse.issparse(of.P):
         return plain_scores.sparse_average_precision_score(of.Y, of.P, of.of_samples)
-    return _score("average_precision_score", of, of.score) if _has_both(of.truth) else np.nan
+    return plain_scores.average_precision_score(of.truth, of.score, of.weights) if _has_both(of.truth) else np.nan
 
 
 def _has_both(truth: np.ndarray) -> bool:
@@ -158,57 +158,23 @@ def _has_both(truth: np.ndarray) -> bool:
 
 
 def _hamming_loss(of: Predictions) -> float:
-    return _score("hamming_loss", of, of.predicted)
+    return np.average(of.truth != of.predicted, weights=of.weights)
 
 
 def _ranking_loss(of: Predictions) -> float:
     if sparse.issparse(of.P):
         return plain_scores.sparse_label_ranking_loss(of.Y, of.P, of.of_samples)
-    if of.truth.size < of.Y.size:
-        return _ranking_loss_of_measured(of)
-    if (of.Y[:, :1] == of.Y).all():  # no sample has a pair of a positive and a negative label
-        return np.nan
-    if of.of_samples is None:
-        return plain_scores.label_ranking_loss(of.Y, of.P)
-    return float(_of_weights("label_ranking_loss")(of.Y, of.P, sample_weight=of.of_samples))
-
-
-def _ranking_loss_of_measured(of: Predictions) -> float:
-    """Mean over samples with a measured label, each by its measured labels; NaN where none has a pair of labels."""
-    losses, has_pairs = np.full(len(of.Y), np.nan), False
-    for row, (truth, score) in enumerate(zip(of.Y, of.P, strict=True)):
-        above, below = score[truth == 1], score[truth == 0]
-        if len(above) + len(below):
-            pairs = np.subtract.outer(above, below)
-            losses[row] = (pairs <= 0).mean() if pairs.size else 0.0
-            has_pairs = has_pairs or pairs.size > 0
-    if not has_pairs:
-        return np.nan
-    known = ~np.isnan(losses)
-    return float(np.average(losses[known], weights=None if of.of_samples is None else of.of_samples[known]))
+    return plain_scores.label_ranking_loss(of.Y, of.P, of.of_samples)
 
 
 def _mcc(of: Predictions) -> float:
-    return _score("matthews_corrcoef", of, of.predicted) if _has_both(of.truth) else np.nan
+    return plain_scores.matthews_corrcoef(of.truth, of.predicted, of.weights) if _has_both(of.truth) else np.nan
 
 
 def _f1(of: Predictions) -> float:
     weights = np.ones(of.truth.size) if of.weights is None else of.weights
     hits, predicted, positives = (weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth))
     return float(corrections.f1(hits, predicted, positives)) if positives > 0 else np.nan
-
-
-def _score(name: str, of: Predictions, predicted: np.ndarray) -> float:
-    """Ours, which are faster, and scikit-learn's where pairs have weights."""
-    if of.weights is None:
-        return getattr(plain_scores, name)(of.truth, predicted)
-    return float(_of_weights(name)(of.truth, predicted, sample_weight=of.weights))
-
-
-def _of_weights(name: str) -> Callable[..., float]:
-    from sklearn import metrics  # a second that who only looks a metric up need not wait for
-
-    return getattr(metrics, name)
 
 
 def _metrics_at(k: int) -> dict[str, Metric]:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, stored_cells
-from fairfold.core.validation import UNMEASURED, check_dense_binary, check_label_matrix, check_weights, with_nan
+from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.validation import UNMEASURED, check_weights, with_nan
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.at_k import top_labels
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
+from fairfold.evaluation.plain_scores import check_pair
 
 
 def multilabel_scores(
@@ -55,77 +56,44 @@ def multilabel_scores(
         such metric, or it needs propensities that are not given.
     """
     entries = _checked_metrics(metrics, inverse_propensity)
-    if sparse.issparse(P):
-        pooled = any(metric.of_pool for metric in entries.values())
-        predictions = _stored(Y_true, P, threshold, sample_weight, pooled=pooled)
-    else:
-        predictions = _pool(Y_true, P, threshold, sample_weight)
-    if not _are_any_measured(predictions.Y):
+    Y, P = check_pair(Y_true, P)
+    of_samples = check_weights(sample_weight, Y.shape[0], DataError)
+    if np.count_nonzero((Y.data if sparse.issparse(Y) else Y) == UNMEASURED) == np.prod(Y.shape):
         return dict.fromkeys(entries, np.nan)
+    predictions = Predictions(Y, P, of_samples=of_samples)
+    if not sparse.issparse(P) or any(metric.of_pool for metric in entries.values()):
+        truth, score, weights = _pairs(Y, P, of_samples)
+        predicted = (score > threshold).astype(np.int8)
+        predictions = predictions._replace(truth=truth, score=score, predicted=predicted, weights=weights)
     if any(metric.use == "top" for metric in entries.values()):
-        Y = predictions.Y
-        top = top_labels(predictions.P, max(PLACES), unmeasured=Y == UNMEASURED)
-        predictions = predictions._replace(
-            top=top, sparse_Y=with_nan(sparse.csr_array(Y)), inverse_propensity=inverse_propensity
-        )
+        top = top_labels(P, max(PLACES), unmeasured=Y == UNMEASURED)
+        sparse_Y = with_nan(sparse.csr_array(Y))
+        predictions = predictions._replace(top=top, sparse_Y=sparse_Y, inverse_propensity=inverse_propensity)
     return {name: float(metric.function(predictions)) for name, metric in entries.items()}
 
 
-def _pool(Y_true: Matrix, P: np.ndarray, threshold: float, sample_weight: np.ndarray | None) -> Predictions:
-    """All (sample, label) pairs that are measured."""
-    Y = check_dense_binary(Y_true, "Y_true", DataError, unmeasured=True)
-    P = np.asarray(P, dtype=np.float64)
-    _check_probabilities(P.shape, P, Y.shape)
-    truth, score = Y.ravel().astype(np.int8), P.ravel()
-    of_samples = check_weights(sample_weight, len(Y), DataError)
-    weights = None if of_samples is None else np.repeat(of_samples, Y.shape[1])
+def _pairs(Y: Matrix, P: Matrix, of_samples: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Labels, probabilities and weights of all measured pairs of a sample and a label.
+
+    Of sparse matrices, all pairs that neither stores are one pair, which has their weight. These take five times the
+    memory of what is stored.
+    """
+    if sparse.issparse(P):
+        rows, _, truth, score = stored_cells(Y, P)
+        of_samples = np.ones(Y.shape[0]) if of_samples is None else of_samples
+        weights = of_samples[rows]
+        n_others = Y.shape[1] - np.bincount(rows, minlength=Y.shape[0])
+        if n_others.any():
+            truth, score, weights = np.append(truth, 0), np.append(score, 0), np.append(weights, of_samples @ n_others)
+    else:
+        truth, score = Y.ravel(), P.ravel()
+        weights = None if of_samples is None else np.repeat(of_samples, Y.shape[1])
+    truth = truth.astype(np.int8)
     is_measured = truth != UNMEASURED
     if not is_measured.all():
         truth, score = truth[is_measured], score[is_measured]
         weights = None if weights is None else weights[is_measured]
-    return Predictions(Y, P, truth, score, (score > threshold).astype(np.int8), weights, of_samples)
-
-
-def _are_any_measured(Y: Matrix) -> bool:
-    n_unmeasured = np.count_nonzero((Y.data if sparse.issparse(Y) else Y) == UNMEASURED)
-    return n_unmeasured < Y.shape[0] * Y.shape[1]
-
-
-def _stored(
-    Y_true: Matrix, P: sparse.csr_array, threshold: float, sample_weight: np.ndarray | None, *, pooled: bool
-) -> Predictions:
-    """Pairs that are not 0 in both, as far as they are measured, and one pair with the weight of all others.
-
-    They take five times the memory of what is stored, and are only made if some metric looks at them.
-    """
-    Y = sparse.csr_array(check_label_matrix(Y_true, "Y_true", DataError))
-    P = canonical(P)
-    P = P if P.dtype.kind == "f" else P.astype(np.float64)
-    _check_probabilities(P.shape, P.data, Y.shape)
-    of_samples = check_weights(sample_weight, Y.shape[0], DataError)
-    if not pooled:
-        return Predictions(Y, P, None, None, None, None, of_samples)
-    rows, _, truth, score = stored_cells(Y, P)
-    weights = np.ones(Y.shape[0]) if of_samples is None else of_samples
-    n_others = Y.shape[1] - np.bincount(rows, minlength=Y.shape[0])
-    is_measured = truth != UNMEASURED
-    truth, score, of_pairs = truth[is_measured].astype(np.int8), score[is_measured], weights[rows[is_measured]]
-    if n_others.any():
-        truth, score, of_pairs = (
-            np.append(truth, np.int8(0)),
-            np.append(score, 0),
-            np.append(of_pairs, weights @ n_others),
-        )
-    return Predictions(Y, P, truth, score, (score > threshold).astype(np.int8), of_pairs, of_samples)
-
-
-def _check_probabilities(shape: tuple[int, ...], values: np.ndarray, of_labels: tuple[int, ...]) -> None:
-    if len(of_labels) != 2 or of_labels != shape or 0 in shape:
-        raise DataError(f"labels have shape {of_labels} and probabilities {shape}; both must be (n_samples, n_labels).")
-    if not np.isfinite(values).all():
-        raise DataError(
-            f"{np.count_nonzero(~np.isfinite(values))} of {values.size} predicted probabilities are not finite."
-        )
+    return truth, score, weights
 
 
 def _checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None) -> dict[str, Metric]:
