@@ -10,8 +10,8 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import corrected
-from fairfold.evaluation.corrected import CORRECTED, Corrected, corrected_draws, corrected_scores
-from fairfold.evaluation.corrected_cells import Cells, Positives, Ranking, RankingLoss, SharedPositives
+from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores
+from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, chances_of_positives
 from fairfold.evaluation.scores import multilabel_scores
 
 COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss")
@@ -173,27 +173,13 @@ def test_ranking_loss_of_every_mask_in_its_share_is_that_of_complete_labels(n_po
     assert found["ranking_loss"] == pytest.approx(corrected_scores(Y, P, 1.0, **options)["ranking_loss"], abs=2e-3)
 
 
-def test_models_share_what_does_not_depend_on_them():
-    """Whoever asks first, and with whatever weights, frequencies and sparse probabilities."""
-    rng = np.random.default_rng(5)
-    Y = (rng.random((40, 6)) < 0.4).astype(int)
-    weightings = np.ones(40), rng.integers(0, 3, 40).astype(float), np.repeat([1.0, 0.0], 20), np.repeat([0.0, 1.0], 20)
-    frequencies = 1.0, 0.5, rng.uniform(0.4, 0.9, 6)
-    shared = SharedPositives()
-    for P in (rng.random(Y.shape), sparse.csr_array(rng.random(Y.shape) * (rng.random(Y.shape) < 0.7))):
-        alone, together = (Corrected(Y, P, 0.5, ("ranking_loss",), shared=each) for each in (None, shared))
-        for asked in product(weightings, frequencies):
-            assert together.scores(*asked) == alone.scores(*asked)
-    assert len(shared._known) == 12
-
-
 def plain_ranking_loss(Y, P, frequency, weights):
     """As :class:`RankingLoss` says it, sample by sample."""
     drawn = weights > 0
     Y, P, weights = Y[drawn], P[drawn], weights[drawn]
     seen = [(y[y >= 0], p[y >= 0], weight) for y, p, weight in zip(Y, P, weights, strict=True)]
     k, q = (np.array(each) for each in zip(*((int(y.sum()), len(y)) for y, *_ in seen), strict=True))
-    m, shares, chances = Positives.of(k, q, frequency, weights)
+    m, shares, chances = chances_of_positives(tuple(np.bincount(k, weights)), len(k), int(q.max()), frequency)
     known = [(y, p, weight, chances[int(y.sum())]) for y, p, weight in seen if y.any()]
     A, t, expected, weight = [], [], [], np.array([weight for *_, weight, _ in known])
     for y, p, _, chance in known:

@@ -8,7 +8,6 @@ from scipy import sparse
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from fairfold.errors import DataError, ModelError
-from fairfold.evaluation import thresholds
 from fairfold.evaluation.thresholds import all_thresholds, best_thresholds
 from fairfold.forests import load_model
 from fairfold.models import make_model
@@ -86,15 +85,6 @@ def test_thresholds_of_sparse_probabilities_are_those_of_dense_ones(seed, share)
     P = np.round(P, 2) if seed % 2 else P
     P[:, 8] = 1
     assert all_thresholds(sparse.csr_array(P)) == all_thresholds(P)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_thresholds_do_not_depend_on_how_many_cells_are_scored_together(monkeypatch, kind):
-    rng = np.random.default_rng(0)
-    P = np.round(rng.beta(0.5, 2, size=(40, 9)) * (rng.random((40, 9)) < 0.6), 1)  # with ties across the borders
-    expected = all_thresholds(kind(P))
-    monkeypatch.setattr(thresholds, "_AT_ONCE", 7)
-    assert all_thresholds(kind(P)) == expected
 
 
 def test_sparse_probabilities_above_1_are_refused():

@@ -392,7 +392,7 @@ def scores_by_frequency_band(
     """
     names, lowest, highest = _check_bands(bands)
     counts = np.asarray(n_train_positives)
-    n_labels = np.shape(Y_true)[-1]
+    n_labels = check_pair(Y_true, P)[0].shape[1]
     if counts.shape != (n_labels,) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
         raise DataError(f"n_train_positives must be one count from 0 for each of the {n_labels} labels.")
     scores = label_scores(Y_true, P, k)

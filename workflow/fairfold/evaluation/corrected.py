@@ -46,10 +46,8 @@ from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import (
     Cells,
-    Positives,
     Ranking,
     RankingLoss,
-    SharedPositives,
     Weighed,
     check_frequency,
 )
@@ -167,7 +165,6 @@ class Corrected:
     Parameters
     ----------
     Y_observed, P, threshold, metrics, sample_weight : see :func:`corrected_scores`.
-    shared : what is, with models that are asked about the same samples; None for nothing.
     """
 
     def __init__(
@@ -177,7 +174,6 @@ class Corrected:
         threshold: float,
         metrics: tuple[str, ...],
         sample_weight: ArrayLike | None = None,
-        shared: SharedPositives | None = None,
     ) -> None:
         self.cells = Cells.of(Y_observed, P)
         weights = check_weights(sample_weight, self.cells.shape[0], DataError)
@@ -187,7 +183,6 @@ class Corrected:
         needed = {macro for metric, macro in self._entries.values() if not metric.correction.of_samples}
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
-        self._shared = shared or Positives
 
     def scores(self, weights: np.ndarray | None = None, frequency: ArrayLike = 1.0) -> dict[str, float]:
         """The estimates, with other weights of the samples, if given, and label frequencies, which are checked."""
@@ -251,12 +246,12 @@ class Corrected:
     def _ranking_loss(self, weights: np.ndarray, w: np.ndarray, frequency: float | None) -> float:
         """Of one draw. What it sums over is made once unless a sample's labels differ in their frequency."""
         if frequency is None:
-            return RankingLoss(self.cells._replace(w=w), self._shared).of(weights)
+            return RankingLoss(self.cells._replace(w=w)).of(weights)
         return self._loss.of(weights, frequency)
 
     @cached_property
     def _loss(self) -> RankingLoss:
-        return RankingLoss(self.cells, self._shared)
+        return RankingLoss(self.cells)
 
 
 def _rows(counts: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +10,10 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, stored_cells
-from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
+from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.validation import UNMEASURED
 from fairfold.errors import DataError
+from fairfold.evaluation.plain_scores import check_pair
 
 
 class Cells(NamedTuple):
@@ -44,20 +45,9 @@ class Cells(NamedTuple):
         DataError
             When shapes differ, labels are none, or probabilities are not finite.
         """
-        check = check_binary if sparse.issparse(P) else check_dense_binary
-        Y = check(Y, "Y_observed", DataError, unmeasured=True)
-        P = canonical(P).astype(np.float64, copy=False) if sparse.issparse(P) else np.asarray(P, dtype=np.float64)
-        if Y.ndim != 2 or Y.shape != P.shape or 0 in Y.shape:
-            raise DataError(
-                f"labels have shape {Y.shape} and probabilities {P.shape}; both must be (n_samples, n_labels)."
-            )
-        values = P.data if sparse.issparse(P) else P
-        if not np.isfinite(values).all():
-            raise DataError(
-                f"{np.count_nonzero(~np.isfinite(values))} of {values.size} predicted probabilities are not finite."
-            )
+        Y, P = check_pair(Y, P, "Y_observed")
         if sparse.issparse(P):
-            rows, labels, truth, values = stored_cells(sparse.csr_array(Y), P)
+            rows, labels, truth, values = stored_cells(Y, P.astype(np.float64, copy=False))
         else:
             rows, labels = (each.ravel() for each in np.indices(P.shape))
             truth, values = Y.ravel(), P.ravel()
@@ -223,44 +213,55 @@ _LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is po
 _LEAST_SPREAD = 1e-12  # variance of expected positives; what is less is rounding
 
 
-class Positives(NamedTuple):
-    """What observed labels say of how many positives samples have.
+@lru_cache(maxsize=1 << 14)  # for all models that predict the same samples
+def chances_of_positives(
+    seen: tuple[float, ...], n_samples: int, n_labels: int, frequency: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Estimate from observed labels how many positives samples have.
 
-    Attributes
+    The shares of least chi-square, and from there steps of expectation maximization, which alone would take thousands.
+    That no sample shows more than some number of positives tells as much as what is seen.
+
+    Parameters
     ----------
-    m : (k,) possible numbers of positives.
-    shares : (k,) shares of samples by these.
-    chances : (most that are observed + 1, k) chances of each by the number that is observed.
+    seen : tuple of float
+        Weight of the samples with 0, 1, 2, ... observed positives.
+    n_samples : int
+        Number of these samples.
+    n_labels : int
+        Largest number of labels that a sample has.
+    frequency : float
+        Label frequency.
+
+    Returns
+    -------
+    m : ndarray of shape (k,)
+        Possible numbers of positives.
+    shares : ndarray of shape (k,)
+        Shares of samples by these.
+    chances : ndarray of shape (len(seen), k)
+        Probability of each by the number that is observed.
     """
-
-    m: np.ndarray
-    shares: np.ndarray
-    chances: np.ndarray
-
-    @classmethod
-    def of(cls, n_observed: np.ndarray, n_labels: np.ndarray, frequency: float, weights: np.ndarray) -> Positives:
-        """Of samples with (n,) observed positives of so many labels; those without weight are left out."""
-        drawn = weights > 0
-        n_observed, n_labels, weights = n_observed[drawn], n_labels[drawn], weights[drawn]
-        most = n_observed.max() if frequency == 1 else int(2 * n_observed.max() / frequency) + 5
-        m = np.arange(min(n_labels.max(), most) + 1)
-        shares, chances = _thinned(n_observed, m, frequency, weights)
-        return cls(m, shares, chances[: n_observed.max() + 1])
-
-
-class SharedPositives:
-    """The same, found once for all who ask with the same numbers, as models do that predict the same samples."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[float, bytes], Positives] = {}
-
-    def of(self, n_observed: np.ndarray, n_labels: np.ndarray, frequency: float, weights: np.ndarray) -> Positives:
-        """As :meth:`Positives.of`."""
-        given = b"".join(map(np.ndarray.tobytes, (n_observed, n_labels, weights)))
-        key = frequency, hashlib.blake2b(given).digest()
-        if key not in self._known:
-            self._known[key] = Positives.of(n_observed, n_labels, frequency, weights)
-        return self._known[key]
+    most_seen = len(seen) - 1
+    m = np.arange(min(n_labels, most_seen if frequency == 1 else int(2 * most_seen / frequency) + 5) + 1)
+    found = np.zeros(len(m))
+    found[: len(seen)] = seen
+    found /= found.sum()
+    k = np.arange(len(m))[:, np.newaxis]
+    ways = scipy.special.gammaln(m + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(np.maximum(m - k, 0) + 1)
+    likelihood = np.where(
+        m >= k,
+        np.exp(ways + scipy.special.xlogy(k, frequency) + scipy.special.xlog1py(np.maximum(m - k, 0), -frequency)),
+        0.0,
+    )
+    scale = 1 / np.sqrt(np.maximum(found, 1 / n_samples))[:, np.newaxis]
+    shares = scipy.optimize.nnls(scale * likelihood, scale[:, 0] * found)[0]
+    shares = (shares + _LEAST_SHARE) / (shares + _LEAST_SHARE).sum()
+    for _ in range(_STEPS):
+        joint = likelihood * shares
+        chances = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        shares = found @ chances
+    return m, shares, chances[: len(seen)].copy()
 
 
 class RankingLoss:
@@ -272,21 +273,19 @@ class RankingLoss:
     is as likely any of the m, so that their mean, by 1/c, estimates A.
 
     Only m is unknown. Numbers of observed positives are thinned ones, k ~ Bin(m, c), and the shares π of samples by m
-    follow from those by k (:func:`_thinned`), the chances of m given k by Bayes' rule. As A changes with m among
-    samples of one k, it is moved by the slope of A on E[m | k]: what is exact with labels that are complete, or equally
-    many in all samples, or where the mean of A is linear in m. Samples without observed positives are like others of
-    their m. Where frequencies differ, c is their mean over positives.
+    follow from those by k (:func:`chances_of_positives`), the chances of m given k by Bayes' rule. As A changes with m
+    among samples of one k, it is moved by the slope of A on E[m | k]: what is exact with labels that are complete, or
+    equally many in all samples, or where the mean of A is linear in m. Samples without observed positives are like
+    others of their m. Where frequencies differ, c is their mean over positives.
 
     The loss is linear in A and t, so that of samples of one k and q only the sums count, for any weights.
 
     Parameters
     ----------
     cells : of the samples.
-    shared : what finds the chances of m, perhaps once for several models.
     """
 
-    def __init__(self, cells: Cells, shared: SharedPositives | type[Positives] = Positives) -> None:
-        self._shared = shared
+    def __init__(self, cells: Cells) -> None:
         self._n_observed = cells.sums(cells.w > 0).astype(np.int64)
         self._n_labels = cells.sums(cells.is_measured).astype(np.int64) + cells.n_absent
         self._w = cells.sums(cells.w)
@@ -307,7 +306,10 @@ class RankingLoss:
         if n_observed == 0:
             return np.nan
         c = n_observed / (n_positives / frequency)
-        m, shares, chances = self._shared.of(self._n_observed, self._n_labels, c, weights)
+        drawn = weights > 0
+        seen = np.bincount(self._n_observed[drawn], weights[drawn])
+        most_labels = int(self._n_labels[drawn].max())
+        m, shares, chances = chances_of_positives(tuple(seen), np.count_nonzero(drawn), most_labels, c)
         weight, above, tied = self._sums(weights[self._known])
         seen = weight > 0
         weight, above, tied, q = weight[seen], above[seen], tied[seen], self._q[seen, np.newaxis]
@@ -358,30 +360,3 @@ def ranks_of_observed(cells: Cells) -> np.ndarray:
             ties = ((mine == mine[:, np.newaxis]).sum(axis=1) - 1) / (len(mine) - 1)
             ranks[row, 1] = np.average(ties, weights=weights)
     return ranks
-
-
-def _thinned(
-    n_observed: np.ndarray, m: np.ndarray, frequency: float, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of samples by their positives ``m``, and chances (len(m), len(m)) of m by what is seen.
-
-    The shares of least chi-square, and from there steps of expectation maximisation, which alone would take thousands.
-    That no sample shows more than some number of positives tells as much as what is seen.
-    """
-    seen = np.bincount(n_observed, weights, minlength=len(m))
-    k = np.arange(len(seen))[:, np.newaxis]
-    ways = scipy.special.gammaln(m + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(np.maximum(m - k, 0) + 1)
-    likelihood = np.where(
-        m >= k,
-        np.exp(ways + scipy.special.xlogy(k, frequency) + scipy.special.xlog1py(np.maximum(m - k, 0), -frequency)),
-        0.0,
-    )
-    found = seen / seen.sum()
-    scale = 1 / np.sqrt(np.maximum(found, 1 / len(n_observed)))[:, np.newaxis]
-    shares = scipy.optimize.nnls(scale * likelihood, scale[:, 0] * found)[0]
-    shares = (shares + _LEAST_SHARE) / (shares + _LEAST_SHARE).sum()
-    for _ in range(_STEPS):
-        joint = likelihood * shares
-        chances = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        shares = found @ chances
-    return shares, chances

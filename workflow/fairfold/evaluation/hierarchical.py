@@ -12,8 +12,7 @@ predicted neither score is taken, as long as there are others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,9 +21,10 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, finite_rows, stored_cells
 from fairfold.core.folds import parts_of
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
+from fairfold.core.validation import UNMEASURED, check_binary
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.plain_scores import check_pair
 
 THRESHOLDS = np.arange(0.01, 1, 0.01)
 """Of CAFA's evaluator, to the last bit."""
@@ -33,22 +33,8 @@ THRESHOLDS = np.arange(0.01, 1, 0.01)
 _ROUNDING = 1e-9  # a mean of ones may be above 1 by a bit
 
 
-class HierarchicalScore(NamedTuple):
-    """One number for predictions in a hierarchy.
-
-    direction : 1 where more is better, -1 for a loss.
-    name : what tables and sentences call it.
-    """
-
-    direction: Literal[1, -1]
-    name: str
-
-
-SCORES: Mapping[str, HierarchicalScore] = {
-    "f_max": HierarchicalScore(1, "F max"),
-    "weighted_f_max": HierarchicalScore(1, "weighted F max"),
-    "s_min": HierarchicalScore(-1, "S min"),
-}
+SCORES = ("f_max", "weighted_f_max", "s_min")
+"""Names of the scores. Of the first two more is better, of the last one less."""
 
 
 def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
@@ -98,7 +84,7 @@ def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> d
 
     Returns
     -------
-    dict with the keys of ``SCORES``; all NaN where no sample has a label. Where nothing is predicted at any threshold,
+    dict with the keys ``SCORES``; all NaN where no sample has a label. Where nothing is predicted at any threshold,
     F is 0, and S what saying nothing leaves. Time and memory grow with samples · (labels + thresholds), of sparse
     probabilities with what is stored in place of samples · labels.
 
@@ -107,15 +93,10 @@ def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> d
     DataError
         When shapes differ, labels are not 0/1, or probabilities are not from 0 to 1.
     """
-    check = check_binary if sparse.issparse(P) else check_dense_binary
-    Y = check(Y_true, "Y_true", DataError, unmeasured=True)
-    P = sparse.csr_array(P, dtype=np.float64) if sparse.issparse(P) else np.asarray(P, dtype=np.float64)
+    Y, P = check_pair(Y_true, P)
     information = np.asarray(information, dtype=np.float64)
-    if Y.ndim != 2 or Y.shape != P.shape or information.shape != Y.shape[1:]:
-        raise DataError(
-            f"labels have shape {Y.shape}, probabilities {P.shape} and information {information.shape}; they must be "
-            "(n_samples, n_labels) twice, and (n_labels,)."
-        )
+    if information.shape != Y.shape[1:]:
+        raise DataError(f"information has shape {information.shape}; it must be ({Y.shape[1]},), a number per label.")
     values = P.data if sparse.issparse(P) else P
     if not ((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all():
         raise DataError("probabilities must be numbers from 0 to 1.")

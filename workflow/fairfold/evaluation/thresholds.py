@@ -26,8 +26,6 @@ _ENTRIES = {
 OBJECTIVES = tuple(_ENTRIES)
 """Metrics whose entry has an objective."""
 
-_AT_ONCE = 1 << 20  # probabilities that are scored together: 8 MB for each of their sums
-
 
 def best_thresholds(probabilities: Matrix, objective: str, *, by: Literal["pooled", "label"] = "pooled") -> np.ndarray:
     """The threshold above which labels are to be predicted for the best expected score.
@@ -87,31 +85,21 @@ def _best(P: Matrix, by: Literal["pooled", "label"], objectives: Sequence[str]) 
 
 def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -> float:
     """Best threshold of falling probabilities; the n cells that are not among them are 0."""
-    total = _sum_in_order(p)
-    best, threshold, hits = 0.0, 0.5, 0.0
-    for first in range(0, len(p), _AT_ONCE):
-        here = p[first : first + _AT_ONCE].astype(np.float64)
-        below = np.append(here[1:], p[first + len(here)] if first + len(here) < len(p) else 0.0)
-        sums = np.cumsum(np.append(hits, here))[1:]
-        chosen = first + np.arange(1.0, len(here) + 1)
+    best, threshold = 0.0, 0.5
+    p = p.astype(np.float64)
+    hits, chosen = np.cumsum(p), np.arange(1.0, len(p) + 1)
+    total = hits[-1] if len(p) else 0.0
+    below = np.append(p[1:], 0.0)
+    if len(p):
         is_last = chosen == len(p)
-        goodness = np.where((here > below) | is_last, score(sums, chosen, total, n), -np.inf)  # ties go together
+        goodness = np.where((p > below) | is_last, score(hits, chosen, total, n), -np.inf)  # ties go together
         place = int(goodness.argmax())
         if goodness[place] > best:
             best = goodness[place]
-            threshold = (here[place] + below[place]) / 2 if chosen[place] < n else 0.0
-        hits = sums[-1]
+            threshold = (p[place] + below[place]) / 2 if chosen[place] < n else 0.0
     if len(p) < n and score(np.array(total), np.array(n), np.array(total), n) > best:
         return 0.0  # all zeros are predicted together
     return threshold
-
-
-def _sum_in_order(p: np.ndarray) -> float:
-    """Sum one after the other, as cumulative sums have it."""
-    total = 0.0
-    for first in range(0, len(p), _AT_ONCE):
-        total = np.cumsum(np.append(total, p[first : first + _AT_ONCE].astype(np.float64)))[-1]
-    return float(total)
 
 
 def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:

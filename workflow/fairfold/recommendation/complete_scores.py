@@ -10,7 +10,6 @@ Where labels were hidden on purpose, the score by all labels says how right esti
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -21,7 +20,6 @@ from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import OfSamples
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import Corrected, draw_samples
-from fairfold.evaluation.corrected_cells import SharedPositives
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, Metric
@@ -89,8 +87,6 @@ def complete_scores(
     of_samples = OfSamples(groups, sample_weight)
     correctable = {name for name, metric in BASIC_METRICS.items() if is_corrected(metric, hierarchical=hierarchical)}
     rows, draws = [], {}
-    # of each fold what its observed labels say, whatever the model
-    of_labels: dict[bytes, SharedPositives] = defaultdict(SharedPositives)
     for model, predicted in predictions.items():
         drawn = {metric: [] for metric in BASIC_METRICS}
         parts = parts_of(predicted.fold_of, Y.shape[0])
@@ -99,12 +95,11 @@ def complete_scores(
         frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same ones in all folds
         for fold, (train, test) in enumerate(parts):
             given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
-            shared = of_labels[test.tobytes()]
             for metrics, P in _alike(predicted, fold):
                 possible = tuple(metric for metric in metrics if metric in correctable)
                 scorer = None
                 if finite_rows(P).all():
-                    scorer = Corrected(observed[test], P, metrics=possible, shared=shared, **given)
+                    scorer = Corrected(observed[test], P, metrics=possible, **given)
                 by = frequency, known_frequency
                 found = _scores_of_fold(Y[test], observed[test], P, scorer, by, metrics, given)
                 rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
