@@ -29,11 +29,7 @@ _CANDIDATES_AT_ONCE = 256  # bounds the memory of random designs
 
 
 def make_coding(
-    design: str | ArrayLike,
-    n_classes: int,
-    *,
-    random_state: int = 0,
-    n_candidates: int = 10_000,
+    design: str | ArrayLike, n_classes: int, *, random_state: int = 0, n_candidates: int = 10_000
 ) -> np.ndarray:
     """Coding matrix of a named design, or the checked form of one's own.
 

@@ -21,12 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
 from fairfold.core.seeds import seed_for
-from fairfold.ecoc.classifier import (
-    ECOCClassifier,
-    Loss,
-    check_posterior_method,
-    choose,
-)
+from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_posterior_method, choose
 from fairfold.ecoc.learners import Matrix, seed_from
 from fairfold.ecoc.posterior import check_update
 from fairfold.errors import ModelError, SplitError
@@ -358,13 +353,7 @@ def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: 
 
 
 def _fit_fold(
-    model: ECOCClassifier,
-    X: Matrix,
-    codes: np.ndarray,
-    classes: np.ndarray,
-    weights: np.ndarray,
-    part: Part,
-    fold: int,
+    model: ECOCClassifier, X: Matrix, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray, part: Part, fold: int
 ) -> tuple[ECOCClassifier, np.ndarray]:
     """The fold's model, and its learners' scores of the fold's samples."""
     train, test = part

@@ -265,13 +265,7 @@ def _sides(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def _kl_kernel(
-    offsets: np.ndarray,
-    classes: np.ndarray,
-    R: np.ndarray,
-    w: np.ndarray,
-    start: np.ndarray,
-    max_iter: int,
-    tol: float,
+    offsets: np.ndarray, classes: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Minimiser of the divergence for each sample, from its start; the divergence less a constant; whether it is final.
 
@@ -319,13 +313,7 @@ def _kl_kernel(
 
 @njit(cache=True, nogil=True)
 def _page_kernel(
-    offsets: np.ndarray,
-    classes: np.ndarray,
-    R: np.ndarray,
-    w: np.ndarray,
-    start: np.ndarray,
-    max_iter: int,
-    tol: float,
+    offsets: np.ndarray, classes: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where the page's iteration leads each sample from its start, and whether it rests there."""
     n, n_classes = start.shape

@@ -15,7 +15,7 @@ class Comparison(DatasetsPart):
     scikit-learn."""
 
     designs: Annotated[list[Design], Unique, NonEmpty] = [
-        *("onevsone", "onevsall", "ordinal", "denserandom", "sparserandom"),
+        *("onevsone", "onevsall", "ordinal", "denserandom", "sparserandom")
     ]
     """Coding designs."""
 

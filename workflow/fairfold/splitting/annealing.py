@@ -96,13 +96,7 @@ class _State:
     that have one of them are visited.
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        fold_of: np.ndarray,
-        proportions: np.ndarray,
-        band: SizeBand | None = None,
-    ) -> None:
+    def __init__(self, rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, band: SizeBand | None = None) -> None:
         self.fold_of = fold_of.copy()
         n_entries = label_sizes(rows.labels)
         positives = n_entries if rows.amounts is None else label_sizes(rows.labels, rows.amounts)

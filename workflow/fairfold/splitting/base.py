@@ -84,12 +84,7 @@ class FoldSplitter(BaseEstimator, ABC):
         check_n_splits(self.n_splits, labels.shape[0])
         return self._assign(labels, np.full(self.n_splits, 1 / self.n_splits), groups)
 
-    def split(
-        self,
-        X: Any,
-        y: Any = None,
-        groups: ArrayLike | None = None,
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Training and test indices of each fold, as scikit-learn's splitters give them.
 
         Parameters
@@ -110,12 +105,7 @@ class FoldSplitter(BaseEstimator, ABC):
         """Number of folds; the arguments are ignored."""
         return self.n_splits
 
-    def train_test(
-        self,
-        Y: Any,
-        test_size: float,
-        groups: ArrayLike | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def train_test(self, Y: Any, test_size: float, groups: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """One balanced split into training and test samples.
 
         Parameters
@@ -170,11 +160,7 @@ class FoldSplitter(BaseEstimator, ABC):
         return self._anneal(rows, fold_of, proportions, rngs["anneal"]) if self.refine else fold_of
 
     def _assign_groups(
-        self,
-        labels: sp.csr_array,
-        proportions: np.ndarray,
-        groups: ArrayLike,
-        rngs: dict[str, np.random.Generator],
+        self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike, rngs: dict[str, np.random.Generator]
     ) -> np.ndarray:
         # Here, as they load Numba.
         from fairfold.splitting.group_folds import collapse_groups, even_folds, exchange_groups, uneven_sizes

@@ -131,11 +131,7 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
     return fold_of
 
 
-def even_folds(
-    weights: np.ndarray,
-    proportions: np.ndarray,
-    rng: np.random.Generator | None = None,
-) -> EvenFolds:
+def even_folds(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator | None = None) -> EvenFolds:
     """Make folds of whole groups that are as even in size as can be.
 
     Parameters

@@ -75,14 +75,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 
 
 def repeated_splits(
-    method: str,
-    Y: Matrix,
-    n_splits: int,
-    n_repeats: int,
-    *,
-    seed: int,
-    names: tuple,
-    groups: np.ndarray | None = None,
+    method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple, groups: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Several splits of the same samples by one method.
 

@@ -321,8 +321,4 @@ def label_losses(
     return losses / len(fold_sizes)
 
 
-OBJECTIVES = {
-    "rld": relative_label_losses,
-    "dcp": class_proportion_losses,
-    "ld": label_losses,
-}
+OBJECTIVES = {"rld": relative_label_losses, "dcp": class_proportion_losses, "ld": label_losses}

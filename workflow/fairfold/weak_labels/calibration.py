@@ -39,11 +39,7 @@ LabelFrequencies = Literal["shared", "by-label"]
 
 
 def fit_calibration(
-    observed: Matrix,
-    probabilities: Matrix,
-    *,
-    shrinkage: float = 1.0,
-    sample_weight: np.ndarray | None = None,
+    observed: Matrix, probabilities: Matrix, *, shrinkage: float = 1.0, sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
     """Platt scaling of every label, shrunk towards that of all labels together.
 

@@ -55,11 +55,7 @@ def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["
 
 
 def label_complement(
-    observed: Matrix,
-    probabilities: np.ndarray | Sequence[Matrix],
-    *,
-    threshold: float = 0.4,
-    inclusive: bool = False,
+    observed: Matrix, probabilities: np.ndarray | Sequence[Matrix], *, threshold: float = 0.4, inclusive: bool = False
 ) -> Matrix:
     """LC: add an unobserved label where every forest finds it likely enough (Wang, Yang & Li 2020, LCForest).
 

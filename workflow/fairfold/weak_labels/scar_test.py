@@ -168,11 +168,7 @@ def _pairs_in_groups(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _test_of_spread(
-    test: str,
-    pairs: Callable[[np.ndarray], np.ndarray],
-    sure: np.ndarray,
-    unsure: np.ndarray,
-    residuals: np.ndarray,
+    test: str, pairs: Callable[[np.ndarray], np.ndarray], sure: np.ndarray, unsure: np.ndarray, residuals: np.ndarray
 ) -> _Finding:
     """Least squares of products of residuals on those of both, errors from the units' sums; Student's t."""
     factors = (sure * sure, sure * unsure, unsure * unsure, sure * residuals, unsure * residuals)
