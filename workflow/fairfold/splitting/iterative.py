@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -70,24 +71,18 @@ class IterativeStratification(FoldSplitter):
         self, labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Folds of rows that are handed out in this order."""
-        rarest_first = self.label_order == "rarest"
         fold_of = np.full(labels.shape[0], -1, dtype=np.int64)
-        if self.order == 2 and not rarest_first:
-            stratify_as_first_seen(labels, weights, proportions, fold_of, rng)
-        elif self.order == 2:
-            stratify(label_pairs(labels), weights, proportions, fold_of, rng)
-        stratify(labels, weights, proportions, fold_of, rng, rarest_first=rarest_first)
+        pairs = [label_pairs(labels)] if self.order == 2 else []
+        if self.label_order == "rarest":
+            for each in (*pairs, labels):
+                stratify(each, weights, proportions, fold_of, rng)
+        else:
+            stratify_as_first_seen(labels, weights, proportions, fold_of, rng, *pairs)
         return spread(fold_of, weights, proportions, rng)
 
 
 def stratify(
-    labels: sp.csr_array,
-    weights: np.ndarray,
-    proportions: np.ndarray,
-    fold_of: np.ndarray,
-    rng: np.random.Generator,
-    *,
-    rarest_first: bool = True,
+    labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, fold_of: np.ndarray, rng: np.random.Generator
 ) -> None:
     """Iterative stratification of the rows that have a label and no fold yet; ``fold_of`` is filled in place.
 
@@ -101,9 +96,7 @@ def stratify(
     fold_of : ndarray of int64, shape (n_rows,)
         Fold of each row, -1 where there is none yet.
     rng : source of the random order of equal labels and folds.
-    rarest_first : take the rarest remaining label (or the first seen), fold size breaks ties (or chance does).
     """
-    n_labels = labels.shape[1]
     given = np.flatnonzero(fold_of >= 0)
     columns = labels.tocsc()
     remaining = np.diff(columns.indptr).astype(np.int64)
@@ -115,31 +108,31 @@ def stratify(
         remaining -= held.sum(axis=1)
         missing_rows -= np.bincount(fold_of[given], weights[given], minlength=len(proportions))
     by_row, by_label = (labels.indptr, labels.indices), (columns.indptr, columns.indices)
-    missing = (missing_positives, missing_rows)
-    if rarest_first:
-        order = rng.permutation(n_labels)
-        _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng)
-    else:
-        occurring, position = np.unique(labels.indices, return_index=True)
-        _as_first_seen(by_row, by_label, weights, missing, occurring[np.argsort(position)], fold_of, rng)
+    order = rng.permutation(labels.shape[1])
+    _rarest_first(by_row, by_label, weights, remaining, (missing_positives, missing_rows), order, fold_of, rng)
 
 
 def stratify_as_first_seen(
-    labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, fold_of: np.ndarray, rng: np.random.Generator
+    labels: sp.csr_array,
+    weights: np.ndarray,
+    proportions: np.ndarray,
+    fold_of: np.ndarray,
+    rng: np.random.Generator,
+    pairs: sp.csr_array | None = None,
 ) -> None:
-    """Second-order stratification as scikit-multilearn 0.2.0 has it, in its order of pairs and labels.
+    """Stratification as scikit-multilearn 0.2.0 has it, in its order of labels and, of second order, pairs.
 
     They are taken as they first appear, a label together with its pairs with later ones; a pair stands in for a label
     that has more rows left. Parameters as for :func:`stratify`; no row has a fold yet.
     """
-    pairs = label_pairs(labels)
+    pairs = sp.csr_array((labels.shape[0], 0), dtype=bool) if pairs is None else pairs
     n_pairs = pairs.shape[1]
     both = sp.csr_array(sp.hstack((pairs, labels), format="csr"), dtype=bool)
     columns = both.tocsc()
     missing = (np.outer(np.diff(columns.indptr), proportions), weights.sum() * proportions)
     order = _first_appearances((labels.indptr, labels.indices), (pairs.indptr, pairs.indices), *both.shape, n_pairs)
     by_row, by_column = (both.indptr, both.indices), (columns.indptr, columns.indices)
-    _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng)
+    _as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng)
 
 
 @njit(cache=True, nogil=True)
@@ -152,7 +145,7 @@ def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN0
     for row in range(n_rows):
         at = pairs[0][row]
         for position in range(indptr[row], indptr[row + 1]):
-            n_after = indptr[row + 1] - position - 1
+            n_after = indptr[row + 1] - position - 1 if n_pairs > 0 else 0
             for each in range(n_after + 1):
                 column = n_pairs + indices[position] if each == 0 else pairs[1][at + each - 1]
                 if not is_seen[column]:
@@ -163,8 +156,38 @@ def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN0
     return order[:n_seen]
 
 
+def label_pairs(labels: sp.csr_array) -> sp.csr_array:
+    """Pairs of labels of each row, as labels of their own, shape (n_rows, n_pairs that occur).
+
+    Pairs are numbered by their first label, then their second. Time and memory grow with the pairs of all rows.
+    """
+    lengths = np.diff(labels.indptr).astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(lengths * (lengths - 1) // 2)])
+    index_type = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64  # for both, or SciPy makes them wide
+    occurring = sp.triu(labels.T.astype(np.int32) @ labels, k=1, format="csr")
+    occurring.sort_indices()
+    columns = np.empty(indptr[-1], dtype=index_type)
+    _number_pairs((labels.indptr, labels.indices), (occurring.indptr, occurring.indices), columns)
+    shape = (len(lengths), max(occurring.nnz, 1))
+    return sp.csr_array((np.ones(len(columns), dtype=bool), columns, indptr.astype(index_type)), shape=shape)
+
+
 @njit(cache=True, nogil=True)
-def _pairs_as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng):  # noqa: ANN001, ANN202
+def _number_pairs(by_row, occurring, columns):  # noqa: ANN001, ANN202
+    """Fill in the place of each row's pairs among those that occur."""
+    indptr, indices = by_row
+    at = 0
+    for row in range(len(indptr) - 1):
+        for position in range(indptr[row], indptr[row + 1]):
+            place, end = occurring[0][indices[position]], occurring[0][indices[position] + 1]
+            for other in indices[position + 1 : indptr[row + 1]]:
+                place += np.searchsorted(occurring[1][place:end], other)
+                columns[at] = place
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def _as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng):  # noqa: ANN001, ANN202
     """Assign the rows of one pair or label after another, the last row of each first."""
     indptr, indices = by_row
     column_indptr, column_rows = by_column
@@ -206,71 +229,28 @@ def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
     return found
 
 
-def label_pairs(labels: sp.csr_array) -> sp.csr_array:
-    """Pairs of labels of each row, as labels of their own, shape (n_rows, n_pairs that occur).
-
-    Pairs are numbered by their first label, then their second. Time and memory grow with the pairs of all rows.
-    """
-    lengths = np.diff(labels.indptr).astype(np.int64)
-    indptr = np.concatenate([[0], np.cumsum(lengths * (lengths - 1) // 2)])
-    n_held = indptr[-1]
-    index_type = np.int32 if n_held <= np.iinfo(np.int32).max else np.int64  # one for both, or SciPy makes them wide
-    indptr, columns = indptr.astype(index_type), np.empty(n_held, dtype=index_type)
-    positions = sp.csr_array((np.arange(labels.nnz), labels.indices, labels.indptr), shape=labels.shape).tocsc()
-    by_row, by_label = (labels.indptr, labels.indices), (positions.indptr, positions.indices, positions.data)
-    n_pairs = _number_pairs(by_row, by_label, indptr, columns)
-    return sp.csr_array((np.ones(n_held, dtype=bool), columns, indptr), shape=(len(lengths), max(n_pairs, 1)))
-
-
-@njit(cache=True, nogil=True)
-def _number_pairs(by_row, by_label, pair_indptr, columns):  # noqa: ANN001, ANN202
-    """Fill in the number of the pair at each place, one first label after another: no list of all pairs is sorted."""
-    indptr, indices = by_row
-    label_indptr, label_rows, label_places = by_label
-    n_labels = len(label_indptr) - 1
-    number = np.full(n_labels, -1, dtype=np.int64)  # of the pair with each other label
-    occurring = np.empty(n_labels, dtype=np.int64)
-    n_pairs = 0
-    for label in range(n_labels):
-        n_seen = 0
-        for k in range(label_indptr[label], label_indptr[label + 1]):
-            for other in indices[label_places[k] + 1 : indptr[label_rows[k] + 1]]:
-                if number[other] < 0:
-                    number[other] = 0
-                    occurring[n_seen] = other
-                    n_seen += 1
-        occurring[:n_seen].sort()
-        for other in occurring[:n_seen]:
-            number[other] = n_pairs
-            n_pairs += 1
-        for k in range(label_indptr[label], label_indptr[label + 1]):
-            row, position = label_rows[k], label_places[k]
-            before, length = position - indptr[row], indptr[row + 1] - indptr[row]
-            at = pair_indptr[row] + before * (2 * length - before - 1) // 2
-            for other in indices[position + 1 : indptr[row + 1]]:
-                columns[at] = number[other]
-                at += 1
-        number[occurring[:n_seen]] = -1
-    return n_pairs
-
-
 @njit(cache=True, nogil=True)
 def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
-    """Assign the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
+    """Assign the rows of the label with fewest remaining rows; of several, the one that lost a row last; repeat."""
     indptr, indices = by_row
     label_indptr, label_rows = by_label
-    buckets = _fill_buckets(remaining, order)
-    head = buckets[0]
+    changed = np.zeros(len(remaining), dtype=np.int64)  # when each label lost a row, as a negative number
     touched = np.empty(len(remaining), dtype=np.int64)
     is_touched = np.zeros(len(remaining), dtype=np.bool_)
-    rarity = 1
-    while True:
-        while rarity < len(head) and head[rarity] < 0:
-            rarity += 1
-        if rarity == len(head):
-            return
-        label = head[rarity]
+    heap, time = [(np.int64(0), np.int64(0), np.int64(0))], 0
+    n_touched = len(order)
+    touched[:] = order
+    while len(heap) > 0:
+        for label in touched[:n_touched]:
+            is_touched[label] = False
+            time -= 1
+            changed[label] = time
+            if remaining[label] > 0:
+                heapq.heappush(heap, (remaining[label], time, label))
         n_touched = 0
+        _, since, label = heapq.heappop(heap)
+        if since != changed[label]:  # An entry from before it lost rows.
+            continue
         for row in label_rows[label_indptr[label] : label_indptr[label + 1]]:
             if fold_of[row] >= 0:
                 continue
@@ -280,23 +260,7 @@ def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of,
                     is_touched[other] = True
                     touched[n_touched] = other
                     n_touched += 1
-                    _take_out(buckets, other, remaining[other])
                 remaining[other] -= 1
-        for other in touched[:n_touched]:
-            is_touched[other] = False
-            _put_in(buckets, other, remaining[other])
-            if 0 < remaining[other] < rarity:
-                rarity = remaining[other]
-
-
-@njit(cache=True, nogil=True)
-def _as_first_seen(by_row, by_label, weights, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
-    """Assign the rows of one label after another in the given order, the last row of each first."""
-    label_indptr, label_rows = by_label
-    for label in order:
-        for row in label_rows[label_indptr[label] : label_indptr[label + 1]][::-1]:
-            if fold_of[row] < 0:
-                _give(row, _neediest_fold(label, missing, False, rng), by_row, weights, missing, fold_of)
 
 
 @njit(cache=True, nogil=True)
@@ -307,39 +271,6 @@ def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
     missing_rows[fold] -= weights[row]
     for label in indices[indptr[row] : indptr[row + 1]]:
         missing_positives[label, fold] -= 1
-
-
-@njit(cache=True, nogil=True)
-def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
-    """Doubly linked lists of the labels, one list for each number of remaining rows."""
-    head = np.full(remaining.max() + 1, -1, dtype=np.int64)
-    following = np.full(len(remaining), -1, dtype=np.int64)
-    preceding = np.full(len(remaining), -1, dtype=np.int64)
-    buckets = (head, following, preceding)
-    for label in labels:
-        _put_in(buckets, label, remaining[label])
-    return buckets
-
-
-@njit(cache=True, nogil=True)
-def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
-    head, following, preceding = buckets
-    following[label] = head[size]
-    preceding[label] = -1
-    if head[size] >= 0:
-        preceding[head[size]] = label
-    head[size] = label
-
-
-@njit(cache=True, nogil=True)
-def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
-    head, following, preceding = buckets
-    if preceding[label] >= 0:
-        following[preceding[label]] = following[label]
-    else:
-        head[size] = following[label]
-    if following[label] >= 0:
-        preceding[following[label]] = preceding[label]
 
 
 @njit(cache=True, nogil=True)
