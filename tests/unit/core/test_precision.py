@@ -143,25 +143,6 @@ def test_whole_numbers_are_exact_for_models_of_double_precision():
     assert (np.diff(small[:, 0]) > 1e-34).all()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"columns_": np.array([7])},
-        {"starts_": np.array([0, 1])},
-        {"knots_": np.zeros(1)},
-        {"shift_": np.zeros(2)},
-        {"images_": np.array(["a"])},
-    ],
-)
-def test_arrays_of_somebody_else_are_checked(change):
-    X = np.append(TIMES, 0).astype(float)[:, np.newaxis]
-    distinct = DistinctValues().fit(X)
-    again = DistinctValues.from_arrays(distinct.to_arrays(), 1)
-    assert again.transform(X).tobytes() == distinct.transform(X).tobytes()
-    with pytest.raises((ValueError, TypeError)):
-        DistinctValues.from_arrays(distinct.to_arrays() | change, 1)
-
-
 PUBLISHED = ["birds", "CAL500", "emotions", "enron", "flags", "scene", "yeast", "VirusPseAAC"]
 
 

@@ -1,5 +1,7 @@
 """What holds for every named model."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +15,6 @@ from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
 from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS, make_first_level
 from fairfold.forests.shapes import above_first_level
-from fairfold.forests.storage import first_level_from_arrays, first_levels_to_arrays
-from fairfold.forests.trees import TreeShape
 from fairfold.weak_labels import mask_positives
 
 EVERY = [(name, None) for name in OUT_OF_BAG_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
@@ -46,10 +46,6 @@ EXPECTED_TO_FAIL = {
         OTHER_VALUES,
     ),
 }
-
-
-def shapes_of(forest):
-    return [TreeShape.from_row(row) for row in forest.shapes_]
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +82,7 @@ def test_every_model(data, name, variant, tmp_path):
     as_csr = sparse.csr_array(X)
     assert bytes_of(small(name, variant).fit(as_csr, sparse.csr_array(observed)), as_csr) == expected
     assert bytes_of(small(name, variant).fit(X, observed, first_level=model.levels_[0]), X) == expected
-    arrays = first_levels_to_arrays({3: Level([], model.levels_[0].predictors)})
-    first_level = first_level_from_arrays(arrays, 3)
+    first_level = Level.of_states(pickle.loads(pickle.dumps(model.levels_[0].to_states())))
     assert bytes_of(small(name, variant).fit(X, observed, first_level=first_level), X) == expected
     assert bytes_of(model.fit(X, observed), X) == expected
     assert bytes_of(small(name, variant, random_state=8).fit(X, observed), X) != expected
@@ -126,8 +121,8 @@ def test_models_that_choose_shapes_share_the_first_level_with_its_shapes(data):
         alone = small(name, shape="auto").fit(X, observed)
         shared = small(name, shape="auto").fit(X, observed, first_level=first[0])
         assert bytes_of(alone, X) == bytes_of(shared, X)
-        below, *above = [[shapes_of(forest) for forest in level.predictors] for level in alone.levels_]
-        assert below == [shapes_of(forest) for forest in first[0].predictors]
+        below, *above = [[forest.shapes_ for forest in level.predictors] for level in alone.levels_]
+        assert below == [forest.shapes_ for forest in first[0].predictors]
         assert above and all(level == [[*map(above_first_level, of)] for of in below] for level in above)
 
 

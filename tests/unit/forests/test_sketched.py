@@ -1,6 +1,6 @@
 """Forests on sketches that have a column per label are the exact ones, and leaves that keep samples tell the same."""
 
-import io
+import pickle
 
 import numpy as np
 import pytest
@@ -12,10 +12,10 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import load_model, make_model
 from fairfold.forests.diagnostics import imputation_table
+from fairfold.forests.levels import Level
 from fairfold.forests.shapes import choose_shapes, grow_mixture
 from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
-from fairfold.forests.storage import first_level_from_arrays, first_levels_to_arrays
 from fairfold.forests.trees import MultilabelForest, TreeShape
 from fairfold.models import make_model as make_any
 from fairfold.weak_labels import mask_positives
@@ -145,22 +145,21 @@ def test_any_number_of_threads_and_a_file_give_the_same_bytes(kind, data):
     X, Y = data
     Y = sparse.csr_array(Y)
     one, four = (SketchedForest(kind, n_trees=6, random_state=2, n_jobs=n).fit(X, Y) for n in (1, 4))
-    file = io.BytesIO()
-    np.savez(file, **one.to_arrays(with_samples=True))
-    file.seek(0)
-    read = SketchedForest.from_arrays(dict(np.load(file)))
-    for forest in (four, read):
+    read = pickle.loads(pickle.dumps(one))
+    assert read.predict_proba(X).data.tobytes() == one.predict_proba(X).data.tobytes()
+    for forest in (four, Level.of_states(Level([], [one]).to_states()).predictors[0]):
         for ours, theirs in ((forest.predict_proba(X), one.predict_proba(X)), (forest.oob_proba_, one.oob_proba_)):
             assert ours.data.tobytes() == theirs.data.tobytes() and ours.indices.tobytes() == theirs.indices.tobytes()
 
 
-@pytest.mark.parametrize("name", ["leaf_samples", "labels", "leaf_starts", "label_starts", "leaf_times"])
+@pytest.mark.parametrize("name", ["leaf_samples_", "labels_", "leaf_starts_", "label_starts_", "leaf_times_"])
 def test_arrays_that_do_not_fit_are_refused(name, data):
     X, Y = data
-    arrays = SketchedForest("extra_trees", n_trees=2, random_state=0).fit(X, sparse.csr_array(Y)).to_arrays()
-    arrays[name] = arrays[name][:-1] if name == "leaf_times" else arrays[name] + 10**4
+    forest = SketchedForest("extra_trees", n_trees=2, random_state=0).fit(X, sparse.csr_array(Y))
+    state = forest.__getstate__()
+    state[name] = state[name][:-1] if name == "leaf_times_" else state[name] + 10**4
     with pytest.raises(ModelError, match="save it again"):
-        SketchedForest.from_arrays(arrays)
+        forest.__setstate__(state)
 
 
 def test_mixtures_of_shapes_are_chosen_on_a_sketch(data):
@@ -171,7 +170,7 @@ def test_mixtures_of_shapes_are_chosen_on_a_sketch(data):
     shapes = choose_shapes("extra_trees", X, Y, n_trees=20, random_state=0, n_sketched=16)
     assert len(shapes) == 3 and not any(shape.labelwise for shape in shapes)
     forest = grow_mixture("extra_trees", X, Y, shapes, n_trees=10, random_state=0)
-    assert isinstance(forest, SketchedForest) and forest.shapes_.shape == (3, 4) and len(forest.label_of_tree_) == 10
+    assert isinstance(forest, SketchedForest) and forest.shapes_ == list(shapes) and len(forest.label_of_tree_) == 10
     parts = [
         SketchedForest("extra_trees", n_trees=2, random_state=s, **TreeShape()._asdict()).fit(X, Y) for s in (0, 1)
     ]
@@ -210,19 +209,18 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
 
 @pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "Stack+"])
 def test_the_study_scores_and_examines_models_of_many_labels(name):
-    """Models that take a first level get it from plain arrays, as in a job of the study."""
+    """Models that take a first level get it as in a job of the study."""
     X, Y = make_data(n=300)
     fold_of, observed = np.arange(300) % 3, mask_positives(Y, 0.3, random_state=0)
     settings, levels = {"n_trees": 8, "max_levels": 1, "random_state": 0}, None
     if name != "Stack+":
-        grown = {
-            fold: make_any(name, **settings).fit(X[fold_of != fold], observed[fold_of != fold]).levels_[0]
+        levels = {
+            fold: make_any(name, **settings).fit(X[fold_of != fold], observed[fold_of != fold]).levels_[0].to_states()
             for fold in range(3)
         }
-        levels = first_levels_to_arrays(grown)
 
     def options(fold):
-        return {} if levels is None else {"first_level": first_level_from_arrays(levels, fold)}
+        return {} if levels is None else {"first_level": Level.of_states(levels[fold])}
 
     given = X, sparse.csr_array(Y), fold_of, lambda _: sparse.csr_array(observed)
     found = score_on_folds(lambda _: make_any(name, **settings), *given, examine=imputation_table, fit_options=options)

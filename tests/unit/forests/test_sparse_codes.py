@@ -94,5 +94,5 @@ def test_trees_are_the_same_without_lists(monkeypatch, kind, labels, min_samples
     assert len(without.exact.codes) == 80
     same = MultilabelForest(kind, **shape).fit(without, Y)
     assert len(forest.feature_) > 200
-    for name, array in forest.to_arrays(with_samples=True).items():
-        np.testing.assert_array_equal(array, same.to_arrays(with_samples=True)[name])
+    for name, value in vars(forest).items():
+        np.testing.assert_array_equal(value, vars(same)[name])

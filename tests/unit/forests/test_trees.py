@@ -1,4 +1,4 @@
-import io
+import pickle
 
 import numpy as np
 import pytest
@@ -207,18 +207,24 @@ def test_nothing_to_split(kind):
 def test_saved_forests_predict_the_same_bytes(data, kind):
     X, Y = data
     forest = grow(kind, X, Y)
-    file = io.BytesIO()
-    np.savez(file, **forest.to_arrays())
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        loaded = MultilabelForest.from_arrays(dict(arrays))
+    loaded = pickle.loads(pickle.dumps(forest))
     assert loaded.kind == kind
     assert loaded.predict_proba(X).tobytes() == forest.training_proba_.tobytes()
     np.testing.assert_array_equal(loaded.apply(X), forest.leaf_of_)
-    arrays = forest.to_arrays()
-    del arrays["left"]
-    with pytest.raises(ModelError, match="saved forest lacks left"):
-        MultilabelForest.from_arrays(arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("left_", lambda nodes: np.where(nodes >= 0, np.int32(0), nodes)),  # a walk without an end
+        ("tree_starts_", lambda starts: starts + 1),
+        ("weight_", lambda weights: weights[:-1]),
+    ],
+)
+def test_what_would_lead_compiled_code_astray(data, name, change):
+    state = grow("extra_trees", *data).__getstate__()
+    with pytest.raises(ModelError, match="do not fit together"):
+        MultilabelForest("extra_trees", random_state=0).__setstate__({**state, name: change(state[name])})
 
 
 @pytest.mark.parametrize(
@@ -357,14 +363,14 @@ def test_trees_that_do_not_fit_into_memory_are_refused_after_the_first(labelwise
     X, Y = np.random.default_rng(0).random((60, 4)), np.random.default_rng(1).integers(0, 2, (60, 3))
     forest = MultilabelForest("random_forest", n_trees=40, labelwise=labelwise, random_state=0)
     monkeypatch.setattr("fairfold.forests.trees.NEVER_TOO_MUCH", 0)
-    grown = forest.fit(X, Y).to_arrays()
+    grown = forest.fit(X, Y).value_.tobytes()
     monkeypatch.setattr("fairfold.forests.trees.free_memory", lambda: 5_000)
     with pytest.raises(
         ModelError, match=r"40 trees of 3 labels need about .* GiB of memory are free: give at most \d+"
     ):
         forest.fit(X, Y)
     monkeypatch.undo()
-    assert forest.fit(X, Y).to_arrays()["value"].tobytes() == grown["value"].tobytes()
+    assert forest.fit(X, Y).value_.tobytes() == grown
 
 
 @pytest.mark.parametrize("kind", KINDS)

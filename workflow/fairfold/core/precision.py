@@ -6,7 +6,7 @@ as ``20240112131400`` needs fourteen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, NamedTuple, Self
 
@@ -176,36 +176,6 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         if len(self.columns_):
             X = self._mapped(X)
         return _below(X, np.finfo(self.dtype).max)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return all that ``transform`` needs."""
-        return {name: getattr(self, name) for name in self.arrays}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> Self:
-        """Restore what ``to_arrays`` of a transformer with default parameters returned.
-
-        Raises
-        ------
-        ValueError
-            If the arrays do not fit together or are of another number of features.
-        """
-        restored = cls()
-        for name, dtype in cls.arrays.items():
-            setattr(restored, name, arrays[name].astype(dtype, casting="safe"))
-        sizes = [arrays[name].shape for name in ("shift_", "exponent_", "floor_")]
-        starts, knots = restored.starts_, restored.knots_.shape
-        fit_together = (
-            sizes == [(restored.columns_.size,)] * 3
-            and restored.images_.shape == restored.joined_.shape == knots == (starts[-1],)
-            and starts.shape == (restored.columns_.size + 1,)
-            and starts[0] == 0
-            and (np.diff(starts) >= 0).all()
-            and np.isin(restored.columns_, np.arange(n_features)).all()
-        )
-        if not fit_together:
-            raise ValueError("its features are mapped in another way")
-        return restored
 
     def _mapped(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):

@@ -1,4 +1,4 @@
-"""What all cascades share: checks of parameters and data, prediction level by level, saving and loading."""
+"""Checks, predictions and saving that all models share, and those that all cascades share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +22,7 @@ from fairfold.core.gaps import GapFiller
 from fairfold.core.groups import OfSamples, group_codes
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
 from fairfold.core.precision import DistinctValues
+from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import check_training_labels, check_weights, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
@@ -36,16 +38,100 @@ _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patienc
 _SHARES = ("threshold", "lc_threshold")
 
 
-class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
-    """Levels of forests, and prediction from each of them."""
+class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
+    """A model of the registry: labels in any form, a hierarchy, thresholds and saving."""
 
     takes_unmeasured: ClassVar[bool] = True
+    _of_samples: ClassVar = ("training_labels_",)
+    _label_type: ClassVar[type] = np.int64
+    threshold: float
+    hierarchy: Hierarchy | None
+    n_labels_: int
+    sparse_labels_: bool
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """(n_labels,) the numbers of the labels, in the order of their columns, for scikit-learn's tools.
+
+        Objects, as those tools take two plain numbers for the two classes of a single label.
+        """
+        return np.arange(self.n_labels_).astype(object)
+
+    def predict_proba(self, X: Matrix) -> Matrix | pd.DataFrame:
+        """Predict the probability that each label is positive, (n_samples, n_labels), from level ``best_level_``."""
+        return self._as_asked(self._best_proba(X), X)
+
+    def predict(
+        self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
+    ) -> Matrix | pd.DataFrame:
+        """Predict labels of 0/1, (n_samples, n_labels): whether the probability is above a threshold.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features).
+        objective : what the threshold is for, of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`; None takes
+            ``threshold``.
+        by : see :func:`~fairfold.evaluation.thresholds.best_thresholds`.
+
+        Raises
+        ------
+        ModelError
+            When there is an objective, and the model has no calibrated probabilities.
+        """
+        threshold = self.threshold if objective is None else thresholds_of(self._with_thresholds, objective, by)
+        decided = are_above(self._best_proba(X), threshold).astype(self._label_type)
+        # Where labels have thresholds of their own, one may be met that its parents' are not.
+        if self.hierarchy is not None:
+            decided = map_rows(self.hierarchy.with_ancestors, decided, 1)
+        return self._as_asked(decided, X)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model; :func:`~fairfold.models.load_model` reads it.
+
+        Raises
+        ------
+        ModelError
+            When the model contains code of your own.
+        """
+        check_is_fitted(self, "best_level_")
+        save_model(self, path)
+
+    @abstractmethod
+    def learns_sparse(self, Y: Matrix) -> bool:
+        """Return whether the model learns from these labels as a CSR array."""
+
+    @abstractmethod
+    def _best_proba(self, X: Matrix) -> Matrix:
+        """Probabilities from the best level, sparse or dense."""
+
+    @property
+    def _with_thresholds(self) -> object:
+        """What has thresholds for objectives."""
+        return self
+
+    def _as_asked(self, predicted: Matrix, X: Matrix) -> Matrix | pd.DataFrame:
+        """Predictions of ``X``, sparse where labels were."""
+        return with_sparsity(predicted, self.sparse_labels_)
+
+    def _reconciled(self, proba: Matrix) -> Matrix:
+        return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
+
+    def _checked_labels(self, Y: Matrix, n_samples: int) -> Matrix:
+        codes = check_training_labels(Y, n_samples, ModelError).astype(np.int8)
+        self.sparse_labels_, Y = sparse.issparse(codes), with_nan(codes)
+        Y = sparse.csr_array(Y) if self.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
+        check_hierarchy(self.hierarchy, Y.shape[1])
+        self.n_labels_ = Y.shape[1]
+        return Y
+
+
+class BaseCascade(MultilabelModel):
+    """Levels of forests, and prediction from each of them."""
+
     _choices: ClassVar[dict[str, tuple]]
     levels_: list[Level]
     best_level_: int
     crossing_over: bool
-    threshold: float
-    hierarchy: Hierarchy | None
     n_sketched: Literal["auto"] | int | None
     imputation: str | None
 
@@ -68,7 +154,7 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             Observed labels of 0/1. NaN is an unmeasured label, which takes no part. The names of a frame's columns are
             kept. Predictions are sparse where ``Y`` is.
         first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
-            growing it again. From a file only as :func:`~fairfold.forests.storage.load_first_level` reads it.
+            growing it again. Not from a file.
         groups : (n_samples,) of samples that belong together: trees draw a group whole or not at all.
         sample_weight : (n_samples,) above 0: trees draw a sample in proportion to its weight, a group to its mean.
 
@@ -93,14 +179,6 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         if hasattr(self, "unseen_proba_"):
             self.unseen_proba_ = with_sparsity(self.unseen_proba_, self.sparse_labels_)
         return self
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """(n_labels,) the numbers of the labels, in the order of their columns, for scikit-learn's tools.
-
-        Objects, as those tools take two plain numbers for the two classes of a single label.
-        """
-        return np.arange(self.n_labels_).astype(object)
 
     def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
         """Choose what ``predict`` and ``predict_proba`` return; named as in scikit-learn's transformers.
@@ -133,10 +211,6 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         for proba in self._reconciled_stages(X):
             yield with_sparsity(proba, self.sparse_labels_)
 
-    def predict_proba(self, X: Matrix) -> np.ndarray | pd.DataFrame:
-        """(n_samples, n_labels) probabilities that a label is positive, from level ``best_level_``."""
-        return self._as_asked(self._best_proba(X), X)
-
     def learns_sparse(self, Y: Matrix) -> bool:
         """Return whether labels are so many that forests grow on sketches of them.
 
@@ -146,30 +220,6 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             return False
         return self.imputation is None and not has_unmeasured(Y)
 
-    def predict(
-        self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
-    ) -> np.ndarray | pd.DataFrame:
-        """(n_samples, n_labels) int64 of 0/1: where the probability is above a threshold.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features).
-        objective : what the threshold is for, of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`; None takes
-            ``threshold``.
-        by : see :func:`~fairfold.evaluation.thresholds.best_thresholds`.
-
-        Raises
-        ------
-        ModelError
-            When there is an objective, and the model has no calibrated probabilities.
-        """
-        threshold = self.threshold if objective is None else thresholds_of(self, objective, by)
-        decided = are_above(self._best_proba(X), threshold).astype(np.int64)
-        # Where labels have thresholds of their own, one may be met that its parents' are not.
-        if self.hierarchy is not None:
-            decided = map_rows(self.hierarchy.with_ancestors, decided, 1)
-        return self._as_asked(decided, X)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
@@ -177,11 +227,6 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
         tags.target_tags.one_d_labels = tags.target_tags.single_output = False
         tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
         return tags
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model as ``.npz``; :func:`~fairfold.forests.models.load_model` reads it."""
-        check_is_fitted(self, "levels_")
-        save_model(self, path)
 
     @abstractmethod
     def _grow(
@@ -196,9 +241,6 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
             new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
             yield mean_proba(level.predictors, append_columns(X, *new))
-
-    def _reconciled(self, proba: Matrix) -> Matrix:
-        return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
 
     def _reconciled_stages(self, X: Matrix) -> Iterator[Matrix]:
         check_is_fitted(self, "levels_")
@@ -265,26 +307,19 @@ class BaseCascade(ClassifierMixin, BaseEstimator, ABC):
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
             raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
         if reset:
-            self.distinct_values_ = DistinctValues().fit(X)
-        X = self.distinct_values_.transform(X)
-        if reset:
-            self.gaps_ = GapFiller(for_trees=True).fit(X)
-        return self.gaps_.transform(X)
+            self.preparation_ = make_pipeline(DistinctValues(), GapFiller(for_trees=True)).fit(X)
+        return self.preparation_.transform(X)
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
         X = self._check_features(X, reset=True)
         label_names = column_names(Y, "Y")
-        codes = check_training_labels(Y, X.shape[0], ModelError).astype(np.int8)
-        self.sparse_labels_, Y = sparse.issparse(codes), with_nan(codes)
-        Y = sparse.csr_array(Y) if self.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
+        Y = self._checked_labels(Y, X.shape[0])
         # half of the samples are drawn for a tree, and a split needs two full leaves
         if X.shape[0] < 2 * self.min_samples_leaf:
             raise ModelError(
                 f"n_samples = {X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
                 "lower min_samples_leaf or give more samples."
             )
-        self.n_labels_ = Y.shape[1]
-        check_hierarchy(self.hierarchy, self.n_labels_)
         if label_names is not None:
             self.label_names_ = label_names
         elif hasattr(self, "label_names_"):

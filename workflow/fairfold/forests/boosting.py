@@ -24,6 +24,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags
 
 from fairfold.core.arrays import Matrix, to_dense
@@ -104,10 +105,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
-            self._distinct_values = DistinctValues().fit(X)
-            X = self._distinct_values.transform(X)
-            self._gaps = GapFiller(for_trees=True).fit(X)
-            X = BinnedMatrix.from_matrix(self._gaps.transform(X))
+            self._preparation = make_pipeline(DistinctValues(), GapFiller(for_trees=True)).fit(X)
+            X = BinnedMatrix.from_matrix(self._preparation.transform(X))
         if sample_weight is not None:
             X = replace(X, weights=check_weights(sample_weight, X.shape[0], ModelError))
         n_samples, n_features = X.shape
@@ -127,8 +126,8 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_labels) probability that each label is positive."""
-        if hasattr(self, "_gaps"):
-            X = self._gaps.transform(self._distinct_values.transform(X))
+        if hasattr(self, "_preparation"):
+            X = self._preparation.transform(X)
         return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
 
     def __sklearn_tags__(self) -> Tags:

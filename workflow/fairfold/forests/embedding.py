@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -35,15 +35,10 @@ from threadpoolctl import threadpool_limits
 from fairfold.core.ties import ROUNDING, first_best
 from fairfold.errors import ModelError, unknown_name
 
-NODE_WEIGHTS = {
-    "text": lambda draws: 1 / np.log(draws + 1),
-    "authors-code": lambda draws: 1 / (np.log(draws) + 1),
-}
+NODE_WEIGHTS = {"text": lambda draws: 1 / np.log(draws + 1), "authors-code": lambda draws: 1 / (np.log(draws) + 1)}
 TREES_AT_ONCE = 4  # as many look-ups are added up before the sum is stored; written out in _add_products
 LAPACK_BLOCK = 64  # columns; its blocked routines use at most as many at once
 ROWS_AT_ONCE = 4096  # of samples to transform, which bounds memory
-PARAMETERS = ("max_share", "weighting", "explained_variance", "max_samples")
-FITTED = ("scores_", "explained_variance_", "explained_variance_ratio_", "mean_product_", "leaf_of_")
 
 _blas_lock = threading.Lock()
 
@@ -172,39 +167,21 @@ class TreeEmbedding(BaseEstimator):
         with _one_blas_thread():
             return products @ loadings
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """All that :meth:`from_arrays` needs besides the forest, as plain arrays by name."""
-        check_is_fitted(self, "scores_")
-        return {name: np.asarray(getattr(self, name)) for name in PARAMETERS + FITTED}
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the trees, which the forest has."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], forest: Forest) -> TreeEmbedding:
-        """The embedding that :meth:`to_arrays` took apart; it transforms to the same bytes.
-
-        Parameters
-        ----------
-        arrays : what :meth:`to_arrays` gave.
-        forest : the forest that the embedding was fitted on; its ``leaf_of_`` is not needed.
+    def read_trees(self, forest: Forest) -> None:
+        """Read the trees of the forest that it was fitted on, which a copy or a saved embedding lacks.
 
         Raises
         ------
         ModelError
-            When the arrays belong to another forest, or do not fit together.
+            When the embedding belongs to another forest.
         """
-        embedding = cls(**{name: np.asarray(arrays[name]).item() for name in PARAMETERS})
-        embedding._check_parameters()
-        for name in FITTED:
-            setattr(embedding, name, arrays[name])
-        embedding._trees = _read_trees(forest, embedding.max_share, embedding.weighting)
-        n_samples, n_components = len(_check_leaves(embedding.leaf_of_, embedding._trees)), embedding.n_components_
-        shapes = ((n_samples, n_components), (n_components,), (n_components,), (n_samples,))
-        for name, shape in zip(FITTED, shapes, strict=False):
-            array = arrays[name]
-            if array.dtype != np.float64 or array.shape != shape:
-                raise ModelError(f"saved embedding has {name} of {array.dtype} and shape {array.shape}, not {shape}.")
-        if not (embedding.explained_variance_ > 0).all():
-            raise ModelError("saved embedding has components without variance.")
-        return embedding
+        self._check_parameters()
+        self._trees = _read_trees(forest, self.max_share, self.weighting)
+        _check_leaves(self.leaf_of_, self._trees)
 
     def _check_parameters(self) -> None:
         for name in ("max_share", "explained_variance"):

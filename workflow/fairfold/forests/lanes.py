@@ -50,9 +50,7 @@ def _total(builder, vector):  # noqa: ANN001, ANN202
         width //= 2
         halves = [
             builder.shuffle_vector(
-                vector,
-                vector,
-                ir.Constant(ir.VectorType(cgutils.int32_t, width), list(range(first, first + width))),
+                vector, vector, ir.Constant(ir.VectorType(cgutils.int32_t, width), list(range(first, first + width)))
             )
             for first in (0, width)
         ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,7 @@ MAX_SHARE = {"random_forest": 0.95, "extra_trees": 0.80}
 CROSS_VALIDATION_FOLDS = 5
 
 
+@dataclass(eq=False)
 class Encoder:
     """A fitted forest that turns samples into new features.
 
@@ -38,15 +40,15 @@ class Encoder:
         one.
     """
 
-    def __init__(
-        self,
-        forest: MultilabelForest,
-        embedding: TreeEmbedding | None,
-        *,
-        with_output: bool,
-        signs: np.ndarray | None = None,
-    ) -> None:
-        self.forest, self.embedding, self.with_output, self.signs = forest, embedding, with_output, signs
+    forest: MultilabelForest
+    embedding: TreeEmbedding | None
+    with_output: bool
+    signs: np.ndarray | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.embedding is not None:
+            self.embedding.read_trees(self.forest)
 
     @classmethod
     def of(
@@ -93,6 +95,20 @@ class Level(NamedTuple):
     encoders: list[Encoder]
     predictors: list[MultilabelForest]
 
+    def to_states(self) -> list[tuple[type[MultilabelForest], dict[str, Any]]]:
+        """Return the predictors with their attributes of training samples, which pickled forests lack."""
+        for forest in self.predictors:
+            forest.forget_oob_proba()
+        return [(type(forest), vars(forest)) for forest in self.predictors]
+
+    @classmethod
+    def of_states(cls, states: Sequence[tuple[type[MultilabelForest], Mapping[str, Any]]]) -> Level:
+        """Return level 0, for ``fit(..., first_level=)``, from its :meth:`to_states`."""
+        forests = [kind.__new__(kind) for kind, _ in states]
+        for forest, (_, attributes) in zip(forests, states, strict=True):
+            vars(forest).update(attributes)
+        return cls([], forests)
+
 
 class Grower:
     """Grows pairs of forests, each with its own random stream unless one seed is shared by all.
@@ -108,12 +124,7 @@ class Grower:
     """
 
     def __init__(
-        self,
-        seed: int,
-        settings: Mapping[str, int | None],
-        *,
-        shared_seed: bool = False,
-        of_samples: OfSamples = ALIKE,
+        self, seed: int, settings: Mapping[str, int | None], *, shared_seed: bool = False, of_samples: OfSamples = ALIKE
     ) -> None:
         self._seed, self._settings, self._shared_seed = seed, settings, shared_seed
         self._of_samples = of_samples
@@ -129,17 +140,10 @@ class Grower:
 
     def take_shapes_from(self, first_level: Sequence[MultilabelForest]) -> None:
         """From now on, grow forests of the shapes that suit levels above this one."""
-        self._shapes = {
-            forest.kind: [above_first_level(TreeShape.from_row(row)) for row in forest.shapes_]
-            for forest in first_level
-        }
+        self._shapes = {forest.kind: [above_first_level(shape) for shape in forest.shapes_] for forest in first_level}
 
     def pair(
-        self,
-        inputs: Matrix | BinnedMatrix | list[Matrix],
-        labels: Matrix,
-        *names: object,
-        is_full: bool = False,
+        self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: Matrix, *names: object, is_full: bool = False
     ) -> list[MultilabelForest]:
         """Random forest and extra trees, on the same features or, given a list, on the features of each.
 

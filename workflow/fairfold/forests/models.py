@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal
 
@@ -63,7 +62,6 @@ FIRST_LEVELS["chosen-shapes"] = {"name": "gcForest+", "shape": "auto"}
 # Looked up when they are needed, because loading Numba takes a second that who reads names need not wait.
 _CASCADE = "fairfold.forests.cascade:CascadeForest"
 _OUT_OF_BAG_CASCADE = "fairfold.forests.out_of_bag:OutOfBagCascade"
-_READ = "fairfold.forests.storage:read_cascade"
 
 
 def make_model(
@@ -143,14 +141,3 @@ def make_first_level(first_level: str, **settings: object) -> BaseCascade:
     **settings : of :func:`make_model`.
     """
     return make_model(**{**settings, **FIRST_LEVELS[first_level], "max_levels": 0})
-
-
-def load_model(path: str | Path) -> BaseCascade:
-    """A deep forest as its ``save`` wrote it.
-
-    Raises
-    ------
-    ModelError
-        When the file is missing, is no saved deep forest, or was written by another version.
-    """
-    return resolve_name(_READ)(path, [resolve_name(_CASCADE), resolve_name(_OUT_OF_BAG_CASCADE)])

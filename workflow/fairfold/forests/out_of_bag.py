@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from fairfold.core.arrays import Matrix, RunningMean, append_columns, with_sparsity
 from fairfold.core.groups import OfSamples
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.samples import ForgetsSamples
 from fairfold.core.ties import ROUNDING, first_best
 from fairfold.core.usage import give_back_memory
 from fairfold.core.validation import Negatives
@@ -31,14 +30,14 @@ from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
-from fairfold.forests.sketched import SketchedForest, mean_of_forests
+from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
 
 @dataclass(eq=False, repr=False)
-class OutOfBagCascade(ForgetsSamples, BaseCascade):
+class OutOfBagCascade(BaseCascade):
     """Deep forest for weak labels on out-of-bag features, with calibrated posteriors.
 
     Time grows with the levels times two forests, or four with imputation or crossing-over; choosing shapes takes about
@@ -132,7 +131,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
                 encoders = self._grow_encoders(grow, level, X, labels, new, signs)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
                 for forest in (*self.levels_[-1].predictors, *(encoder.forest for encoder in encoders)):
-                    _forget_oob_proba(forest)
+                    forest.forget_oob_proba()
             if level == 0:
                 predictors = first_level.predictors
             else:
@@ -153,7 +152,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
             if level - self._best_level() >= self.patience:
                 break
         for forest in predictors:  # of a level that turned out to be the last
-            _forget_oob_proba(forest)
+            forest.forget_oob_proba()
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
@@ -211,13 +210,7 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         return PosteriorImputer(observed, is_strict=is_strict, threshold=self.threshold, hierarchy=self.hierarchy)
 
     def _grow_encoders(
-        self,
-        grow: Grower,
-        level: int,
-        X: Matrix,
-        labels: Matrix,
-        new: list[np.ndarray],
-        signs: np.ndarray | None,
+        self, grow: Grower, level: int, X: Matrix, labels: Matrix, new: list[np.ndarray], signs: np.ndarray | None
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
         # The predictors of the level below would see the same features and, without imputation, the same labels.
@@ -253,9 +246,3 @@ class OutOfBagCascade(ForgetsSamples, BaseCascade):
         """Levels that tie with the best so far; no other can be the best, whatever comes."""
         scores = self._signed_scores()
         return np.flatnonzero(scores >= scores.max() - ROUNDING)
-
-
-def _forget_oob_proba(forest: MultilabelForest) -> None:
-    """Free out-of-bag predictions of many labels, which may take as much memory as the trees."""
-    if isinstance(forest, SketchedForest):
-        forest.forget_oob_proba()

@@ -63,8 +63,6 @@ class SketchedForest(MultilabelForest):
         "labels_": (np.int32, 1),
         "label_means_": (np.float64, 1),
     }
-    _of_training: ClassVar = {"leaf_of_": (np.int32, 2), "in_bag_": (np.bool_, 2), "shapes_": (np.float64, 2)}
-
     _: KW_ONLY
     n_sketched: int = N_SKETCHED
 
@@ -220,17 +218,6 @@ class SketchedForest(MultilabelForest):
             and ((self.leaf_samples_ >= 0) & (self.leaf_samples_ < len(labels) - 1)).all()
             and ((self.labels_ >= 0) & (self.labels_ < self.n_labels_)).all()
         )
-
-    def _knows_samples(self) -> bool:
-        shape, starts = (len(self.label_starts_) - 1, self.n_trees), self.tree_starts_
-        return self.leaf_of_.shape == self.in_bag_.shape == shape and bool(
-            ((self.leaf_of_ >= starts[:-1]) & (self.leaf_of_ < starts[1:])).all()
-        )
-
-    def _check_restored(self, *, with_samples: bool) -> None:
-        super()._check_restored(with_samples=with_samples)
-        if with_samples:
-            self._predict_training_samples()
 
 
 def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:

@@ -1,221 +1,172 @@
-"""Fitted cascades, or the first levels that several share, as files: arrays and JSON in ``.npz``, nothing pickled.
+"""Save fitted models as archives of skops, and load them.
 
-Each forest is stored once: an encoder whose forest is a predictor of the level below refers to it.
+An archive contains arrays, JSON and the names of types. Only scikit-learn's estimators and the types in ``TRUSTED`` are
+ever made. Nothing is unpickled.
 """
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+import re
+import warnings
+import zipfile
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import sparse
+from fairfold import __version__
+from fairfold.core.files import atomic_open
+from fairfold.errors import ModelError, first_sentence
 
-from fairfold.core.files import read_arrays, write_arrays
-from fairfold.core.gaps import GapFiller
-from fairfold.core.hierarchy import Hierarchy, check_hierarchy
-from fairfold.core.precision import DistinctValues
-from fairfold.errors import DataError, ModelError
-from fairfold.forests.embedding import TreeEmbedding
-from fairfold.forests.levels import FORESTS, Encoder, Level
-from fairfold.forests.sketched import SketchedForest
-from fairfold.forests.trees import MultilabelForest
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
-Cascade = TypeVar("Cascade")
-
-FORMAT = 6  # Earlier formats lack names, thresholds, missing features, distinct feature values or sparse_labels_.
-# Attributes that JSON can hold; a model has those that its class sets.
-_PLAIN = (
-    "n_features_in_",
-    "n_labels_",
-    "sparse_labels_",
-    "best_level_",
-    "best_levels_",
-    "oob_scores_",
-    "training_scores_",
-    "imputation_log_",
-    "label_frequencies_",
-    "thresholds_",
-)
-_NAMES = {"feature_names_in_": "n_features_in_", "label_names_": "n_labels_"}  # beside how many there are
-_GAPS = ("medians_", "gapped_", "below_", "above_")
-_STACKED = ("training_labels_", "calibrations_")  # lists of arrays of the same shape, one per level
-
-
-def save_model(model: Cascade, path: str | Path) -> None:
-    """Write a fitted cascade; ``load_model`` gives one with the same names that predicts the same bytes.
-
-    Parameters
-    ----------
-    model : fitted.
-    path : file to write, ``.npz``. A ``random_state`` that is no whole number is not kept.
-    """
-    parameters = model.get_params()
-    if parameters["hierarchy"] is not None:
-        parts = parameters["hierarchy"].as_dict()
-        parameters["hierarchy"] = {**parts, "edges": parts["edges"].tolist()}
-    if not isinstance(parameters["random_state"], (int, np.integer, type(None))):
-        parameters["random_state"] = None
-    description = {
-        "format": FORMAT,
-        "class": type(model).__name__,
-        "parameters": parameters,
-        "fitted": {name: getattr(model, name) for name in _PLAIN if hasattr(model, name)},
-        "names": {name: list(getattr(model, name)) for name in _NAMES if hasattr(model, name)},
-        "output": getattr(model, "_sklearn_output_config", {}),
-        "n_levels": len(model.levels_),
+# What our models are made of, besides scikit-learn's estimators and plain types, which skops knows.
+TRUSTED = frozenset(
+    {
+        "collections.OrderedDict",
+        "fairfold.forests.boosting.MultilabelBoosting",
+        "fairfold.forests.cascade.CascadeForest",
+        "fairfold.forests.embedding.TreeEmbedding",
+        "fairfold.forests.levels.Encoder",
+        "fairfold.forests.levels.Level",
+        "fairfold.forests.out_of_bag.OutOfBagCascade",
+        "fairfold.forests.sketched.SketchedForest",
+        "fairfold.forests.trees.MultilabelForest",
+        "fairfold.forests.trees.TreeShape",
+        "fairfold.core.gaps.GapFiller",
+        "fairfold.core.hierarchy.Hierarchy",
+        "fairfold.models.binary.BinaryClassifier",
+        "fairfold.models.binary.ChainEnsemble",
+        "fairfold.models.binary.Standardised",
+        "fairfold.models.binary.OnePerLabel",
+        "fairfold.models.binary.Steps",
+        "fairfold.models.binary.as_csr_matrix",
+        "fairfold.models.binary.as_dense",
+        "fairfold.models.categories.CategoryCodes",
+        "fairfold.models.categories.FittedWith",
+        "fairfold.models.correction.CorrectedClassifier",
+        "fairfold.models.exact_forests.ExactExtraTrees",
+        "fairfold.models.exact_forests.ExactRandomForest",
+        "fairfold.models.exact_forests.GapTolerantBoosting",
+        "fairfold.models.kernel_ridge.KernelRidgeClassifier",
+        "fairfold.models.many_label_ridge.ManyLabelRidge",
+        "fairfold.models.measured.MeasuredRows",
+        "fairfold.models.ml_knn.MLkNN",
+        "fairfold.models.one_level.OneLevelModel",
+        "fairfold.models.stacking.StackedClassifier",
+        "fairfold.models.wrong_positives.PartialLabelClassifier",
+        "fairfold.core.precision.DistinctValues",
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
+        "functools.partial",  # of functions that are trusted themselves
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.tree._tree.Tree",
+        "sklearn.utils.validation.check_array",
     }
-    arrays = {name: np.stack(getattr(model, name)) for name in _STACKED if _is_stacked(model, name)}
-    arrays |= {f"gaps/{name}": getattr(model.gaps_, name) for name in _GAPS}
-    arrays |= _prefixed(model.distinct_values_.to_arrays(), "distinct_values")
-    below: list[MultilabelForest] = []
-    for number, level in enumerate(model.levels_):
-        arrays |= _level_arrays(level, below, f"level{number}")
-        below = level.predictors
-    text = json.dumps(description, default=_to_plain)
-    write_arrays(path, description=np.array(text), **arrays)
+)
+_SCHEMA = "schema.json"  # of skops: the types, and which file holds which array
+_HEADER = "fairfold.json"  # ours
+FORMAT = 3  # Format 2 has deep forests in files of their own.
+_MADE_ON = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can name
 
 
-def read_cascade(path: str | Path, classes: Sequence[type[Cascade]]) -> Cascade:
-    """A cascade of one of these classes, as :func:`save_model` wrote it.
+def save_model(model: ClassifierMixin, path: str | Path) -> None:
+    """Write a fitted model; the same model gives the same bytes.
 
     Raises
     ------
     ModelError
-        When the file is missing, is no saved cascade, or was written by another version.
+        When it holds objects of other types than ``TRUSTED``, as a model of the user's own does.
     """
+    from skops import io as skops
+
     try:
-        arrays = read_arrays(path, "a saved cascade")
-        description = json.loads(str(arrays.pop("description")))
-        if description["format"] != FORMAT:
-            raise ValueError(f"its format is {description['format']!r}, not {FORMAT}")
-        class_of = {cls.__name__: cls for cls in classes}
-        parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in description["parameters"].items()}
-        if parameters.get("hierarchy") is not None:
-            parameters["hierarchy"] = Hierarchy.from_dict(parameters["hierarchy"])
-        model = class_of[description["class"]](**parameters)
-        for name in set(_PLAIN) & set(description["fitted"]):
-            setattr(model, name, description["fitted"][name])
-        for name in _STACKED:
-            if name in arrays:
-                setattr(model, name, list(arrays[name]))
-        model.levels_ = _read_levels(model, arrays, description["n_levels"])
-        forest = model.levels_[0].predictors[0]
-        model.gaps_ = _read_gaps(_under(arrays, "gaps"), model.n_features_in_)
-        values = _under(arrays, "distinct_values")
-        model.distinct_values_ = DistinctValues.from_arrays(values, model.n_features_in_)
-        n_inputs = model.n_features_in_ + len(model.gaps_.gapped_)
-        if (forest.n_features_in_, forest.n_labels_) != (n_inputs, model.n_labels_):
-            raise ValueError("its forests are of other numbers of features or labels")
-        check_hierarchy(model.hierarchy, model.n_labels_)
-        _read_names(model, description["names"])
-        model.set_output(**description["output"])
-    except DataError as error:
-        raise ModelError(str(error)) from None
-    except Exception as error:  # arrays and JSON of somebody else may hold anything
-        raise ModelError(f"{path} is not a saved cascade ({error!r}); fit and save it again.") from None
-    return model
+        data = skops.dumps(model)
+    except Exception as error:  # skops raises whatever the objects' own methods do
+        raise ModelError(f"{_called(model)} cannot be saved ({first_sentence(error)}).") from error
+    foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
+    if foreign:
+        raise ModelError(
+            f"{_called(model)} cannot be saved: it holds {foreign[0]}, which is code of your own; keep that, and fit "
+            "the model again where you need it."
+        )
+    with atomic_open(path) as stream:
+        stream.write(_without_traces(data))
 
 
-def first_levels_to_arrays(levels: Mapping[int, Level]) -> dict[str, np.ndarray]:
-    """Return level 0 of several folds as plain arrays, with what its forests know of their training samples.
-
-    A pickled forest lacks its training samples, without which no model grows more levels.
+def load_model(path: str | Path) -> ClassifierMixin:
+    """A model as its ``save`` wrote it.
 
     Parameters
     ----------
-    levels : mapping of int -> Level
-        Level 0 of a model that was fitted without a fold, by that fold.
+    path : the file.
 
     Returns
     -------
-    dict of str -> ndarray
-        The arrays.
+    Fitted classifier, of the class that it had.
+
+    Raises
+    ------
+    ModelError
+        When the file is missing, is no saved model, or was written by another version of fairfold or scikit-learn.
     """
-    arrays: dict[str, np.ndarray] = {}
-    for fold, level in levels.items():
-        for forest in level.predictors:
-            arrays |= _prefixed(forest.to_arrays(with_samples=True), f"fold{fold}/{forest.kind}")
-    return arrays
+    from sklearn.exceptions import InconsistentVersionWarning
+    from skops import io as skops
+
+    try:
+        data = Path(path).read_bytes()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", InconsistentVersionWarning)
+            foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
+            if foreign:
+                raise ModelError(f"{path} holds {foreign[0]}, which no model of fairfold has; it is not loaded.")
+            _check_format(data)
+            model = skops.loads(data, trusted=sorted(TRUSTED))
+    except ModelError:
+        raise
+    except InconsistentVersionWarning as error:
+        raise ModelError(
+            f"{path} was written with scikit-learn {error.original_sklearn_version}, here is "
+            f"{error.current_sklearn_version}: install that, or fit the model again."
+        ) from None
+    except Exception as error:  # a file of somebody else may hold anything
+        raise ModelError(f"{path} is not a saved model ({first_sentence(error)}); fit and save it again.") from None
+    if not hasattr(model, "predict_proba"):
+        raise ModelError(f"{path} holds {type(model).__name__}, which is no model; fit and save it again.")
+    return model
 
 
-def first_level_from_arrays(arrays: Mapping[str, np.ndarray], fold: int) -> Level | None:
-    """Return level 0 of a fold, for ``fit(..., first_level=)``; None if :func:`first_levels_to_arrays` had none."""
-    of_fold = _under(arrays, f"fold{fold}")
-    return Level([], [_read_forest(_under(of_fold, kind)) for kind in FORESTS]) if of_fold else None
+def _check_format(data: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        found = json.loads(archive.read(_HEADER))["format"] if _HEADER in archive.namelist() else None
+    if found != FORMAT:
+        raise ValueError(f"its format is {found!r}, not {FORMAT}")
 
 
-def _is_stacked(model: Cascade, name: str) -> bool:
-    """Whether a model has this list; labels that are sparse are not taken along."""
-    return hasattr(model, name) and not any(map(sparse.issparse, getattr(model, name)))
+def _called(model: Any) -> str:
+    return type(getattr(model, "estimator_", model)).__name__
 
 
-def _read_forest(arrays: dict[str, np.ndarray]) -> MultilabelForest:
-    return (SketchedForest if "leaf_samples" in arrays else MultilabelForest).from_arrays(arrays)
-
-
-def _level_arrays(level: Level, below: list[MultilabelForest], prefix: str) -> dict[str, np.ndarray]:
-    arrays = {}
-    for kind, forest in zip(FORESTS, level.predictors, strict=True):
-        arrays |= _prefixed(forest.to_arrays(), f"{prefix}/predictor/{kind}")
-    for number, (kind, encoder) in enumerate(zip(FORESTS, level.encoders, strict=False)):
-        if encoder.forest is not below[number]:
-            arrays |= _prefixed(encoder.forest.to_arrays(), f"{prefix}/encoder/{kind}")
-        if encoder.embedding is not None:
-            arrays |= _prefixed(encoder.embedding.to_arrays(), f"{prefix}/embedding/{kind}")
-        if encoder.signs is not None:
-            arrays[f"{prefix}/signs/{kind}"] = encoder.signs
-    return arrays
-
-
-def _read_levels(model: Cascade, arrays: Mapping[str, np.ndarray], n_levels: int) -> list[Level]:
-    levels: list[Level] = []
-    for number in range(n_levels):
-        prefix, encoders = f"level{number}", []
-        for position, kind in enumerate(FORESTS if number else ()):
-            stored = _under(arrays, f"{prefix}/encoder/{kind}")
-            forest = _read_forest(stored) if stored else levels[-1].predictors[position]
-            embedding = _under(arrays, f"{prefix}/embedding/{kind}")
-            embedding = TreeEmbedding.from_arrays(embedding, forest) if embedding else None
-            signs = arrays.get(f"{prefix}/signs/{kind}")
-            encoders.append(Encoder(forest, embedding, with_output="output" in model.features, signs=signs))
-        predictors = [_read_forest(_under(arrays, f"{prefix}/predictor/{kind}")) for kind in FORESTS]
-        levels.append(Level(encoders, predictors))
-    return levels
-
-
-def _read_gaps(arrays: Mapping[str, np.ndarray], n_features: int) -> GapFiller:
-    gaps = GapFiller(for_trees=True)
-    for name in _GAPS:
-        setattr(gaps, name, arrays[name])
-    gapped = gaps.gapped_
-    shapes = [getattr(gaps, name).shape for name in _GAPS]
-    if shapes != [(n_features,), *[gapped.shape] * 3] or not np.isin(gapped, np.arange(n_features)).all():
-        raise ValueError("it fills gaps of other features")
-    gaps.n_features_in_ = n_features
-    return gaps
-
-
-def _read_names(model: Cascade, names: Mapping[str, list[str]]) -> None:
-    """Give the model the names of its features and labels, where it has any."""
-    for name, number in _NAMES.items():
-        if name in names:
-            if not all(isinstance(one, str) for one in names[name]) or len(names[name]) != getattr(model, number):
-                raise ValueError(f"its {name} are not {getattr(model, number)} names")
-            setattr(model, name, np.array(names[name], dtype=object))
-
-
-def _prefixed(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {f"{prefix}/{name}": array for name, array in arrays.items()}
-
-
-def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(f"{prefix}/"): array for name, array in arrays.items() if name.startswith(f"{prefix}/")}
-
-
-def _to_plain(value: object) -> object:
-    if isinstance(value, (np.integer, np.floating, np.bool_)):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} cannot be stored")
+def _without_traces(data: bytes) -> bytes:
+    """The archive with numbers in place of addresses in memory, and without the time that it was made at."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        schema = archive.read(_SCHEMA).decode()
+        contents = {name: archive.read(name) for name in archive.namelist() if name != _SCHEMA}
+    number_of = {address: str(n) for n, address in enumerate(dict.fromkeys(re.findall(r'"__id__": (\d+)', schema)))}
+    schema = re.sub(r'"__id__": (\d+)', lambda found: f'"__id__": {number_of[found[1]]}', schema)
+    order = sorted(contents, key=schema.find)
+    name_of = {name: f"{n}{Path(name).suffix}" for n, name in enumerate(order)}
+    schema = re.sub(r'"file": "([^"]+)"', lambda found: f'"file": "{name_of[found[1]]}"', schema)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        header = json.dumps({"format": FORMAT, "fairfold": __version__})
+        texts = [(_HEADER, header), (_SCHEMA, schema)]
+        for name, content in [*texts, *((name_of[name], contents[name]) for name in order)]:
+            archive.writestr(zipfile.ZipInfo(name, _MADE_ON), content, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()

@@ -28,13 +28,7 @@ from fairfold.core.seeds import seed_sequence
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
-from fairfold.forests.growth import (
-    GrowthRules,
-    add_leaf_values,
-    find_leaves,
-    grow_tree,
-    measured_values,
-)
+from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree, measured_values
 from fairfold.forests.lanes import LANES
 
 ForestKind = Literal["random_forest", "extra_trees"]
@@ -54,17 +48,6 @@ class TreeShape(NamedTuple):
     max_features: Literal["sqrt"] | int | float = "sqrt"
     max_samples: int | float = 0.5
     labelwise: bool = False
-
-    def to_row(self) -> list[float]:
-        """As numbers: 0 for ``"sqrt"``, shares negative."""
-        features = 0.0 if self.max_features == "sqrt" else _signed(self.max_features)
-        return [self.min_samples_leaf, features, _signed(self.max_samples), self.labelwise]
-
-    @classmethod
-    def from_row(cls, row: Iterable[float]) -> Self:
-        """The shape whose ``to_row`` these are."""
-        leaf, features, samples, labelwise = map(float, row)
-        return cls(int(leaf), _unsigned(features) or "sqrt", _unsigned(samples), labelwise > 0)
 
 
 @dataclass(eq=False, repr=False)
@@ -100,7 +83,7 @@ class MultilabelForest(ForgetsSamples):
     in_bag_ : (n_samples, n_trees) bool, whether the tree drew the sample.
     label_means_ : (n_labels,) mean of each label.
     label_of_tree_ : (n_trees,) int32, the label that a tree predicts, -1 for all. Values of others are 0 in its nodes.
-    shapes_ : (n_shapes, 4) float64, rows of :class:`TreeShape`; several in a forest that was joined.
+    shapes_ : list of :class:`TreeShape`; several in a forest that was joined.
     tree_starts_ : (n_trees + 1,) int64; the nodes of tree ``t`` are ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``,
         its root first, parents before their children.
     feature_ : (n_nodes,) int32, feature of the split, -1 for a leaf.
@@ -112,7 +95,7 @@ class MultilabelForest(ForgetsSamples):
     """
 
     _of_samples: ClassVar = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
-    # What is stored, with type and number of dimensions; the first are by node, the next by tree.
+    # What predictions need, with type and number of dimensions; the first are by node, the next by tree.
     _of_nodes: ClassVar = {
         "feature_": (np.int32, 1),
         "threshold_": (np.float64, 1),
@@ -122,15 +105,6 @@ class MultilabelForest(ForgetsSamples):
     }
     _of_trees: ClassVar = {"tree_starts_": (np.int64, 1), "label_of_tree_": (np.int32, 1)}
     _of_leaves: ClassVar = {"value_": (np.float32, 2)}
-    _of_training: ClassVar = {
-        "oob_proba_": (np.float64, 2),
-        "training_proba_": (np.float64, 2),
-        "leaf_of_": (np.int32, 2),
-        "in_bag_": (np.bool_, 2),
-        "label_means_": (np.float64, 1),
-        "shapes_": (np.float64, 2),
-    }
-
     kind: ForestKind
     _: KW_ONLY
     n_trees: int = 150
@@ -189,7 +163,7 @@ class MultilabelForest(ForgetsSamples):
         self.leaf_of_ += self.tree_starts_[:-1].astype(np.int32)
         self.in_bag_ = np.stack(drawn, axis=1)
         shape = TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)
-        self.shapes_ = np.array([shape.to_row()], dtype=np.float64)
+        self.shapes_ = [shape]
         self._predict_training_samples()
 
     def _pool(self, X: BinnedMatrix, rows: np.ndarray | None = None) -> Pool:
@@ -239,15 +213,13 @@ class MultilabelForest(ForgetsSamples):
         n_trees = sum(len(forest.label_of_tree_) for forest in forests)
         forest = cls(first.kind, n_trees=n_trees, n_jobs=first.n_jobs, random_state=first.random_state)
         forest.n_features_in_, forest.label_means_ = first.n_features_in_, first.label_means_
-        shifts = np.cumsum([0, *(len(part.weight_) for part in forests)])
+        nodes = [(part.feature_, part.threshold_, part.left_, part.right_) for part in forests]
+        forest._put_nodes_together(nodes, [part.weight_ for part in forests])
+        shifts = forest.tree_starts_
         starts = [part.tree_starts_[:-1] + shift for part, shift in zip(forests, shifts, strict=False)]
         forest.tree_starts_ = np.concatenate([*starts, shifts[-1:]])
-        for name in ("feature_", "threshold_", "weight_", "label_of_tree_", "shapes_"):
-            setattr(forest, name, np.concatenate([getattr(part, name) for part in forests]))
-        for name in ("left_", "right_"):
-            children = [getattr(part, name) for part in forests]
-            moved = [np.where(c < 0, c, c + np.int32(shift)) for c, shift in zip(children, shifts, strict=False)]
-            setattr(forest, name, np.concatenate(moved))
+        forest.label_of_tree_ = np.concatenate([part.label_of_tree_ for part in forests])
+        forest.shapes_ = [shape for part in forests for shape in part.shapes_]
         forest._join_leaves(forests)
         leaves = [part.leaf_of_ + np.int32(shift) for part, shift in zip(forests, shifts, strict=False)]
         forest.leaf_of_ = np.ascontiguousarray(np.hstack(leaves))
@@ -283,6 +255,9 @@ class MultilabelForest(ForgetsSamples):
 
         self._map(walk, range(0, X.shape[0], step))
         return leaves
+
+    def forget_oob_proba(self) -> None:
+        """Free the out-of-bag predictions, where they can be computed again."""
 
     def centred_oob_proba(self) -> np.ndarray:
         """(n_samples, n_labels) out-of-bag predictions, relative to the mean label of each tree's draws.
@@ -324,61 +299,18 @@ class MultilabelForest(ForgetsSamples):
         sums = np.where(is_measured, errors, 0).sum(axis=1)
         return sums / np.where(is_measured.any(axis=1), is_measured.sum(axis=1), np.nan)
 
-    def to_arrays(self, *, with_samples: bool = False) -> dict[str, np.ndarray]:
-        """All that ``predict_proba`` and ``apply`` need; for ``numpy.savez``.
-
-        Parameters
-        ----------
-        with_samples : whether to add what the forest knows of its training samples, without which it makes no features
-            of them.
-        """
-        header = {"kind": np.array(self.kind), "n_features": np.array(self.n_features_in_)}
-        names = self._stored(with_samples=with_samples)
-        return {**header, **{name.rstrip("_"): getattr(self, name) for name in names}}
-
-    @classmethod
-    def _stored(cls, *, with_samples: bool) -> dict[str, tuple[type, int]]:
-        """Attributes that are stored, with type and number of dimensions."""
-        return cls._of_trees | cls._of_nodes | cls._of_leaves | (cls._of_training if with_samples else {})
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """Fitted forest that predicts the same bytes as the one whose ``to_arrays`` these are.
-
-        Parameters
-        ----------
-        arrays : what ``to_arrays`` returned.
-
-        Raises
-        ------
-        ModelError
-            When an array is missing, or they are not those of one forest.
-        """
-        missing = {"kind", "n_features", *(name.rstrip("_") for name in cls._stored(with_samples=False))} - set(arrays)
-        if missing:
-            raise ModelError(f"saved forest lacks {', '.join(sorted(missing))}; save it again with to_arrays.")
-        forest = cls(str(arrays["kind"]), n_trees=max(1, arrays["tree_starts"].size - 1), random_state=0)
-        with_samples = any(name.rstrip("_") in arrays for name in cls._of_training)
-        for name in cls._stored(with_samples=with_samples):
-            setattr(forest, name, arrays.get(name.rstrip("_"), np.array(None)))
-        forest.n_features_in_ = int(arrays["n_features"])
-        forest._check_restored(with_samples=with_samples)
-        return forest
-
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a forest, and refuse arrays that compiled code could not trust."""
         self.__dict__.update(state)
-        if "weight_" in state:
-            self._check_restored(with_samples=False)
-
-    def _check_restored(self, *, with_samples: bool) -> None:
-        """Raise for arrays that compiled code could not trust."""
+        if "weight_" not in state:
+            return
         self._check_parameters()
-        for name, (dtype, ndim) in self._stored(with_samples=with_samples).items():
+        for name, (dtype, ndim) in (self._of_trees | self._of_nodes | self._of_leaves).items():
             array = getattr(self, name)
             if array.dtype != dtype or array.ndim != ndim:
-                raise ModelError(f"saved forest has {name.rstrip('_')} of {array.dtype} and shape {array.shape}.")
-        if not self._are_trees() or (with_samples and not self._knows_samples()):
-            raise ModelError("saved forest has arrays that do not fit together; save it again with to_arrays.")
+                raise ModelError(f"saved forest has {name} of {array.dtype} and shape {array.shape}.")
+        if not self._are_trees():
+            raise ModelError("saved forest has arrays that do not fit together; fit and save it again.")
 
     def _are_trees(self) -> bool:
         """Whether walks from the roots stay within their trees and end; compiled code relies on that."""
@@ -409,16 +341,6 @@ class MultilabelForest(ForgetsSamples):
     def _have_leaves(self, n_nodes: int) -> bool:
         return len(self.value_) == n_nodes
 
-    def _knows_samples(self) -> bool:
-        """Whether what is stored of training samples is of the same ones, and their leaves are nodes."""
-        n_samples, n_labels = len(self.leaf_of_), self.value_.shape[1]
-        return (
-            self.leaf_of_.shape == self.in_bag_.shape == (n_samples, self.n_trees)
-            and self.oob_proba_.shape == self.training_proba_.shape == (n_samples, n_labels)
-            and self.label_means_.shape == (n_labels,)
-            and bool(((self.leaf_of_ >= self.tree_starts_[:-1]) & (self.leaf_of_ < self.tree_starts_[1:])).all())
-        )
-
     def _map(self, function: Callable, tasks: Iterable) -> list:
         n_threads = effective_n_jobs(self.n_jobs)
         if n_threads == 1:
@@ -438,6 +360,7 @@ class MultilabelForest(ForgetsSamples):
             self.value_ = np.concatenate(values) + centre
 
     def _put_nodes_together(self, nodes: Sequence[tuple], weights: Sequence[np.ndarray]) -> None:
+        """Put the nodes of trees, or of forests as if they were trees, behind each other."""
         features, thresholds, lefts, rights = zip(*nodes, strict=True)
         self.tree_starts_ = np.cumsum([0, *map(len, weights)], dtype=np.int64)
         self.feature_, self.threshold_ = np.concatenate(features), np.concatenate(thresholds)
@@ -545,15 +468,6 @@ def _means(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         of_cells = np.where(np.isnan(Y), 0, weights[:, np.newaxis])
         return (of_cells * np.nan_to_num(Y)).sum(axis=0) / np.maximum(of_cells.sum(axis=0), np.finfo(float).tiny)
     return np.nanmean(Y, axis=0) if np.isnan(Y).any() else Y.mean(axis=0)
-
-
-def _signed(wanted: int | float) -> float:
-    """A share as a negative number, to be told from a whole number."""
-    return -float(wanted) if isinstance(wanted, (float, np.floating)) else float(wanted)
-
-
-def _unsigned(number: float) -> int | float:
-    return -number if number < 0 else int(number)
 
 
 def _as_matrix(X: Matrix) -> Matrix:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
@@ -101,10 +102,8 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
         """
         self._check_parameters()
         X = self._checked(X, reset=True)
-        self._distinct_values = DistinctValues(moves=False).fit(X)
-        X = self._distinct_values.transform(X)
-        self._gaps = GapFiller().fit(X)
-        X = self._gaps.transform(X)
+        self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
+        X = self._preparation.transform(X)
         codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
         Y = to_dense(codes, "Y", ModelError).astype(np.float64)
         codes = None if groups is None else group_codes(groups, len(Y))
@@ -141,7 +140,7 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
             When features are infinite, or another number than in ``fit``.
         """
         check_is_fitted(self, "penalty_")
-        Z = self._scaled(self._gaps.transform(self._distinct_values.transform(self._checked(X, reset=False))))
+        Z = self._scaled(self._preparation.transform(self._checked(X, reset=False)))
         parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in _parts(Z.shape[0])]
         return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
 

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
@@ -112,10 +113,8 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
         whole = isinstance(self.n_landmarks, (int, np.integer)) and not isinstance(self.n_landmarks, bool)
         if not whole or self.n_landmarks < 0:
             raise ModelError(f"n_landmarks is {self.n_landmarks!r}; it must be a whole number of at least 0.")
-        self._distinct_values = DistinctValues(moves=False).fit(X)
-        X = self._distinct_values.transform(X)
-        self._gaps = GapFiller().fit(X)
-        X = self._gaps.transform(X)
+        self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
+        X = self._preparation.transform(X)
         codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
         Y = sparse.csr_array(codes).astype(np.float64)
         weights = check_weights(sample_weight, X.shape[0], ModelError)
@@ -151,8 +150,7 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
             When features are infinite, or another number than in ``fit``.
         """
         check_is_fitted(self, "penalty_")
-        X = self._distinct_values.transform(self._checked(X, reset=False))
-        Z = self._weighted(self._gaps.transform(X)).astype(np.float32)
+        Z = self._weighted(self._preparation.transform(self._checked(X, reset=False))).astype(np.float32)
         S = Z if self.landmarks_ is None else _Kernels(Z, self.landmarks_)
         parts = _parts(Z.shape[0], self.coef_.shape[1] + len(self.coef_) * (self.landmarks_ is not None))
         return joined_rows([_highest(S[rows] @ self.coef_ + self.intercept_) for rows in parts], self.coef_.shape[1])

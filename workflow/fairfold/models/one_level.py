@@ -5,38 +5,34 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from joblib import parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.core.arrays import Matrix, are_above, map_rows, to_dense, with_short_indices, with_sparsity
+from fairfold.core.arrays import Matrix, with_short_indices, with_sparsity
 from fairfold.core.groups import fit_arguments, group_codes
-from fairfold.core.hierarchy import Hierarchy, check_hierarchy
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.probabilities import label_probabilities
-from fairfold.core.samples import ForgetsSamples
 from fairfold.core.threads import one_thread_each
-from fairfold.core.validation import check_training_labels, check_weights, has_unmeasured, with_nan
+from fairfold.core.validation import check_weights, has_unmeasured
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.thresholds import thresholds_of
+from fairfold.forests.base import MultilabelModel
 from fairfold.forests.names import check_same_names, column_names
-from fairfold.forests.sketched import FLOOR
 from fairfold.forests.sketches import MOST_EXACT
 from fairfold.models.measured import on_measured
 from fairfold.models.sparse_labels import takes_sparse_labels
-from fairfold.models.storage import save_model
 
 
 @dataclass(eq=False, repr=False)
-class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
+class OneLevelModel(MultilabelModel):
     """A classifier with what the study asks of a cascade: probabilities level by level, of one level.
 
     Parameters
@@ -58,8 +54,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     sparse_labels_ : whether labels were sparse; predictions are sparse then, and dense otherwise.
     """
 
-    takes_unmeasured: ClassVar[bool] = True
-    _of_samples: ClassVar = ("training_labels_",)
+    _label_type: ClassVar[type] = np.int8
 
     estimator: BaseEstimator
     _: KW_ONLY
@@ -88,16 +83,12 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
             When labels are not 0, 1 or NaN, or the classifier refuses the data, or weights, which it does not take.
         """
         X = self._checked_features(X, reset=True)
-        codes = check_training_labels(Y, X.shape[0], ModelError).astype(np.int8)
-        self.sparse_labels_, Y = sparse.issparse(codes), with_nan(codes)
-        Y = sparse.csr_array(Y) if self.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
-        check_hierarchy(self.hierarchy, Y.shape[1])
+        Y = self._checked_labels(Y, X.shape[0])
         estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
         codes = None if groups is None else group_codes(groups, Y.shape[0])
         given = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
         with self._at_work("be fitted"):
             self.estimator_ = estimator.fit(with_short_indices(X), Y, **given)
-        self.n_labels_ = Y.shape[1]
         self.best_level_, self.best_levels_ = 0, dict.fromkeys(BASIC_METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self
@@ -144,16 +135,7 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:
         """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
         predict = self.estimator_.predict_observed_proba
-
-        def predict_observed_proba(X: Matrix) -> Matrix:
-            X = self._checked_features(X, reset=False)
-            with self._at_work("predict"):
-                return with_sparsity(self._reconciled(predict(with_short_indices(X))), self.sparse_labels_)
-
-        return predict_observed_proba
-
-    def _reconciled(self, proba: Matrix) -> Matrix:
-        return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
+        return lambda X: with_sparsity(self._proba_by(predict, X), self.sparse_labels_)
 
     def _given(self) -> dict[str, int | None]:
         """What the estimator is given of the parameters of this one, by the names that it has for them."""
@@ -167,42 +149,19 @@ class OneLevelModel(ForgetsSamples, ClassifierMixin, BaseEstimator):
         return {**dict.fromkeys(seeds, seed), **dict.fromkeys(outermost, self.n_jobs)}
 
     @property
-    def classes_(self) -> np.ndarray:
-        """(n_labels,) numbers of the labels, as of the cascades."""
-        return np.arange(self.n_labels_).astype(object)
+    def _with_thresholds(self) -> BaseEstimator:
+        return self.estimator_
 
-    def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability that each label is positive, (n_samples, n_labels), sparse where labels were."""
-        return with_sparsity(self._proba(X), self.sparse_labels_)
-
-    def _proba(self, X: Matrix) -> Matrix:
-        """Probabilities in the form that the estimator gives."""
+    def _best_proba(self, X: Matrix) -> Matrix:
         check_is_fitted(self, "estimator_")
+        return self._proba_by(lambda X: label_probabilities(self.estimator_, X, self.n_labels_), X)
+
+    def _proba_by(self, predict: Callable[[Matrix], Matrix], X: Matrix) -> Matrix:
+        """Probabilities in the form that the estimator gives."""
         X = self._checked_features(X, reset=False)
         with self._at_work("predict"):
-            return self._reconciled(label_probabilities(self.estimator_, with_short_indices(X), self.n_labels_))
+            return self._reconciled(predict(with_short_indices(X)))
 
-    def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
-        """The same as its only level."""
+    def staged_predict_proba(self, X: Matrix) -> Iterator[Matrix]:
+        """Predict the probabilities of the only level."""
         yield self.predict_proba(X)
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model; :func:`~fairfold.models.storage.load_model` reads it, see there.
-
-        Raises
-        ------
-        ModelError
-            When it is made of code of the user's own.
-        """
-        check_is_fitted(self, "estimator_")
-        save_model(self, path)
-
-    def predict(self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled") -> Matrix:
-        """Predict labels of 0/1, (n_samples, n_labels), sparse where labels were.
-
-        Parameters and errors are those of the deep forests' ``predict``.
-        """
-        threshold = self.threshold if objective is None else thresholds_of(self.estimator_, objective, by)
-        decided = are_above(self._proba(X), threshold).astype(np.int8)
-        decided = decided if self.hierarchy is None else map_rows(self.hierarchy.with_ancestors, decided, 1)
-        return with_sparsity(decided, self.sparse_labels_)

@@ -23,8 +23,8 @@ from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
 from fairfold.forests.diagnostics import imputation_table
+from fairfold.forests.levels import Level
 from fairfold.forests.models import make_first_level
-from fairfold.forests.storage import first_level_from_arrays, first_levels_to_arrays
 from fairfold.models.registry import NO_OWN, make_model, register_own, spec_of
 from fairfold.weak_labels.masking import observed_labels
 
@@ -177,19 +177,19 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     return {model.name: table for model, table in zip(models, tables, strict=True)}
 
 
-def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, list]:
     """Grow a first level on every fold; where it cannot run it is left out, and each model reports the reason."""
     data, levels = unit.data, {}
     for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
         with contextlib.suppress(ModelError):
             model = make_first_level(name, **forest, random_state=unit.seed_of(fold))
             of_train = OfSamples(data.groups, data.weights).for_training(train).as_options()
-            levels[fold] = model.fit(data.X[train], unit.observed(fold)[train], **of_train).levels_[0]
-    return first_levels_to_arrays(levels)
+            levels[fold] = model.fit(data.X[train], unit.observed(fold)[train], **of_train).levels_[0].to_states()
+    return levels
 
 
 def train_model(
-    key: str, unit: Unit, model: Model, levels: Mapping[str, np.ndarray] | None = None, n_jobs: int = 1
+    key: str, unit: Unit, model: Model, levels: Mapping[int, list] | None = None, n_jobs: int = 1
 ) -> FoldTables:
     """Train one model on every fold, and score it; ``key`` is the checksum of all that the result depends on."""
     forget_peak()
@@ -208,13 +208,18 @@ def train_model(
         if unit.levels_by == "complete" and hasattr(fitted, "choose_levels_by"):
             fitted.choose_levels_by(truth)
 
+    def first_level_of(fold: int) -> dict[str, Level | None]:
+        if levels is None:
+            return {}
+        return {"first_level": Level.of_states(levels[fold]) if fold in levels else None}
+
     tables = score_on_folds(
         make,
         *(data.X, data.Y, unit.fold_of),
         observed=unit.observed,
         observed_in_test=lambda fold: seen,
         threshold=unit.threshold,
-        fit_options=lambda fold: {} if levels is None else {"first_level": first_level_from_arrays(levels, fold)},
+        fit_options=first_level_of,
         adjust=adjust,
         groups=data.groups,
         sample_weight=data.weights,
