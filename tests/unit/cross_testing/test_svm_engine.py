@@ -18,6 +18,11 @@ def data(n, n_features, seed=0):
     return rng.random((n, n_features)) * (1 + np.arange(n_features) / n_features) + 0.2 * y[:, None], y
 
 
+def values_of_tests(engine, plan, order, chosen):
+    tests = zip(chosen[plan.choice_of], plan.role, strict=True)
+    return np.stack([decision_values(engine.problem, candidate, role, order) for candidate, role in tests])
+
+
 @pytest.mark.parametrize("n_features", [4, 60])
 @pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
 @pytest.mark.parametrize("n", [30, 47])
@@ -52,7 +57,7 @@ def test_a_gamma_of_ones_own_and_a_far_origin_change_nothing():
         np.testing.assert_array_equal(ours.totals, theirs.totals)
         for order, chosen in zip(orders, ours.chosen, strict=True):
             # nearer to zero, any rounding may decide: of the features, or of a processor's matrix products
-            values = decision_values(engine.problem, plan.choice_of, plan.role, order, chosen)
+            values = values_of_tests(engine, plan, order, chosen)
             assert np.nanmin(np.abs(values)) > TOLERANCE
     default = SVMEngine.for_candidates([SVC(C=10, gamma="auto")], X, y).run(plan, orders)
     assert not np.array_equal(SVMEngine.for_candidates(candidates[:1], X, y).run(plan, orders).totals, default.totals)
@@ -113,6 +118,7 @@ def test_other_data_are_left_to_scikit_learn():
     assert SVMEngine.for_candidates([SVC(gamma=0.1), SVC(gamma=0.2)], X, y) is None
     both = [SVC(gamma=0.1), make_pipeline(PCA(0.7), SVC(gamma=0.2))]
     assert SVMEngine.for_candidates(both, X, y) is not None
+    assert SVMEngine.for_candidates([*both, make_pipeline(PCA(0.8), SVC(gamma=0.2))], X, y) is None
 
 
 @pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
@@ -127,7 +133,7 @@ def test_rows_that_are_tested_take_no_part_in_choice_or_training(parameters):
     for rows in (X, other):
         engine = SVMEngine.for_candidates(candidates, rows, y)
         chosen = engine.run(plan, np.arange(40)[None]).chosen
-        values = decision_values(engine.problem, plan.choice_of, plan.role, np.arange(40), chosen[0])
+        values = values_of_tests(engine, plan, np.arange(40), chosen[0])
         runs.append((chosen, np.delete(values, 35, axis=1)))
     np.testing.assert_array_equal(runs[0][0], runs[1][0])
     np.testing.assert_allclose(runs[0][1], runs[1][1], atol=1e-9)

@@ -52,19 +52,18 @@ class SVMEngine:
         machines = [_machine(candidate) for candidate in candidates]
         if sparse.issparse(X) or set(np.unique(y)) != {0, 1} or None in machines:
             return None
+        gammas = {gamma for _, share, gamma in machines if not share}
+        reductions = {(share, gamma) for _, share, gamma in machines if share}
+        if max(len(gammas), len(reductions)) > 1:
+            return None  # The kernels keep one matrix without preprocessing, and one after it.
         X = np.ascontiguousarray(X, dtype=np.float64)
-        C, kept_variance, gamma = map(np.array, zip(*machines, strict=True))
-        plain = kept_variance == 0
-        if len(np.unique(gamma[plain])) > 1:
-            return None  # one kernel matrix of the data is all that the kernels keep
-        own_gamma = gamma[plain][0] if plain.any() else 0
-        group = np.unique(np.column_stack((kept_variance, gamma)), axis=0, return_inverse=True)[1].ravel()
-        K = rbf_kernel(X, gamma=own_gamma or 1 / X.shape[1])
+        K = rbf_kernel(X, gamma=max(gammas, default=0) or 1 / X.shape[1])
         # LIBSVM's positive class is the first one.
         signs = np.where(y == 0, 1.0, -1.0)
-        X = None if plain.all() else np.ascontiguousarray(_compact(X))
-        G = None if X is None else X @ X.T
-        return cls(Problem(K, X, G, signs, C, kept_variance, gamma, group), n_jobs)
+        C, is_reduced = np.array([C for C, *_ in machines]), np.array([share > 0 for _, share, _ in machines])
+        rows = np.ascontiguousarray(_compact(X)) if reductions else None
+        kept_variance, gamma = max(reductions, default=(0.0, 0.0))
+        return cls(Problem(K, rows, signs, C, is_reduced, kept_variance, gamma), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
         """See :class:`~fairfold.cross_testing.engines.Engine`."""
@@ -76,7 +75,8 @@ class SVMEngine:
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """See :class:`~fairfold.cross_testing.engines.Engine`."""
-        values = decision_values(self.problem, plan.choice_of, plan.role, order, chosen)
+        tests = zip(chosen[plan.choice_of], plan.role, strict=True)
+        values = np.stack([decision_values(self.problem, candidate, role, order) for candidate, role in tests])
         return np.where(np.isnan(values), -1, np.where(values > 0, 0, 1))
 
 
