@@ -65,7 +65,11 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
     ("changes", "sentence"),
     [
         ({"weak_labels": {"datasets": ["flaggs"]}}, "unknown dataset 'flaggs': did you mean 'flags'"),
-        ({"weak_labels": {"datasets": ["iris"]}}, "iris"),
+        ({"splitting": {"datasets": ["bibtx"]}}, "unknown dataset 'bibtx': did you mean 'bibtex'"),
+        ({"splitting": {"fold_effect": {"datasets": ["yeats"]}}}, "unknown dataset 'yeats': did you mean 'yeast'"),
+        ({"weak_labels": {"datasets": ["iris"]}}, "dataset 'iris' is a multiclass task; a multilabel one is needed"),
+        ({"win_percentage": {"models": {"datasets": ["iris"]}}}, "dataset 'iris' is a multiclass task"),
+        ({"data": {"own": {"yeast": {"path": __file__, "labels": {"last": 1}}}}}, "config.data.own.yeast: .* another"),
         ({"weak_labels": {"models": ["CaFFE"]}}, "unknown value 'CaFFE': did you mean 'CaFE'"),
         ({"folds": {"method": "optisplit-rld"}}, "did you mean 'OptiSplit-rLD'"),
         ({"cross_testing": {"models": {"scoring": "MCC"}}}, "unknown value 'MCC': did you mean 'mcc'"),

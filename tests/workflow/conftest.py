@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import fairfold  # noqa: F401 - sets NUMBA_CACHE_DIR
+
 TINY = {
     "seed": 1,
     "data": {},
@@ -185,13 +187,27 @@ def study_class():
 
 @pytest.fixture
 def copy_of_project(root, tmp_path):
-    """A copy of the project to be broken."""
+    """A copy of the project to be edited, which uses the code that is compiled for the original."""
     target = tmp_path / "project"
     for part in ("workflow", "resources", "config", "envs"):
         shutil.copytree(root / part, target / part)
     shutil.copy2(root / "Snakefile", target)
     (target / "profiles").symlink_to("workflow/profiles")
-    return target
+    library, links = target / "workflow/fairfold", []
+    for package in {path.parent.name for path in library.glob("*/*.py") if "from numba" in path.read_text()}:
+        ours, copied = (numba_folder(each / "workflow/fairfold" / package) for each in (root, target))
+        ours.mkdir(exist_ok=True)
+        copied.symlink_to(ours)
+        links.append(copied)
+    yield target
+    for link in links:
+        link.unlink()
+
+
+def numba_folder(package: Path) -> Path:
+    """Folder of a package's compiled code, which Numba names after the path of the sources."""
+    digest = hashlib.sha1(str(package).encode()).hexdigest()
+    return Path(os.environ["NUMBA_CACHE_DIR"], f"{package.name}_{digest}")
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ From the project's root, where Snakemake would find the quick study's configurat
 
 import copy
 import os
-import re
-import shutil
 import subprocess
 
 import pandas as pd
@@ -24,7 +22,7 @@ OWN = {
 
 
 @pytest.fixture
-def snakemake(copy_of_project, root, python):
+def snakemake(copy_of_project, python):
     """Runner of Snakemake in the root of a copy of the project."""
 
     def run(*arguments, folder=copy_of_project):
@@ -35,10 +33,6 @@ def snakemake(copy_of_project, root, python):
 
     (copy_of_project / "mine.csv").write_text("a,label_b\n" + "0.5,1\n0.25,0\n" * 20)
     (copy_of_project / "config" / "mine.yaml").write_text(yaml.safe_dump(OWN))
-    shutil.copy2(copy_of_project / "mine.csv", copy_of_project / "my-plants.csv")
-    (copy_of_project / "config" / "readme.yaml").write_text(
-        re.search(r"^```yaml\n(.*?)^```$", (root / "docs/start.md").read_text(), re.MULTILINE | re.DOTALL)[1]
-    )
     return run
 
 
@@ -51,15 +45,6 @@ def expected(document):
 
 def effective(folder):
     return yaml.safe_load((folder / "results/config.yaml").read_text())
-
-
-@pytest.mark.parametrize("name", ["config/paper.yaml", "config/readme.yaml", "config/mine.yaml"])
-def test_a_given_file_is_all_of_the_configuration(snakemake, copy_of_project, name):
-    path = copy_of_project / name  # without the one key that goes by what can be had here
-    path.write_text(path.read_text().replace("unavailable: skip", "unavailable: stop"))
-    code, output = snakemake("results/config.yaml", "--configfile", name)
-    assert code == 0, output
-    assert effective(copy_of_project) == expected(yaml.safe_load(path.read_text()))
 
 
 def test_single_keys_change_the_file_in_force(snakemake, copy_of_project):
@@ -94,34 +79,32 @@ def test_a_folder_of_studies_may_have_a_configuration_of_its_own(snakemake, tmp_
     assert effective(tmp_path) == expected(document)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--configfile", "gone.yaml"], "configuration file gone.yaml: there is no such file in "),
-        (["--configfile", "broken.yaml"], "broken.yaml is not valid YAML: line 2, column 31: while parsing a flow"),
-        (["--configfile", "config/mine.yaml", "splitting"], "If splitting is a target, write it before --configfile"),
-        (
-            ["--workflow-profile", "workflow/profiles/slurm", "--configfile", "gone.yaml"],
-            "configuration file gone.yaml: there is no such file in ",
-        ),
-    ],
-)
-def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake, copy_of_project, arguments, sentence):
-    (copy_of_project / "broken.yaml").write_text("seed: 1\nweak_labels: {datasets: [yeast}\nfolds: {}\n")
+def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake):
+    """Also where a profile names it; tests/unit/core/test_config.py has all sentences."""
+    arguments = ["--workflow-profile", "workflow/profiles/slurm", "--configfile", "gone.yaml"]
     code, output = snakemake("-n", *arguments)
     assert code != 0
-    *_, last = output.strip().splitlines()
-    assert sentence in last
+    assert "configuration file gone.yaml: there is no such file in " in output.strip().splitlines()[-1]
     assert "Traceback" not in output
+
+
+def test_a_mistake_is_told_in_one_line_before_anything_is_written(study, tiny):
+    """tests/unit/core/test_config.py and tests/unit/test_study.py have all sentences."""
+    tiny["data"]["own"] = {"x": {"path": "gone.csv", "format": "csv", "labels": {"last": 1}}}
+    mistaken = study(tiny)
+    code, output = mistaken.run()
+    assert code != 0
+    assert "config.data.own.x: there is no file gone.csv" in output.strip().splitlines()[-1]
+    assert "Traceback" not in output
+    assert not (mistaken.folder / "results").exists()
 
 
 def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
     """Only what differs is made when one follows the other: tables over all datasets, and what one of them adds."""
-    first = {name: tiny[name] for name in ("seed", "folds", "weak_labels")}
-    first["weak_labels"].pop("rank_stability")
-    first["weak_labels"] |= {"models": ["RF+ET", "FLAForest+"], "missing_rates": [50]}
-    second = yaml.safe_load(yaml.safe_dump(first))
-    second["weak_labels"] |= {"models": ["RF+ET", "SLCForest"], "missing_rates": [0, 50]}
+    first = {name: tiny[name] for name in ("seed", "folds")}
+    weak_labels = {"datasets": tiny["weak_labels"]["datasets"]}
+    first["weak_labels"] = weak_labels | {"models": ["logistic", "dummy"], "missing_rates": [50]}
+    second = first | {"weak_labels": weak_labels | {"models": ["logistic", "kNN"], "missing_rates": [0, 50]}}
     mine = study(first, "both")
     (mine.folder / "other.yaml").write_text(yaml.safe_dump(second))
     scores = "results/tables/weak_label_scores.csv"
@@ -133,10 +116,10 @@ def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
     code, output = mine.run(scores, configuration="other.yaml")
     assert code == 0, output
     assert {name: (mine.folder / "results" / name).stat().st_mtime_ns for name in shared} == before
-    assert set(pd.read_csv(mine.folder / scores)["model"]) == {"RF+ET", "SLCForest"}
+    assert set(pd.read_csv(mine.folder / scores)["model"]) == {"logistic", "kNN"}
 
     log = mine.folder / "results/logs/train_and_score/simulated-multilabel_50_0.log"
-    assert "Train SLCForest." in log.read_text()
+    assert "Train kNN." in log.read_text()
     code, output = mine.run(scores)
     assert code == 0, output
     assert "Train and score on" in output and "Read simulated" not in output and "Folds of" not in output

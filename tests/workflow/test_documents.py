@@ -55,8 +55,17 @@ def commands_of(document):
                 yield before + command
 
 
+def planned_together(commands):
+    """The commands, where those that differ in their targets alone are one: Snakemake is started once for them."""
+    targets = {}
+    for command in commands:
+        start, named, rest = re.fullmatch(r"(snakemake --cores 2|)((?: (?!-)\S+)*)(.*)", command).groups()
+        targets.setdefault((start, named != "", rest.removesuffix(" -n")), []).append(named)
+    return ["".join([start, *named, rest]) for (start, _, rest), named in targets.items()]
+
+
 ACTIVATE = ". .venv/bin/activate"
-COMMANDS = sorted({command for document in DOCUMENTS for command in commands_of(document)})
+COMMANDS = planned_together(sorted({command for document in DOCUMENTS for command in commands_of(document)}))
 STANZAS = [(name, block) for name in DOCUMENTS if name not in (DOORS, PROFILES) for block in blocks(name, "yaml")]
 EXAMPLES = [(name, block) for name in DOCUMENTS if name != DOORS for block in blocks(name, "python")]
 

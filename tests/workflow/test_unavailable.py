@@ -57,7 +57,8 @@ def test_without_it_the_study_stops(study, tmp_path, monkeypatch):
     monkeypatch.delenv("FAIRFOLD_MIRROR", raising=False)
     code, output = study(offline(tmp_path, "stop")).run("results/datasets/yeast.npz")
     assert code != 0
-    assert "yeast/yeast.csv is missing" in output
+    assert "DataError: yeast/yeast.csv is missing" in output and "FAIRFOLD_MIRROR" in output
+    assert "Traceback" not in output
 
 
 def test_a_wrong_checksum_is_an_error_all_the_same(study, tmp_path, monkeypatch):
