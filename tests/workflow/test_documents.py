@@ -36,7 +36,7 @@ FOLDERS = ("config", "benchmarks", "envs", "resources", "results", "tests/cluste
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{folder}/README.md" for folder in FOLDERS), *PAGES]
 DOORS = "docs/extend.md"  # of which tests/workflow/test_doors.py makes a study
 PROFILES = "tests/cluster/README.md"  # for engines that are not here
-LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text")  # another one needs a test; the last is in test_module.py
+LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text")  # the last: test_module.py
 
 
 def blocks(document, language):
