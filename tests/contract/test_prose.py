@@ -1,0 +1,65 @@
+"""Documents are plain English: few phrases that technical English hardly uses, and no long sentences."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PHRASES = (Path(__file__).parent / "phrases.txt").read_text(encoding="utf-8").splitlines()
+PATTERNS = {phrase: re.compile(rf"(?<![\w-]){re.escape(phrase)}(?![\w-])") for phrase in PHRASES}
+PER_1000_WORDS = 3.0
+LONGEST = 45  # words of a sentence
+
+
+def documents(root):
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True, check=True)
+    return [root / name for name in listed.stdout.splitlines()]
+
+
+def prose(text):
+    """Yield the paragraphs and list items of a document, without code, tables and headings."""
+    text = re.sub(r"^(```|:::).*?^\1\s*$|<!--.*?-->", "\n\n", text, flags=re.MULTILINE | re.DOTALL)
+    for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[|#<])", text):
+        if not block.lstrip().startswith(("|", "#", "<")):
+            yield " ".join(block.split())
+
+
+def sentences(text):
+    for block in prose(text):
+        yield from re.split(r"(?<=[.!?:;])\s+", block)
+
+
+def phrases_in(text):
+    flat = text.lower()
+    return {phrase: n for phrase, pattern in PATTERNS.items() if (n := len(pattern.findall(flat)))}
+
+
+def test_documents_use_few_odd_phrases(root):
+    text = "\n".join(block for path in documents(root) for block in prose(path.read_text(encoding="utf-8")))
+    found = phrases_in(text)
+    words = len(re.findall(r"[A-Za-z']+", text))
+    assert words > 5000
+    assert 1000 * sum(found.values()) / words <= PER_1000_WORDS, found
+
+
+def test_sentences_of_documents_are_short(root):
+    long = [
+        f"{path.relative_to(root)}: {sentence}"
+        for path in documents(root)
+        for sentence in sentences(path.read_text(encoding="utf-8"))
+        if len(sentence.split()) > LONGEST
+    ]
+    assert not long, "\n".join(long)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Take it home. It is told anew.", {"told": 1, "anew": 1}),
+        ("| said | so |\n\n```sh\nsays\n```\n\nThe function returns a fold.", {}),
+        ("- As many folds\n- as there are.", {"as many": 1}),
+    ],
+)
+def test_phrases_are_counted_in_prose_only(text, expected):
+    assert phrases_in("\n".join(prose(text))) == expected
