@@ -344,7 +344,7 @@ def test_what_screen_readers_have_of_a_figure(open_page, html):
     page = open_page(html)
     ((name, caption, _),) = page.seen_by_screen_readers("image")  # the others are folded
     assert name == "box plots of the percentile ranks of each model, a panel for each metric and missing rate"
-    assert caption.startswith("Percentile ranks of the models on the labels of left-out folds")
+    assert caption.startswith("Percentile ranks of the models on test folds")
     ((label, _, number),) = page.seen_by_screen_readers("slider")
     assert label == f"3 points of the figure: {name}" and number == 1
     assert len(page.seen_by_screen_readers("status")) == 1  # is there before it has something to say

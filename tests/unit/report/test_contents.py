@@ -85,7 +85,7 @@ def test_each_figure_stands_once_in_its_section():
 
 
 def test_what_stands_open_is_the_answer_and_what_casts_doubt_on_it():
-    doubts = ["Data that the study was made without", "Not computed", "Warnings about your data"]
+    doubts = ["Excluded datasets", "Not computed", "Warnings about your data"]
     titles = [item.title for section in load_contents() for item in section.items if item.open]
     assert titles == [*doubts, "The answer", "Which models lead"]
 

@@ -103,7 +103,7 @@ def test_missing_results_are_named(results, files, config):
     (results / "tables/split_summary.csv").write_text("dataset\na\n")
     text = Page(render_report(results, [*files, "tables/split_summary.csv"], config)).text
     assert re.search(r"Not made by this configuration: Behaviour of the measures; Label matrices; Deviation", text)
-    assert "What folds do to scores" not in text  # switched off, so nothing is missing
+    assert "Effect of folds on scores" not in text  # switched off, so nothing is missing
 
 
 def test_stale_files_are_left_alone(results, files, config):
@@ -182,7 +182,7 @@ def test_suspects_are_told_first(results, files, config):
     assert "Warnings about your data (3) Warnings stop nothing" in overview
     assert "NA: named like a fold (2), duplicated rows (1)." in overview
     assert overview.index("Warnings about your data (3) Warnings stop") < overview.index("The answer Computed")
-    assert "Warnings Columns, rows and labels of your own data" in rest
+    assert "Warnings Columns, rows and labels of your data" in rest
     assert "<cv>" in rest
 
 
@@ -191,7 +191,7 @@ def test_no_suspects_are_nothing_to_tell(results, files, config):
     config["data"]["own"] = {"a": {"labels_are": "observed"}}
     text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
     assert "Warnings about your data" not in text
-    assert "empty where there is nothing to check" in text
+    assert "empty if there is nothing to check" in text
     assert "Warnings" not in Page(render_report(results, files, config | {"data": {"own": {}}})).text
 
 
