@@ -211,5 +211,5 @@ def explain_failure():
 if workflow.is_main_process:
     # Damaged results are recomputed; while another run writes here, it is left to that run.
     with suppress(StudyError), lock_of_folder():
-        for path, flaw in remove_damage(".snakemake", "results").items():
+        for path, flaw in remove_damage("results").items():
             print(f"{path}: {flaw}. It is made again.", file=sys.stderr)

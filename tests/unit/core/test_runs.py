@@ -1,71 +1,49 @@
-import base64
-import json
-import time
+import os
 
 import pytest
 
 from fairfold.core.files import mark_damaged
-from fairfold.core.runs import remove_damage
+from fairfold.core.runs import lock_of_folder, remove_damage
+from fairfold.errors import StudyError
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Working directory with two results and their records."""
+    """Working directory with two results, and an empty log, that were checked."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "results").mkdir()
+    for name in (".snakemake", "results", "results/logs"):
+        (tmp_path / name).mkdir()
     for name in ("a.csv", "b.csv"):
         (tmp_path / "results" / name).write_text("x,y\n1,2\n")
-        write_record(tmp_path, f"results/{name}", json.dumps({"endtime": time.time()}).encode())
+    (tmp_path / "results" / "logs" / "a.log").touch()
+    assert remove_damage("results") == {}
     return tmp_path
 
 
-def write_record(folder, output, content, kind="metadata", length=250):
-    """As Snakemake does, which splits long names."""
-    name = base64.urlsafe_b64encode(output.encode()).decode()
-    *folders, last = [name[i : i + length] for i in range(0, len(name), length)]
-    path = (folder / ".snakemake" / kind).joinpath(*[f"@{part}" for part in folders], last)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
-
-
 def left(folder):
-    return sorted(path.name for path in (folder / "results").iterdir())
+    return sorted(path.name for path in (folder / "results").glob("*.csv"))
 
 
-def test_nothing_is_damaged(folder):
-    assert remove_damage(".snakemake", "results") == {}
-    assert left(folder) == ["a.csv", "b.csv"]
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'{"rule": "x', b"[]"])
-@pytest.mark.parametrize("kind", ["metadata", "incomplete"])
-@pytest.mark.parametrize("length", [250, 5])
-def test_a_damaged_record(folder, content, kind, length):
-    record = write_record(folder, "results/a.csv", content, kind, length)
-    assert list(remove_damage(".snakemake", "results")) == ["results/a.csv"]
-    assert left(folder) == ["b.csv"]
-    assert not record.exists()
-
-
-def test_a_record_of_nothing_is_deleted_alone(folder):
-    outside = folder / "outside.csv"
-    outside.touch()
-    write_record(folder, str(outside), b"")
-    (folder / ".snakemake" / "metadata" / "no base64").touch()
-    assert remove_damage(".snakemake", "results") == {}
-    assert outside.exists() and left(folder) == ["a.csv", "b.csv"]
-
-
-def test_a_result_that_changed_after_its_job(folder):
-    write_record(folder, "results/a.csv", json.dumps({"endtime": time.time() - 60}).encode())
-    assert remove_damage(".snakemake", "results") == {}  # it is whole
+def test_a_result_that_changed_since_it_was_checked(folder):
     (folder / "results" / "a.csv").write_text("x,y\n1")
-    assert remove_damage(".snakemake", "results") == {"results/a.csv": "the end of the file is missing"}
+    assert remove_damage("results") == {"results/a.csv": "the end of the file is missing"}
     assert left(folder) == ["b.csv"]
+    assert remove_damage("results") == {}
+
+
+def test_a_result_that_did_not_change_is_not_read(folder):
+    (folder / "results" / "a.csv").write_text("x,y\n1")
+    os.utime(folder / "results" / "a.csv", (0, 0))
+    assert remove_damage("results") == {}
+    assert left(folder) == ["a.csv", "b.csv"]
 
 
 def test_what_jobs_found_damaged(folder):
     mark_damaged("results/b.csv")
-    assert remove_damage(".snakemake", "results") == {"results/b.csv": "it was damaged"}
+    assert remove_damage("results") == {"results/b.csv": "it was damaged"}
     assert left(folder) == ["a.csv"]
+
+
+def test_one_run_at_a_time(folder):
+    with lock_of_folder(), pytest.raises(StudyError, match="Another run"):
+        lock_of_folder()

@@ -13,13 +13,12 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.gaps import TakesGaps
 
 SCIKIT_LEARN_GAP = 1e-7  # Trees of scikit-learn do not split between values that differ by no more than this.
-_COLUMNS_AT_ONCE = 64
 _EXPONENT = 64  # Scaled values reach up to 2**64, so that neither large nor small ones leave single precision.
 _MANY = 0.01  # The share of values that do not merge by chance.
 # Larger numbers are scaled: what trees put for missing values lies beyond them, up to n_samples times as far.
@@ -57,18 +56,14 @@ class _Map(NamedTuple):
         first, last = self.scaled(self.knots[left]), self.scaled(self.knots[left + 1])
         share = np.divide(np.clip(y, first, last) - first, last - first, out=np.zeros_like(y), where=last > first)
         found = np.where(self.joined[left], low + share * (high - low), np.clip(y, low, high))
-        choices = {  # of which the first that is true counts
-            "low": (x == self.knots[left], low),
-            "high": (x == self.knots[left + 1], high),
-            "below": (x < self.knots[0], np.minimum(y, low)),
-            "above": (x > self.knots[-1], np.maximum(y, high)),
-            "missing": (np.isnan(x), x),
-        }
-        return np.select([which for which, _ in choices.values()], [value for _, value in choices.values()], found)
+        is_knot = [x == self.knots[left], x == self.knots[left + 1]]
+        is_outside = [x < self.knots[0], x > self.knots[-1]]
+        outside = [np.minimum(y, low), np.maximum(y, high)]
+        return np.select([*is_knot, *is_outside, np.isnan(x)], [low, high, *outside, x], found)
 
 
 @dataclass(eq=False, repr=False)
-class DistinctValues(TransformerMixin, BaseEstimator):
+class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
     """Features whose distinct training values stay distinct when a model rounds them.
 
     A feature that rounding leaves intact passes unchanged. Any other is shifted by its lowest value if its values are
@@ -141,16 +136,10 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         X = X if sparse.issparse(X) else np.asarray(X)
         merged = dict(self._merged_columns(X)) if _is_numeric(X) else {}
         maps = [self._map_of(values, may_shift=not sparse.issparse(X)) for values in merged.values()]
-        found = {
-            "columns_": list(merged),
-            "shift_": [each.shift for each in maps],
-            "exponent_": [each.exponent for each in maps],
-            "floor_": [each.floor for each in maps],
-            "starts_": np.cumsum([0, *(len(each.knots) for each in maps)]),
-            "knots_": np.concatenate([[], *(each.knots for each in maps)]),
-            "images_": np.concatenate([[], *(each.images for each in maps)]),
-            "joined_": np.concatenate([[], *(each.joined for each in maps)]),
-        }
+        found = {"columns_": list(merged), "starts_": np.cumsum([0, *(len(each.knots) for each in maps)])}
+        found |= {f"{name}_": [getattr(each, name) for each in maps] for name in ("shift", "exponent", "floor")}
+        for name in ("knots", "images", "joined"):
+            found[f"{name}_"] = np.concatenate([[], *(getattr(each, name) for each in maps)])
         for name, dtype in self.arrays.items():
             setattr(self, name, np.asarray(found[name], dtype=dtype))
         return self
@@ -194,29 +183,18 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         constants = self.shift_[number], int(self.exponent_[number]), self.floor_[number]
         return _Map(*constants, self.knots_[knots], self.images_[knots], self.joined_[knots])
 
-    def _floor(self) -> float:
-        """The least power of two above which neighbors in single precision differ by more than the gap."""
-        if not self.least_gap:
-            return 0.0
-        return float(2.0 ** np.ceil(np.log2(self.least_gap / np.finfo(np.float32).eps)))
-
     def _merged_columns(self, X: Matrix) -> Iterator[tuple[int, np.ndarray]]:
         """Features of which rounding merges values, with their distinct values in order; zero is one if sparse."""
+        X = X.astype(np.float64, copy=False)
         if sparse.issparse(X):
             X = _canonical(X.tocsc())
-            column_of = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-            for column in np.unique(column_of[~self._are_intact(X.data.astype(np.float64))]):
-                entries = X.data[X.indptr[column] : X.indptr[column + 1]]
-                values = np.unique(np.append(entries.astype(np.float64), 0.0))
-                if self._is_merged(values := values[np.isfinite(values)]):
-                    yield int(column), values
-            return
-        for first in range(0, X.shape[1], _COLUMNS_AT_ONCE):
-            block = np.ascontiguousarray(X[:, first : first + _COLUMNS_AT_ONCE].T, dtype=np.float64)
-            for place in np.flatnonzero(~self._are_intact(block).all(axis=1)):
-                values = np.unique(block[place])
-                if self._is_merged(values := values[np.isfinite(values)]):
-                    yield first + int(place), values
+            candidates = np.unique(X.tocoo().coords[1][~self._are_intact(X.data)])
+        else:
+            candidates = np.flatnonzero(~self._are_intact(X).all(axis=0))
+        for column in candidates:
+            values = np.unique(np.append(X[:, [column]].data, 0.0) if sparse.issparse(X) else X[:, column])
+            if self._is_merged(values := values[np.isfinite(values)]):
+                yield int(column), values
 
     def _are_intact(self, values: np.ndarray) -> np.ndarray:
         """Which values are exact when rounded, and apart from all others that are."""
@@ -262,9 +240,9 @@ class DistinctValues(TransformerMixin, BaseEstimator):
 
     def _moved(self, values: np.ndarray, scaled: _Map) -> _Map:
         """Give each value a number of its own in single precision, the nearest that is left going away from zero."""
-        of_feature = scaled._replace(floor=self._floor())
-        y = of_feature.scaled(values)
-        rounded = y.astype(np.float32)
+        if self.least_gap:  # Neighbors in single precision above this power of two differ by more than the gap.
+            scaled = scaled._replace(floor=float(2.0 ** np.ceil(np.log2(self.least_gap / np.finfo(np.float32).eps))))
+        rounded = scaled.scaled(values).astype(np.float32)
         sign = np.sign(values - scaled.shift)
         negative, positive = sign < 0, sign > 0
         images = np.zeros(len(values), dtype=np.float32)
@@ -272,12 +250,7 @@ class DistinctValues(TransformerMixin, BaseEstimator):
         images[negative] = -_strictly_rising(-rounded[negative][::-1])[::-1]
         at = np.flatnonzero(np.convolve(images != rounded, np.ones(3), "same"))
         joined = np.append(np.diff(at) == 1, False)
-        return of_feature._replace(knots=values[at], images=images[at].astype(np.float64), joined=joined)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
+        return scaled._replace(knots=values[at], images=images[at].astype(np.float64), joined=joined)
 
 
 def _strictly_rising(numbers: np.ndarray) -> np.ndarray:
