@@ -180,13 +180,6 @@ def test_objectives_are_given_the_target_shares(test_size):
     assert given == {(1 - test_size, test_size)}
 
 
-@pytest.mark.parametrize(("n_positives", "expected"), [(4, 1), (5, 1), (6, 1), (7, 1), (8, 2), (2, 0), (3, 1)])
-def test_the_remainder_of_a_label_goes_where_rounding_loses_most(n_positives, expected):
-    held = np.array([n_positives, 0])
-    surplus = module._surplus(held, np.array([0.8, 0.2]))
-    assert (held - surplus).tolist() == [n_positives - expected, expected]
-
-
 def test_objectives_are_improved():
     Y = some_labels(5, n=300)
     start = RandomSplit(4, random_state=0).assign(Y)

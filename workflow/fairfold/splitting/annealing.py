@@ -11,7 +11,6 @@ the rarest labels move freely to where the common ones settle, and the last swee
 as one more label that every row has. It is free to sway while it is hot, because a search within a narrow band finds
 worse folds; in the last sweeps its weight doubles until every fold lies within its band. Labels that weigh little
 beside the temperature are left out until it has fallen: their counts are random anyway, and they hold most positives.
-What one more positive would cost each fold is kept ready for every label, so that to weigh a row is to add up vectors.
 """
 
 from __future__ import annotations
@@ -163,8 +162,8 @@ class _State:
         width = -(-n_folds // VECTOR) * VECTOR
         deviations = np.zeros((n_labels, width), dtype=np.float32)
         deviations[:, :n_folds] = -self._fair[:n_labels]
-        self.tables = (self.weights, deviations, np.zeros((n_labels, 2 * width), dtype=np.float32))
-        _count(self._active, self.fold_of, n_folds, self.tables)
+        self.tables = (self.weights, deviations)
+        _count(self._active, self.fold_of, deviations)
 
     @property
     def deviations(self) -> np.ndarray:
@@ -254,16 +253,15 @@ def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noi
             fold_of[row] = best
             sizes[home] -= row_weight
             sizes[best] += row_weight
-            _move(position, home, best, active, tables)
+            _move(position, home, best, active, tables[1])
 
 
 @njit(cache=True, nogil=True)
 def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
     """Loss that the row adds to each fold, with the row itself taken out of its home."""
     _, indptr, labels, amounts = active
-    weights, deviations, gains = tables
+    weights, deviations = tables
     sizes, fair_sizes, _, _ = size_arrays
-    width = len(cost)
     cost[:] = 0
     for fold in range(len(sizes)):
         excess = sizes[fold] - fair_sizes[fold]
@@ -271,49 +269,29 @@ def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_w
     excess = sizes[home] - fair_sizes[home]
     at_home = np.float32(size_weight * (abs(excess) - abs(excess - row_weight)))
     for entry in range(indptr[position], indptr[position + 1]):
-        label = labels[entry]
-        if amounts is None:
-            at_home += gains[label, width + home]
-            for fold in range(width):
-                cost[fold] += gains[label, fold]
-        else:
-            weight, amount = weights[label], _amount(amounts, entry)
-            at_home += weight * (abs(deviations[label, home]) - abs(deviations[label, home] - amount))
-            for fold in range(width):
-                cost[fold] += weight * (abs(deviations[label, fold] + amount) - abs(deviations[label, fold]))
+        label, amount = labels[entry], _amount(amounts, entry)
+        weight = weights[label]
+        at_home += weight * (abs(deviations[label, home]) - abs(deviations[label, home] - amount))
+        for fold in range(len(cost)):
+            cost[fold] += weight * (abs(deviations[label, fold] + amount) - abs(deviations[label, fold]))
     cost[home] = at_home
 
 
 @njit(cache=True, nogil=True)
-def _move(position, home, fold, active, tables):  # noqa: ANN001, ANN202
+def _move(position, home, fold, active, deviations):  # noqa: ANN001, ANN202
     _, indptr, labels, amounts = active
     for entry in range(indptr[position], indptr[position + 1]):
-        amount = _amount(amounts, entry)
-        _add(labels[entry], home, -amount, tables)
-        _add(labels[entry], fold, amount, tables)
+        deviations[labels[entry], home] -= _amount(amounts, entry)
+        deviations[labels[entry], fold] += _amount(amounts, entry)
 
 
 @njit(cache=True, nogil=True)
-def _count(active, fold_of, n_folds, tables):  # noqa: ANN001, ANN202
+def _count(active, fold_of, deviations):  # noqa: ANN001, ANN202
     """Add the positives of the active labels to the folds that hold them."""
     rows, indptr, labels, amounts = active
-    deviations = tables[1]
     for position, row in enumerate(rows):
         for entry in range(indptr[position], indptr[position + 1]):
             deviations[labels[entry], fold_of[row]] += _amount(amounts, entry)
-    for label in range(len(deviations)):
-        for fold in range(n_folds):
-            _add(label, fold, np.float32(0), tables)
-
-
-@njit(cache=True, nogil=True)
-def _add(label, fold, amount, tables):  # noqa: ANN001, ANN202
-    """Change a count; keep what one positive more would cost, and what the last one costs, in the label's gains."""
-    weights, deviations, gains = tables
-    weight, deviation = weights[label], deviations[label, fold] + amount
-    deviations[label, fold] = deviation
-    gains[label, fold] = weight * (abs(deviation + np.float32(1)) - abs(deviation))
-    gains[label, deviations.shape[1] + fold] = weight * (abs(deviation) - abs(deviation - np.float32(1)))
 
 
 @njit(cache=True, nogil=True)

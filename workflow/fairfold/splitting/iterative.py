@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -231,26 +230,21 @@ def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
-    """Assign the rows of the label with fewest remaining rows; of several, the one that lost a row last; repeat."""
+    """Assign the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
     indptr, indices = by_row
     label_indptr, label_rows = by_label
-    changed = np.zeros(len(remaining), dtype=np.int64)  # when each label lost a row, as a negative number
+    buckets = _fill_buckets(remaining, order)
+    head = buckets[0]
     touched = np.empty(len(remaining), dtype=np.int64)
     is_touched = np.zeros(len(remaining), dtype=np.bool_)
-    heap, time = [(np.int64(0), np.int64(0), np.int64(0))], 0
-    n_touched = len(order)
-    touched[:] = order
-    while len(heap) > 0:
-        for label in touched[:n_touched]:
-            is_touched[label] = False
-            time -= 1
-            changed[label] = time
-            if remaining[label] > 0:
-                heapq.heappush(heap, (remaining[label], time, label))
+    rarity = 1
+    while True:
+        while rarity < len(head) and head[rarity] < 0:
+            rarity += 1
+        if rarity == len(head):
+            return
+        label = head[rarity]
         n_touched = 0
-        _, since, label = heapq.heappop(heap)
-        if since != changed[label]:  # An entry from before it lost rows.
-            continue
         for row in label_rows[label_indptr[label] : label_indptr[label + 1]]:
             if fold_of[row] >= 0:
                 continue
@@ -260,7 +254,13 @@ def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of,
                     is_touched[other] = True
                     touched[n_touched] = other
                     n_touched += 1
+                    _take_out(buckets, other, remaining[other])
                 remaining[other] -= 1
+        for other in touched[:n_touched]:
+            is_touched[other] = False
+            _put_in(buckets, other, remaining[other])
+            if 0 < remaining[other] < rarity:
+                rarity = remaining[other]
 
 
 @njit(cache=True, nogil=True)
@@ -271,6 +271,39 @@ def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
     missing_rows[fold] -= weights[row]
     for label in indices[indptr[row] : indptr[row + 1]]:
         missing_positives[label, fold] -= 1
+
+
+@njit(cache=True, nogil=True)
+def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
+    """Doubly linked lists of the labels, one list for each number of remaining rows."""
+    head = np.full(remaining.max() + 1, -1, dtype=np.int64)
+    following = np.full(len(remaining), -1, dtype=np.int64)
+    preceding = np.full(len(remaining), -1, dtype=np.int64)
+    buckets = (head, following, preceding)
+    for label in labels:
+        _put_in(buckets, label, remaining[label])
+    return buckets
+
+
+@njit(cache=True, nogil=True)
+def _put_in(buckets, label, size):  # noqa: ANN001, ANN202
+    head, following, preceding = buckets
+    following[label] = head[size]
+    preceding[label] = -1
+    if head[size] >= 0:
+        preceding[head[size]] = label
+    head[size] = label
+
+
+@njit(cache=True, nogil=True)
+def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
+    head, following, preceding = buckets
+    if preceding[label] >= 0:
+        following[preceding[label]] = following[label]
+    else:
+        head[size] = following[label]
+    if following[label] >= 0:
+        preceding[following[label]] = preceding[label]
 
 
 @njit(cache=True, nogil=True)

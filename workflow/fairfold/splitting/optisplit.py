@@ -17,6 +17,7 @@ from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.iterative import IterativeStratification
 from fairfold.splitting.labels import Rows, count_positives, label_sizes
+from fairfold.splitting.measures import target_sizes
 from fairfold.splitting.random import random_folds
 
 Objective = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -136,20 +137,14 @@ def _check_signature(objective: Objective) -> None:
 
 def minority_labels(labels: sp.csr_array) -> sp.csr_array:
     """Labels with those that more than half of the rows have turned into their negatives."""
-    n_rows, n_labels = labels.shape
-    majority = np.flatnonzero(label_sizes(labels) > n_rows / 2)
-    if not majority.size:
+    majority = sp.csr_array(label_sizes(labels)[np.newaxis] > labels.shape[0] / 2)
+    if not majority.nnz:
         return labels
-    kept = np.ones(n_labels, dtype=bool)
-    kept[majority] = False
-    # More than half full, so their dense form is smaller than their sparse one.
-    row, position = np.nonzero(~labels[:, majority].toarray())
-    negatives = sp.csr_array((np.ones(len(row), dtype=bool), (row, majority[position])), shape=labels.shape)
-    flipped = labels @ sp.diags_array(kept, dtype=bool) + negatives
-    result = sp.csr_array(flipped, dtype=bool)
-    result.eliminate_zeros()
-    result.sort_indices()
-    return result
+    # The rows that have such a label are more than half of all.
+    full = sp.csr_array(np.ones((labels.shape[0], 1), dtype=bool)) @ majority
+    flipped = sp.csr_array(labels != full)
+    flipped.sort_indices()
+    return flipped
 
 
 class _Search:
@@ -197,8 +192,8 @@ class _Search:
     def try_label(self, label: int) -> bool:
         """Balance the label, unless that does not lower the loss of all labels together."""
         rows = self._label_rows[self._label_indptr[label] : self._label_indptr[label + 1]]
-        surplus = _surplus(self._counts[:, label], self._proportions)
-        moved, to = _transfers(rows, self.fold_of, surplus)
+        held = self._counts[:, label]
+        moved, to = _transfers(rows, self.fold_of, held - target_sizes(held.sum(), self._proportions))
         if not len(moved):
             return False
         origin = self.fold_of[moved]
@@ -215,40 +210,17 @@ class _Search:
         _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
 
 
-@njit(cache=True, nogil=True)
-def _surplus(held, proportions):  # noqa: ANN001, ANN202
-    """By how many of a label's positives each fold exceeds its target."""
-    fair = held.sum() * proportions
-    target = np.floor(fair + 1e-9).astype(np.int64)
-    # The folds that lose most by rounding down get the remainder, of equal ones the first, as in the published code.
-    first = np.argsort(np.round(target - fair, 9), kind="mergesort")
-    target[first[: held.sum() - target.sum()]] += 1
-    return held - target
-
-
-@njit(cache=True, nogil=True)
-def _transfers(label_rows, fold_of, surplus):  # noqa: ANN001, ANN202
+def _transfers(label_rows: np.ndarray, fold_of: np.ndarray, surplus: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows that leave the folds with a surplus, and the folds that they go to."""
-    held = np.zeros(len(surplus), dtype=np.int64)
-    for row in label_rows:
-        held[fold_of[row]] += 1
-    leaving = np.minimum(np.maximum(surplus, 0), held)
-    next_place = np.cumsum(leaving) - leaving
-    rows = np.empty(leaving.sum(), dtype=np.int64)
-    for row in label_rows:
-        fold = fold_of[row]
-        if leaving[fold] > 0:
-            leaving[fold] -= 1
-            rows[next_place[fold]] = row
-            next_place[fold] += 1
-    to = np.empty(len(rows), dtype=np.int64)
-    given = 0
-    for fold in range(len(surplus)):
-        if surplus[fold] < 0:
-            until = min(given - surplus[fold], len(rows))
-            to[given:until] = fold
-            given = until
-            rows[given:].sort()  # the published code hands on what is left in the order of the rows
+    by_fold = label_rows[np.argsort(fold_of[label_rows], kind="stable")]
+    home = fold_of[by_fold]
+    place = np.arange(len(home)) - np.searchsorted(home, home)  # among the label's rows in the fold
+    rows = by_fold[place < surplus[home]]
+    to, given = np.empty(len(rows), dtype=np.int64), 0
+    for fold in np.flatnonzero(surplus < 0):
+        until = given - surplus[fold]
+        to[given:until], given = fold, until
+        rows[given:].sort()  # the published code hands on what is left in the order of the rows
     return rows, to
 
 
@@ -264,30 +236,23 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
 
 
 @njit(cache=True, nogil=True, error_model="numpy")  # a check for division by zero would hinder vectorisation
-def relative_label_losses(
-    counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
-) -> np.ndarray:
+def relative_label_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
     """Compute rLD of each label (Equation 3): 0 without positives, infinite where a fold is empty.
 
     The equation divides by the fold's own size, so unequal ``proportions`` need no correction.
     """
-    n_rows = fold_sizes.sum()
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
         if fold_sizes[fold] == 0:
-            return np.full(counts.shape[1], np.inf)
-        share, held = fold_sizes[fold] / n_rows, counts[fold]
+            return np.full(len(losses), np.inf)
+        share, held = fold_sizes[fold] / fold_sizes.sum(), counts[fold]
         for label in range(len(losses)):
             losses[label] += abs(1 - held[label] / (max(positives[label], 1) * share))
-    for label in range(len(losses)):
-        losses[label] = losses[label] / len(fold_sizes) if positives[label] > 0 else 0.0
-    return losses
+    return np.where(positives > 0, losses / len(fold_sizes), 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_proportion_losses(
-    counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
-) -> np.ndarray:
+def class_proportion_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
     """Compute DCP of each label: Equation 4 with each fold's target share in place of 1 / n_splits.
 
     A label without positives has a loss of 0.
@@ -297,27 +262,19 @@ def class_proportion_losses(
         held = counts[fold]
         for label in range(len(losses)):
             losses[label] = max(losses[label], held[label] / max(positives[label], 1) - proportions[fold])
-    for label in range(len(losses)):
-        losses[label] = losses[label] if positives[label] > 0 else 0.0
-    return losses
+    return np.where(positives > 0, losses, 0.0)
 
 
-@njit(cache=True, nogil=True)
-def label_losses(
-    counts: np.ndarray, fold_sizes: np.ndarray, proportions: np.ndarray, positives: np.ndarray
-) -> np.ndarray:
+@njit(cache=True, nogil=True, error_model="numpy")
+def label_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
     """Compute LD of each label (Equation 1); a fold without negatives adds 0.
 
     The equation compares rates within folds, so unequal ``proportions`` need no correction.
     """
-    n_rows = fold_sizes.sum()
-    losses = np.zeros(counts.shape[1])
+    losses, overall = np.zeros(counts.shape[1]), positives / (fold_sizes.sum() - positives)
     for fold in range(len(fold_sizes)):
-        for label in range(len(losses)):
-            negatives = fold_sizes[fold] - counts[fold, label]
-            if negatives > 0:
-                overall = positives[label] / (n_rows - positives[label])
-                losses[label] += abs(counts[fold, label] / negatives - overall)
+        negatives = fold_sizes[fold] - counts[fold]
+        losses += np.where(negatives > 0, np.abs(counts[fold] / negatives - overall), 0.0)
     return losses / len(fold_sizes)
 
 
