@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from dataclasses import replace
 
 import numpy as np
@@ -436,16 +437,17 @@ def own(path, **keys):
     return prepare(load_catalog().with_own({"mine": stanza})["mine"])
 
 
-@pytest.mark.parametrize("forms", [("composed", "decomposed"), ("decomposed", "composed")])
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
 def test_names_are_the_same_in_any_unicode_form(forms, root, tmp_path):
-    learned, new = (root / "tests" / "cases" / f"{form}-names.csv" for form in forms)
+    text = (root / "tests/cases/composed-names.csv").read_text("utf-8")
+    learned, new = (tmp_path / f"{form}.csv" for form in forms)
+    for path in (learned, new):
+        path.write_text(unicodedata.normalize(path.stem, text), encoding="utf-8")
     fit_final(own(learned), "kNN", {}, seed=1).save(tmp_path)
     final = load_final(tmp_path)
     predicted = [tmp_path / "new.csv", tmp_path / "same.csv"]
-    assert [predict_file(final, file, target) for file, target in zip((new, learned), predicted, strict=True)] == [
-        90,
-        90,
-    ]
+    for file, target in zip((new, learned), predicted, strict=True):
+        assert predict_file(final, file, target) == 30
     assert predicted[0].read_bytes() == predicted[1].read_bytes()
     frame = pd.read_csv(new)
     assert final.predict(frame)["posterior"].equals(final.predict(pd.read_csv(learned))["posterior"])
