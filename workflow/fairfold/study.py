@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,14 @@ from fairfold.weak_labels.settings import WeakLabels
 from fairfold.win_percentage.settings import WinPercentage
 
 Config = Mapping[str, Any]
+_MULTILABEL_PARTS = (
+    *("weak_labels", "weak_labels.rank_stability", "weak_labels.sample_curves", "weak_labels.mechanisms"),
+    *("splitting", "splitting.fold_effect", "cross_testing.models", "win_percentage.models", "final"),
+)
+_RANDOM_FOLDS = (  # parts that draw folds of their own and train on them
+    *("weak_labels.rank_stability", "weak_labels.sample_curves", "splitting.fold_effect"),
+    *("cross_testing.models", "win_percentage.models"),
+)
 UNAVAILABLE = Path(".snakemake", "fairfold-unavailable.json")
 
 
@@ -148,8 +158,8 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
 
 def _check_folds(config: Config, catalog: Catalog) -> None:
     """Refuse folds drawn at random where a dataset is evaluated by time."""
-    for key, datasets in _with_random_folds(config).items():
-        if by_time := [dataset for dataset in datasets if catalog[dataset].hold_out]:
+    for key in _RANDOM_FOLDS:
+        if by_time := [dataset for dataset in _part(config, key)["datasets"] if catalog[dataset].hold_out]:
             raise ConfigError(
                 f"config.{key}.datasets: found {by_time[0]}, which is evaluated by time (hold_out), but here folds are "
                 "drawn at random, in which models would learn from what comes later; leave it out."
@@ -161,22 +171,19 @@ def _check_repeats(config: Config, catalog: Catalog) -> None:
     if (repeats := config["folds"]["repeats"]) == 1:
         return
     for dataset in config["weak_labels"]["datasets"]:
-        found, entry = f"config.folds.repeats: found {repeats}, but", catalog[dataset]
+        entry = catalog[dataset]
         if entry.folds is not None:
-            raise ConfigError(
-                f"{found} the folds of {dataset} are those of its column {entry.folds!r}, of which there is one split; "
-                f"set repeats to 1, or leave data.own.{dataset}.folds out."
-            )
-        if entry.tests_split:
-            raise ConfigError(
-                f"{found} {dataset} is tested on its published test part, of which there is one; set repeats to 1, or "
-                f"leave data.variants.{dataset}.folds out."
-            )
-        if entry.hold_out:
-            raise ConfigError(
-                f"{found} {dataset} is evaluated by time (hold_out), for which there is one split; set repeats to 1, "
-                f"or leave data.own.{dataset}.hold_out out."
-            )
+            flaw = f"the folds of {dataset} are those of its column {entry.folds!r}, of which there is one split"
+            key = f"data.own.{dataset}.folds"
+        elif entry.tests_split:
+            flaw = f"{dataset} is tested on its published test part, of which there is one"
+            key = f"data.variants.{dataset}.folds"
+        elif entry.hold_out:
+            flaw = f"{dataset} is evaluated by time (hold_out), for which there is one split"
+            key = f"data.own.{dataset}.hold_out"
+        else:
+            continue
+        raise ConfigError(f"config.folds.repeats: found {repeats}, but {flaw}; set repeats to 1, or leave {key} out.")
 
 
 def _check_many_labels(config: Config) -> None:
@@ -207,38 +214,17 @@ def _check_final(config: Config) -> None:
         )
 
 
-def _with_random_folds(config: Config) -> dict[str, list[str]]:
-    """Part of the study that draws folds of its own and trains on them -> its datasets."""
-    labels = config["weak_labels"]
-    return {
-        "weak_labels.rank_stability": labels["rank_stability"]["datasets"],
-        "weak_labels.sample_curves": labels["sample_curves"]["datasets"],
-        "splitting.fold_effect": config["splitting"]["fold_effect"]["datasets"],
-        "cross_testing.models": config["cross_testing"]["models"]["datasets"],
-        "win_percentage.models": config["win_percentage"]["models"]["datasets"],
-    }
+def _part(config: Config, key: str) -> Config:
+    """Return the part of a configuration under a key such as ``weak_labels.mechanisms``."""
+    return reduce(getitem, key.split("."), config)
 
 
 def used_datasets(config: Config) -> list[tuple[str, str]]:
     """Id of each dataset that a part of the study uses, with the task that the part takes; part by part."""
-    splitting, labels = config["splitting"], config["weak_labels"]
-    cross_testing, wins = config["cross_testing"], config["win_percentage"]
-    experiments = [each["dataset"] for each in cross_testing["experiments"].values()]
-    parts = [
-        ("multilabel", labels["datasets"]),
-        ("multilabel", labels["rank_stability"]["datasets"]),
-        ("multilabel", labels["sample_curves"]["datasets"]),
-        ("multilabel", labels["mechanisms"]["datasets"]),
-        ("multilabel", splitting["datasets"]),
-        ("multilabel", splitting["fold_effect"]["datasets"]),
-        ("multilabel", cross_testing["models"]["datasets"]),
-        ("multilabel", wins["models"]["datasets"]),
-        ("multilabel", config["final"]["datasets"]),
-        ("binary", wins["datasets"]),
-        ("binary", experiments),
-        ("multiclass", config["ecoc"]["comparison"]["datasets"]),
-    ]
-    return [(dataset, task) for task, datasets in parts for dataset in datasets]
+    experiments = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
+    found = [(dataset, "multilabel") for key in _MULTILABEL_PARTS for dataset in _part(config, key)["datasets"]]
+    found += [(dataset, "binary") for dataset in (*config["win_percentage"]["datasets"], *experiments)]
+    return found + [(dataset, "multiclass") for dataset in config["ecoc"]["comparison"]["datasets"]]
 
 
 EXAMPLE_DATASETS = {"linear": "iris", "custom-loss": "iris", "posterior": "iris", "arrhythmia": "arrhythmia"}
@@ -257,18 +243,14 @@ def leave_out(config: dict[str, Any], reasons: Mapping[str, str]) -> list[dict[s
     -------
     rows with ``part``, the key of the configuration, ``dataset`` and ``reason``
     """
-    left = [
-        (f"cross_testing.experiments.{name}", experiment["dataset"])
-        for name, experiment in config["cross_testing"]["experiments"].items()
-    ]
-    examples = config["ecoc"]["examples"]
+    experiments, examples = config["cross_testing"]["experiments"], config["ecoc"]["examples"]
+    left = [(f"cross_testing.experiments.{name}", each["dataset"]) for name, each in experiments.items()]
     left += [(f"ecoc.examples.{name}", EXAMPLE_DATASETS[name]) for name in examples]
     left += [(key, dataset) for key, part in _with_datasets(config) for dataset in part["datasets"]]
     for _, part in _with_datasets(config):
         part["datasets"] = [dataset for dataset in part["datasets"] if dataset not in reasons]
-    experiments = config["cross_testing"]["experiments"]
-    for name in [name for name, experiment in experiments.items() if experiment["dataset"] in reasons]:
-        del experiments[name]
+    kept = {name: each for name, each in experiments.items() if each["dataset"] not in reasons}
+    config["cross_testing"]["experiments"] = kept
     config["ecoc"]["examples"] = [name for name in examples if EXAMPLE_DATASETS[name] not in reasons]
     config["data"]["left_out"] = dict(reasons)
     return [{"part": part, "dataset": name, "reason": reasons[name]} for part, name in left if name in reasons]
@@ -384,14 +366,8 @@ def difficulty_by(models: Sequence[str]) -> str:
 
 def used_models(config: Config) -> list[str]:
     """Each model that a part of the study uses, once; those of the weak-label study first."""
-    parts = [
-        config["weak_labels"],
-        config["weak_labels"]["rank_stability"],
-        config["weak_labels"]["sample_curves"],
-        config["weak_labels"]["mechanisms"],
-        config["win_percentage"]["models"],
-    ]
-    names = [name for part in parts for name in part["models"] or ()]
+    keys = [key for key in _MULTILABEL_PARTS if key.startswith("weak_labels")]
+    names = [name for key in (*keys, "win_percentage.models") for name in _part(config, key)["models"] or ()]
     return list(dict.fromkeys([*names, *config["cross_testing"]["models"]["candidates"]]))
 
 

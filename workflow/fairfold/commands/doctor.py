@@ -49,13 +49,15 @@ def run(options: argparse.Namespace) -> None:
     """
     notes: list[str] = []
     wrong: list[str] = []
-    for title, lines in (
-        ("Versions", _versions(notes, wrong)),
-        ("Machine", _machine(wrong)),
-        ("Threads of a process that sets none", _threads()),
-        ("Folders", _folders(options.configfile, wrong)),
-        ("Tools that some studies use", _tools()),
-    ):
+    tools = ((tool, shutil.which(tool) or f"not found ({use})") for tool, use in _TOOLS.items())
+    parts = {
+        "Versions": _versions(notes, wrong),
+        "Machine": _machine(wrong),
+        "Threads of a process that sets none": _threads(),
+        "Folders": _folders(options.configfile, wrong),
+        "Tools that some studies use": tools,
+    }
+    for title, lines in parts.items():
         try:
             print(f"{title}\n" + "".join(f"  {name:<24} {value}\n" for name, value in lines))
         except ModuleNotFoundError:  # what is missing has been seen by then
@@ -72,9 +74,8 @@ def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
     """What is installed; what the lock has another version of changes last digits, and may change more."""
     from fairfold.report.versions import NOT_INSTALLED, dependencies, gather_versions
 
-    locked = (
-        dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", _LOCK.read_text(), re.MULTILINE)) if _LOCK.is_file() else {}
-    )
+    lock = _LOCK.read_text() if _LOCK.is_file() else ""
+    locked = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
     others, missing = [], []
     for software, version in gather_versions().itertuples(index=False):
         expected = locked.get(software, version)
@@ -102,18 +103,15 @@ def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
 
 def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
     memory, space = psutil.virtual_memory(), shutil.disk_usage(Path.cwd())
+    has_affinity = hasattr(psutil.Process, "cpu_affinity")
     yield (
         "cores",
-        f"{len(psutil.Process().cpu_affinity())} of {os.cpu_count()}" if _has_affinity() else str(os.cpu_count()),
+        f"{len(psutil.Process().cpu_affinity())} of {os.cpu_count()}" if has_affinity else str(os.cpu_count()),
     )
     yield "memory", f"{memory.available / 2**30:.1f} of {memory.total / 2**30:.1f} GiB are free"
     yield "disk here", f"{space.free / 2**30:.1f} GiB are free"
     if memory.total < 2 * 2**30:
         wrong.append("the machine has less than 2 GiB of memory, which the quick study needs.")
-
-
-def _has_affinity() -> bool:
-    return hasattr(psutil.Process, "cpu_affinity")
 
 
 def _threads() -> Iterator[tuple[str, str]]:
@@ -159,8 +157,7 @@ def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, An
     from fairfold.core.config import load_yaml
     from fairfold.study import check_config
 
-    paths = [path for each in _CONFIGURATIONS if (path := Path(each)).is_file()] if configuration is None else []
-    if (path := next(iter(paths), configuration)) is None:
+    if (path := configuration or next(filter(Path.is_file, map(Path, _CONFIGURATIONS)), None)) is None:
         return {}
     try:
         check_config(config := load_yaml(path), [path])
@@ -175,8 +172,3 @@ def _size(folder: Path) -> str:
         return "not there yet"
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return f"{len(sizes)} files, {sum(sizes) / 2**20:.0f} MiB"
-
-
-def _tools() -> Iterator[tuple[str, str]]:
-    for tool, use in _TOOLS.items():
-        yield tool, shutil.which(tool) or f"not found ({use})"

@@ -100,8 +100,8 @@ def run(options: argparse.Namespace) -> None:
             _check(configuration, Path(options.table))
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
-    status = _run_to_its_end(command)
-    if status == RUN_AGAIN:  # once, as a disk that damages files damages the next ones, too
+    # twice at most, as a disk that damages files damages the next ones, too
+    if (status := _run_to_its_end(command)) == RUN_AGAIN:
         status = _run_to_its_end(command)
     if status:
         check_space(folder)
@@ -131,7 +131,7 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
             option = f"--{given[0].replace('_', '-')}"
             raise ConfigError(f"{option} is of the study of a table; name its file first, as in `study my-plants.csv`.")
         folder = options.directory or Path()
-        _say(f"Results go to {folder / 'results'}; {_GOES_ON}")
+        print(f"Results go to {folder / 'results'}; {_GOES_ON}", file=sys.stderr, flush=True)
         check_command_line(["--directory", str(folder)])
         return folder, None
     table = Path(options.table)
@@ -141,8 +141,8 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
         raise ConfigError(
             "which columns are labels? Say how their names begin, as in `--labels label_`, or name them all."
         )
-    folder = options.directory or _folder_of(table)
-    _say(f"A study of {table}, whose results go to {folder / 'results'}; {_GOES_ON}")
+    folder = options.directory or table.with_name(f"{_name_of(table)}-study")
+    print(f"A study of {table}, whose results go to {folder / 'results'}; {_GOES_ON}", file=sys.stderr, flush=True)
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
     if path.exists() and load_yaml(path) != configuration:
         raise ConfigError(
@@ -169,16 +169,7 @@ def _tell(options: argparse.Namespace, folder: Path) -> None:
         recommend.run(argparse.Namespace(study=str(folder), dataset=None))
         if (report := results / "report.html").is_file():
             print(f"\nThe report is {report.resolve()}")
-        for line in _next_commands(options, folder):
-            print(line)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # beside what Snakemake says, so that the answer can go to a file
-
-
-def _folder_of(table: Path) -> Path:
-    return table.with_name(f"{_name_of(table)}-study")
+        print(*_next_commands(options, folder), sep="\n")
 
 
 def _name_of(table: Path) -> str:
@@ -187,7 +178,6 @@ def _name_of(table: Path) -> str:
 
 
 def _write(configuration: dict[str, Any], folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / CONFIGURATION
     with atomic_open(path, "w", encoding="utf-8") as stream:
         yaml.safe_dump(configuration, stream, sort_keys=False, allow_unicode=True)
@@ -219,18 +209,13 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
     table, labels = Path(options.table), options.labels
     name = _name_of(table)
-    if name in load_catalog():
-        name = f"my-{name}"
+    name = f"my-{name}" if name in load_catalog() else name
     # of where both really are, as a link's folder has other neighbours than the link
     dataset: dict[str, Any] = {"path": os.path.relpath(table.parent.resolve() / table.name, folder.resolve())}
     if (kind := format_of(table)) != "csv":
         dataset["format"] = kind
     dataset["labels"] = {"prefix": labels[0]} if len(labels) == 1 else {"columns": labels}
     dataset |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
-    compared: dict[str, Any] = {"datasets": [name]}
-    compared |= {key: value for key in ("missing_rates", "models") if (value := getattr(options, key))}
-    return {
-        "seed": 1 if options.seed is None else options.seed,
-        "data": {"own": {name: dataset}},
-        "weak_labels": compared,
-    }
+    compared = {key: value for key in ("missing_rates", "models") if (value := getattr(options, key))}
+    seed = 1 if options.seed is None else options.seed
+    return {"seed": seed, "data": {"own": {name: dataset}}, "weak_labels": {"datasets": [name], **compared}}

@@ -200,12 +200,48 @@ class Hierarchy:
             raise DataError(f"probabilities have shape {P.shape}; the hierarchy has {self.n_labels} labels.")
         if not len(self.edges):
             return P
-        from fairfold.core import hierarchy_kernels as kernels  # compiled: who reads a dataset need not wait for that
-
         if by == "isotonic":
-            kernels.pool_violators(P, self.order, *self.neighbours(below=True))
-        kernels.raise_parents(P, self._edges_upwards)  # of equals pooled one after the other, rounding is left
+            from fairfold.core.hierarchy_kernels import pool_violators  # Reading a dataset need not wait for Numba.
+
+            pool_violators(P, self.order, *self.neighbours(below=True))
+        for child, parent in self._edges_upwards:  # of equals pooled one after the other, rounding is left
+            np.maximum(P[:, child], P[:, parent], out=P[:, parent])
         return P
+
+
+def choose_free(
+    rows: np.ndarray,
+    label_starts: np.ndarray,
+    n_wanted: np.ndarray,
+    n_samples: int,
+    order: np.ndarray,
+    neighbours: np.ndarray,
+    starts: np.ndarray,
+) -> np.ndarray:
+    """Choose cells of labels one label after the other, of each the first that no cell of its neighbours keeps.
+
+    Parameters
+    ----------
+    rows : (n_cells,) samples of the cells, label by label, those to be chosen first come first.
+    label_starts : (n_labels + 1,) where each label's cells begin.
+    n_wanted : (n_labels,) how many to choose, at most.
+    n_samples : number of samples.
+    order : labels; each after all its neighbours.
+    neighbours, starts : of each label the others whose cells, where they are not chosen, keep its own.
+
+    Returns
+    -------
+    (n_cells,) whether each is chosen.
+    """
+    chosen, kept_by = np.zeros(len(rows), dtype=bool), np.full(n_samples, -1)
+    for label in order:
+        for other in neighbours[starts[label] : starts[label + 1]]:
+            cells = slice(label_starts[other], label_starts[other + 1])
+            kept_by[rows[cells][~chosen[cells]]] = label
+        cells = np.arange(label_starts[label], label_starts[label + 1])
+        free = cells[kept_by[rows[cells]] != label]
+        chosen[free[: n_wanted[label]]] = True
+    return chosen
 
 
 def check_hierarchy(hierarchy: Hierarchy | None, n_labels: int) -> None:

@@ -82,10 +82,10 @@ def check_threads(n_threads: int) -> None:
         If the system's limit is reached first.
     """
     end = threading.Event()
-    threads = [threading.Thread(target=end.wait, daemon=True) for _ in range(n_threads)]
-    started = []
+    started: list[threading.Thread] = []
     try:
-        for thread in threads:
+        while len(started) < n_threads:
+            thread = threading.Thread(target=end.wait, daemon=True)
             thread.start()
             started.append(thread)
     except RuntimeError:

@@ -70,16 +70,11 @@ def violations(error: ValidationError, model: Any, document: Any, where: str, fi
 def _existing(document: Any, location: Keys) -> Keys:
     """Return the start of a location that the document has; pydantic appends missing keys and branches of unions."""
     for length, key in enumerate(location):
-        if not _has(document, key):
+        keys = range(len(document)) if isinstance(document, list) else document if isinstance(document, dict) else ()
+        if key not in keys:
             return location[:length]
         document = document[key]
     return location
-
-
-def _has(document: Any, key: str | int) -> bool:
-    if isinstance(document, dict):
-        return key in document
-    return isinstance(document, list) and isinstance(key, int) and key < len(document)
 
 
 def _is_about_key(error: Mapping[str, Any]) -> bool:
@@ -138,11 +133,8 @@ def node_at(schema: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
     """
     node = resolved(schema, schema)
     for key in keys:
-        if isinstance(key, int):
-            inner = node.get("items", {})
-        else:
-            inner = node.get("properties", {}).get(key) or values_of(node)
-        node = resolved(inner, schema)
+        of_key = node.get("items", {}) if isinstance(key, int) else node.get("properties", {}).get(key)
+        node = resolved(of_key or values_of(node), schema)
     return node
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.errors import DataError
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import PALETTE, add_legend, interval, line_entry, new_figure, plot_points
+from fairfold.figures.style import PALETTE, add_legend, entry, interval, new_figure, plot_points
 
 MARKS = {  # procedure -> name, color, marker
     "nested_cv": ("nested CV", PALETTE[0], "o"),
@@ -111,7 +111,7 @@ def _open_limits(axes: Axes, metric: str, nothing: float) -> None:
 
 def _legend_handles(points: pd.DataFrame) -> list[Line2D]:
     drawn = [mark for procedure, mark in MARKS.items() if procedure in set(points["procedure"])]
-    handles = [line_entry(name, color=color, marker=marker, **_LINE) for name, color, marker in drawn]
+    handles = [entry(name, color=color, marker=marker, **_LINE) for name, color, marker in drawn]
     if (points["source"] == "published").any():
-        handles.append(line_entry("published", color="#555555", marker="o", alpha=0.6, **_RING))
-    return [*handles, line_entry("expected without effect", **_EXPECTED)]
+        handles.append(entry("published", color="#555555", marker="o", alpha=0.6, **_RING))
+    return [*handles, entry("expected without effect", **_EXPECTED)]

@@ -7,16 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import (
-    add_legend,
-    area_entry,
-    interval,
-    line_entry,
-    new_figure,
-    nothing_to_draw,
-    plot_points,
-    tell_at,
-)
+from fairfold.figures.style import add_legend, entry, interval, new_figure, nothing_to_draw, plot_points, tell_at
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, place beside the procedure's line, color, face of the marker. Colors stand for candidates.
@@ -76,8 +67,8 @@ def plot_cross_testing_models(
     axes[-1, 1].set_xlabel("proportion significant")
     axes[-1, 2].set_xlabel("share of choices")
     mark = {"marker": "o", "markersize": 5, "linewidth": 1.2}
-    handles = [line_entry(name, color=color, markerfacecolor=face, **mark) for name, _, color, face in LABELS.values()]
-    handles += [area_entry(name, **look) for name, look in looks.items()]
+    handles = [entry(name, color=color, markerfacecolor=face, **mark) for name, _, color, face in LABELS.values()]
+    handles += [entry(name, area=True, **look) for name, look in looks.items()]
     add_legend(figure, handles, min(4, len(handles)))
     return figure
 

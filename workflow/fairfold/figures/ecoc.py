@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, line_entry, name_of, new_figure, tell, tell_at
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, name_of, new_figure, plot_points, tell_at
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 QUANTITIES = {"error": ("error (%)", 100, " %"), "log_loss": ("log-loss", 1, "")}  # axis, factor, unit
 _BINS = np.linspace(0, 1, 21)
 
+_Example = partial(FigureSpec, section="ecoc", when="ecoc.examples", each="ecoc.examples")
 
-@FigureSpec(
+
+@_Example(
     "ecoc_confusion_*",
-    section="ecoc",
     title="Confusion matrices",
     reads=["ecoc/*/predictions.csv"],
     alt="true against predicted classes",
-    when="ecoc.examples",
-    each="ecoc.examples",
     style={"axes.grid": False},
 )
 def plot_confusion(predictions: pd.DataFrame) -> Figure:
@@ -56,14 +57,11 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
     return figure
 
 
-@FigureSpec(
+@_Example(
     "ecoc_regions_*",
-    section="ecoc",
     title="Posterior regions",
     reads=["ecoc/*/map.csv", "ecoc/*/samples.csv"],
     alt="probability of the most probable class over petal length and width, with the samples",
-    when="ecoc.examples",
-    each="ecoc.examples",
     only=["posterior"],
     style={"axes.grid": False},
 )
@@ -97,11 +95,11 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
         shown = np.where(best == k, posterior[k], np.nan)
         axis.pcolormesh(x, y, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
         part = samples[samples["class"] == name]
-        (line,) = axis.plot(part["x"], part["y"], **look)
         nearest = (_nearest(y, part["y"]), _nearest(x, part["x"]))
         found = zip(best[nearest], highest[nearest], strict=True)
-        tell(line, [f"a sample of {name}: here {names[likeliest]} has {chance:.0%}" for likeliest, chance in found])
-        handles.append(line_entry(name_of(name), **look))
+        texts = [f"a sample of {name}: here {names[likeliest]} has {chance:.0%}" for likeliest, chance in found]
+        plot_points(axis, part["x"], part["y"], texts, **look)
+        handles.append(entry(name_of(name), **look))
     axis.contour(x, y, highest, levels=[0.5, 0.7, 0.9], colors="#555555", linewidths=0.6)
     axis.set(xlabel=name_of(maps["feature_1"].iloc[0]), ylabel=name_of(maps["feature_2"].iloc[0]))
     add_legend(figure, handles, 3)
@@ -113,14 +111,11 @@ def _nearest(grid: pd.Index, values: pd.Series) -> np.ndarray:
     return abs(np.subtract.outer(values.to_numpy(), grid)).argmin(axis=1)
 
 
-@FigureSpec(
+@_Example(
     "ecoc_posterior_*",
-    section="ecoc",
     title="Posterior probabilities",
     reads=["ecoc/*/posteriors.csv"],
     alt="histogram of posterior probabilities",
-    when="ecoc.examples",
-    each="ecoc.examples",
     only=["arrhythmia"],
     options={"candidate": "1", "title": "P(no arrhythmia)"},
     style={"axes.grid.axis": "y"},
@@ -140,13 +135,12 @@ def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title:
     part = posteriors[posteriors["candidate"].astype(str) == candidate]
     is_of_class = part["class"].astype(str) == candidate
     figure, ((axis,),) = new_figure(3.4, 2.6)
-    groups = ((is_of_class, "of this class", PALETTE[0]), (~is_of_class, "of another", PALETTE[3]))
-    for mask, name, color in groups:
+    for mask, name, color in (is_of_class, "of this class", PALETTE[0]), (~is_of_class, "of another", PALETTE[3]):
         look = {"color": color, "alpha": 0.55, "label": f"{name} ({mask.sum()})"}
         heights, *_ = axis.hist(part.loc[mask, "posterior"], _BINS, **look)
-        bars = [bar for bar in zip(_BINS[:-1], _BINS[1:], heights, strict=True) if bar[-1]]
-        said = [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}" for low, high, height in bars]
-        tell_at(axis, [(low + high) / 2 for low, high, _ in bars], heights[heights > 0], said)
+        for low, high, height in zip(_BINS[:-1], _BINS[1:], heights, strict=True):
+            if height:
+                tell_at(axis, [(low + high) / 2], [height], [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}"])
     axis.set(xlabel=title, ylabel="samples", xlim=(0, 1))
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return figure
@@ -192,16 +186,18 @@ def _draw_comparison(
 ) -> None:
     label, factor, unit = QUANTITIES[quantity]
     peers = table[table["binary_loss"].isna()]
-    (line,) = axis.plot(factor * peers[quantity], peers["coding"].map(codings.index), "|", color="black", markersize=9)
-    tell(line, [f"{name}: {value:.3g}{unit}" for name, value in zip(peers["coding"], line.get_xdata(), strict=True)])
+    values, height = factor * peers[quantity], peers["coding"].map(codings.index)
+    texts = [f"{name}: {value:.3g}{unit}" for name, value in zip(peers["coding"], values, strict=True)]
+    plot_points(axis, values, height, texts, marker="|", linestyle="", color="black", markersize=9)
     for position, (loss, look) in enumerate(losses.items()):
         for decoding, face in (("lossweighted", {}), ("lossbased", {"markerfacecolor": "none"})):
             part = table[(table["binary_loss"] == loss) & (table["decoding"] == decoding)]
-            height = part["coding"].map(codings.index) + 0.5 * ((position + 0.5) / len(losses) - 0.5)
+            values, height = factor * part[quantity], part["coding"].map(codings.index)
+            said = zip(part["coding"], values, strict=True)
+            texts = [f"{coding}, {loss}, {decoding}: {value:.3g}{unit}" for coding, value in said]
+            height = height + 0.5 * ((position + 0.5) / len(losses) - 0.5)
             style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **look, **face}
-            (line,) = axis.plot(factor * part[quantity], height, **style)
-            values = zip(part["coding"], line.get_xdata(), strict=True)
-            tell(line, [f"{coding}, {loss}, {decoding}: {value:.3g}{unit}" for coding, value in values])
+            plot_points(axis, values, height, texts, **style)
     axis.set_xlabel(label)
     axis.set_yticks(range(len(codings)), codings)
     axis.set_ylim(len(codings) - 0.5, -0.5)
@@ -211,8 +207,8 @@ def _comparison_handles(losses: dict[str, dict]) -> list[Line2D]:
     common = {"linestyle": "", "markersize": 4}
     gray = {**common, "color": "#555555", "marker": "o"}
     return [
-        *(line_entry(loss, **common, **look) for loss, look in losses.items()),
-        line_entry("loss-weighted", **gray),
-        line_entry("loss-based", **gray, markerfacecolor="none"),
-        line_entry("scikit-learn", linestyle="", color="black", marker="|", markersize=8),
+        *(entry(loss, **common, **look) for loss, look in losses.items()),
+        entry("loss-weighted", **gray),
+        entry("loss-based", **gray, markerfacecolor="none"),
+        entry("scikit-learn", linestyle="", color="black", marker="|", markersize=8),
     ]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure
-from fairfold.figures.style import PALETTE, STYLE, interval, name_of, new_figure, nothing_to_draw, tell
+from fairfold.figures.style import PALETTE, STYLE, interval, name_of, new_figure, nothing_to_draw, plot_points
 
 MOST_LABELS = 60
 _SCORES = ("roc_auc", "average_precision", "mcc")
@@ -50,9 +50,9 @@ def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) 
 def _draw_panel(axes: Axes, shown: pd.DataFrame, score: str, name: str, color: str) -> None:
     places = np.arange(len(shown))
     axes.hlines(places, shown[f"{score}_low"], shown[f"{score}_high"], color=color, linewidth=1)
-    (line,) = axes.plot(shown[score], places, "o", color=color, markersize=3.2)
     rows = shown[["label", score, f"{score}_low", f"{score}_high"]].itertuples(index=False, name=None)
-    tell(line, [f"{label}: {name} {value:.3f}{interval(*ends)}" for label, value, *ends in rows])
+    texts = [f"{label}: {name} {value:.3f}{interval(*ends)}" for label, value, *ends in rows]
+    plot_points(axes, shown[score], places, texts, marker="o", linestyle="", color=color, markersize=3.2)
     axes.set_xlabel(name)
     axes.grid(visible=False, axis="y")
     if score == "average_precision" and "share" in shown:

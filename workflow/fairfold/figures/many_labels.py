@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, line_entry, new_figure, nothing_to_draw, side_by_side, tell
+from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, side_by_side, tell
 
 METRICS = ("average_precision", "recall")
 _SPREAD = 0.3  # of the marks of a band, in bands
@@ -62,7 +62,7 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
         panels[0].set_ylim(bottom=0)
     for panel in axes[-1]:
         panel.set_xlabel("training positives of a label\n(number of labels)")
-    handles = [line_entry(model, **look) for model, look in looks.items()]
+    handles = [entry(model, **look) for model, look in looks.items()]
     add_legend(figure, handles, n_beside, "upper left", columnspacing=1.2)
     return figure
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, interval, line_entry, new_figure, nothing_to_draw, side_by_side, tell
+from fairfold.figures.style import add_legend, entry, interval, new_figure, nothing_to_draw, side_by_side, tell
 
 RATE = "missing rate (%)"
 _MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
@@ -63,8 +63,8 @@ def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None
             panel.set_title(dataset, loc="left")
     axes[0, 0].set_yticks(np.arange(len(ways)), ways)
     axes[0, 0].set_ylim(len(ways) - 0.5, -0.5)
-    handles = [line_entry(model, **look) for model, look in looks.items()]
-    handles.append(line_entry("by all labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
+    handles = [entry(model, **look) for model, look in looks.items()]
+    handles.append(entry("by all labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
     add_legend(figure, handles, 4, "upper left")
     return figure
 

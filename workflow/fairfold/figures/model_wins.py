@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, line_entry, new_figure, tell
+from fairfold.figures.style import LINE_COLORS, add_legend, entry, new_figure, tell
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
@@ -51,10 +51,10 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
         first = wins[wins["dataset"] == dataset].iloc[0]
         column[0].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
         column[-1].set_xlabel("draws N")
-    handles = [line_entry(model, **look) for model, look in looks.items()]
-    handles.append(area_entry("equal models", **_BAND))
+    handles = [entry(model, **look) for model, look in looks.items()]
+    handles.append(entry("equal models", area=True, **_BAND))
     if wins["permuted_lower"].notna().any():
-        handles.append(line_entry("permuted labels", color="#555555", **_PERMUTED))
+        handles.append(entry("permuted labels", color="#555555", **_PERMUTED))
     width, height = figure.get_size_inches()
     n_columns = max(min(len(handles), int(width / 1.15)), 1)  # inches of an entry
     figure.set_size_inches(width, height + 0.17 * -(-len(handles) // n_columns))

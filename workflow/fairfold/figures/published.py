@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw, tell
+from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw, tell
 
 # Column of the table -> name of the axis, negligible distance, and where the scale turns logarithmic
 _PANELS = {
@@ -53,7 +53,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
     panels[0].set_yticks(range(len(places)), [_name(place) for place in places["place"]])
     panels[0].set_ylim(len(places) - 0.5, -0.5)
     _write_counts(panels[-1], comparison, places)
-    handles = [line_entry(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
+    handles = [entry(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
     add_legend(figure, handles, 1, "upper left")
     return figure
 

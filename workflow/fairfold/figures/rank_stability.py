@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, interval, line_entry, new_figure, side_by_side, tell
+from fairfold.figures.style import PALETTE, add_legend, entry, interval, new_figure, side_by_side, tell
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
@@ -104,5 +104,5 @@ def _look(color: str, marker: str) -> dict:
 def _handles(looks: dict[str, dict]) -> list:
     """Datasets by color and mark, then what filled and hollow marks are."""
     gray = {**next(iter(looks.values())), "color": "#555555"}
-    named = [line_entry(dataset, **look) for dataset, look in looks.items()]
-    return [*named, line_entry("new folds", **gray), line_entry("same folds", **gray | _HOLLOW)]
+    named = [entry(dataset, **look) for dataset, look in looks.items()]
+    return [*named, entry("new folds", **gray), entry("same folds", **gray | _HOLLOW)]

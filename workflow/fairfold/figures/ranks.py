@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import STYLE, new_figure, tell
+from fairfold.figures.style import STYLE, new_figure, plot_points, texts_of
 
 BAR_STEP = 0.07  # between crossbars above each other, in ranks
 FIRST_BAR = 1.22
@@ -48,14 +48,10 @@ def plot_percentile_ranks(
     panels = dict(list(ranks.groupby(["metric", "missing_rate"])))
     bars = {panel: _stack(part, models) for panel, part in cliques.groupby(["metric", "missing_rate"])}
     friedman = comparisons.set_index(["metric", "missing_rate"])["friedman_p"]
-    n_bars = {
-        metric: max((height + 1 for rate in rates for height, _ in bars.get((metric, rate), [])), default=0)
-        for metric in metrics
-    }
-    tops = [FIRST_BAR - 0.05 + BAR_STEP * n_bars[metric] for metric in metrics]
+    heights = {metric: [height for rate in rates for height, _ in bars.get((metric, rate), [])] for metric in metrics}
+    tops = [FIRST_BAR - 0.05 + BAR_STEP * (max(heights[metric], default=-1) + 1) for metric in metrics]
     size = (1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.1 * sum(tops) + 0.3 * len(metrics) + 1.1)
-    grid = {"sharex": True, "sharey": "row", "height_ratios": tops}
-    figure, axes = new_figure(*size, len(metrics), len(rates), **grid)
+    figure, axes = new_figure(*size, len(metrics), len(rates), sharex=True, sharey="row", height_ratios=tops)
     for row, (metric, top) in enumerate(zip(metrics, tops, strict=True)):
         for panel, rate in zip(axes[row], rates, strict=True):
             _draw_panel(panel, panels[metric, rate], models, looks)
@@ -96,21 +92,14 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
     ranked = panel.dropna(subset="percentile_rank")
     of_models = [ranked[ranked["model"] == model] for model in models]
     positions = np.arange(len(models))
-    boxes = axes.boxplot(
-        [part["percentile_rank"] for part in of_models],
-        positions=positions,
-        widths=0.62,
-        showfliers=False,
-        patch_artist=True,
-        boxprops={"alpha": 0.55, "linewidth": 0.7, "hatch_linewidth": 0.4},
-        medianprops={"color": "black", "linewidth": 1},
-        whiskerprops={"linewidth": 0.7},
-        capprops={"linewidth": 0.7},
-    )
+    shown = {"positions": positions, "widths": 0.62, "showfliers": False, "patch_artist": True}
+    lines = {"whiskerprops": {"linewidth": 0.7}, "capprops": {"linewidth": 0.7}, "medianprops": {"color": "black"}}
+    field = {"alpha": 0.55, "linewidth": 0.7, "hatch_linewidth": 0.4}
+    boxes = axes.boxplot([part["percentile_rank"] for part in of_models], **shown, **lines, boxprops=field)
     for box, model in zip(boxes["boxes"], models, strict=True):
         box.set(facecolor=looks.colour(model), edgecolor="black", hatch="////" if looks.is_variation(model) else None)
-    for position, model, part in zip(positions, models, of_models, strict=True):
-        _draw_dots(axes, position, model, part)
+    for position, part in zip(positions, of_models, strict=True):
+        _draw_dots(axes, position, part)
     if ranked.empty:
         axes.text(0.5, 0.5, "no ranks", transform=axes.transAxes, ha="center", va="center", color="#777777")
     axes.set_xticks(positions, models, rotation=90)
@@ -120,12 +109,13 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
     axes.grid(visible=False, axis="x")
 
 
-def _draw_dots(axes: Axes, position: float, model: str, part: pd.DataFrame) -> None:
+def _draw_dots(axes: Axes, position: float, part: pd.DataFrame) -> None:
     """A dot per dataset and the mean of a model, spread sideways in data order so that equal ranks stay apart."""
     dots = part["percentile_rank"].to_numpy()
     spread = (np.arange(dots.size) - (dots.size - 1) / 2) * min(0.12, 0.45 / max(dots.size, 1))
-    (line,) = axes.plot(position + spread, dots, "o", markersize=3, color="black", alpha=0.8, markeredgewidth=0)
-    tell(line, [f"{model} on {row.dataset}: rank {row.percentile_rank:.2f}" for row in part.itertuples()])
+    look = {"marker": "o", "linestyle": "", "markersize": 3, "color": "black", "alpha": 0.8, "markeredgewidth": 0}
+    texts = texts_of(part, "{model} on {dataset}: rank {percentile_rank:.2f}")
+    plot_points(axes, position + spread, dots, texts, **look)
     if dots.size:
         field = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
         axes.text(position, 1.1, f"{dots.mean():.2f}", ha="center", va="center", fontsize=6.5, bbox=field)

@@ -7,16 +7,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import (
-    add_legend,
-    interval,
-    line_entry,
-    look_of,
-    new_figure,
-    nothing_to_draw,
-    side_by_side,
-    tell,
-)
+from fairfold.figures.style import add_legend, entry, interval, look_of, new_figure, nothing_to_draw, side_by_side, tell
 
 _ROW = 0.17  # inches
 
@@ -57,7 +48,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
     axes.set_yticks(range(len(strategies)), strategies)
     axes.set_ylim(len(strategies) - 0.4, -0.6)
     look = {"linewidth": 1, "markersize": 4}
-    handles = [line_entry(f"{rate} % hidden", **look_of(n), **look) for n, rate in enumerate(rates)]
+    handles = [entry(f"{rate} % hidden", **look_of(n), **look) for n, rate in enumerate(rates)]
     add_legend(figure, handles, min(4, len(rates)))
     return figure
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, line_entry, look_of, new_figure, nothing_to_draw, tell
+from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw, tell
 
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 
@@ -57,7 +57,7 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
         row[0].set_ylabel(names.text(metric))
     for panel in axes[-1]:
         panel.set_xlabel("training samples")
-    handles = [line_entry(model, **look) for model, look in zip(models, looks, strict=True)]
+    handles = [entry(model, **look) for model, look in zip(models, looks, strict=True)]
     add_legend(figure, handles, 4, "upper left", columnspacing=1.2)
     return figure
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw, tell
+from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw, plot_points, texts_of
 
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+_MARKERS = "os^DvPX*<>"
+_Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")
 
 
-@FigureSpec(
+@_Figure(
     "metric_behaviour",
-    section="splitting",
     title="Behaviour of the measures",
     reads=["tables/metric_behaviour.csv"],
     alt="LD, DCP and rLD against the number of positives of a label, for three patterns of folds",
-    when="splitting.datasets",
 )
 def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     """Draw Figure 1: LD, DCP and rLD of each label against its number of positives, for three patterns of folds.
@@ -42,22 +41,20 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     styles = _styles(deviations["pattern"].unique())
     for panel, measure in zip(axes[0], measures, strict=True):
         for pattern, part in deviations.groupby("pattern", sort=False):
-            (line,) = panel.plot(part["positives"], part[measure], markersize=3, **styles[pattern])
             values = zip(part["positives"], part[measure], strict=True)
-            tell(line, [f"{pattern}, {n:,} positives: {measure} {value:.3g}" for n, value in values])
+            texts = [f"{pattern}, {n:,} positives: {measure} {value:.3g}" for n, value in values]
+            plot_points(panel, part["positives"], part[measure], texts, markersize=3, **styles[pattern])
         panel.set(xscale="log", xlabel="positives of the label", ylabel=measure)
         panel.set_ylim(bottom=0 if measure != "DCP" else None)
     _add_legend(figure, axes[0, 0], n_columns=3)
     return figure
 
 
-@FigureSpec(
+@_Figure(
     "label_deviations",
-    section="splitting",
     title="Deviation of each label",
     reads=["tables/label_deviations.csv"],
     alt="rLD of each label against its number of positives, a panel for each method and dataset",
-    when="splitting.datasets",
 )
 def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     """Draw rLD of each label against its number of positives, a panel per dataset (row) and splitter (column).
@@ -71,17 +68,16 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     -------
     Figure
     """
-    datasets, splitters = deviations["dataset"].unique(), deviations["splitter"].unique()
+    datasets, splitters = (deviations[column].unique() for column in ("dataset", "splitter"))
     size = (0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets))
     figure, axes = new_figure(*size, len(datasets), len(splitters), layout=None, sharex="row", sharey="row")
     for row, dataset in zip(axes, datasets, strict=True):
         for panel, splitter in zip(row, splitters, strict=True):
             part = deviations[(deviations["dataset"] == dataset) & (deviations["splitter"] == splitter)]
             dots = {"rasterized": True, "linestyle": "", "marker": "."}
-            (line,) = panel.plot(part["positives"], part["rLD"], markersize=2, color=PALETTE[0], **dots)
+            texts = texts_of(part, "label {label}, {positives:,} positives: rLD {rLD:.2g}, least {rLD_bound:.2g}")
+            plot_points(panel, part["positives"], part["rLD"], texts, markersize=2, color=PALETTE[0], **dots)
             panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
-            rows = part[["label", "positives", "rLD", "rLD_bound"]].itertuples(index=False, name=None)
-            tell(line, ["label {}, {:,} positives: rLD {:.2g}, least {:.2g}".format(*each) for each in rows])
             panel.set_xscale("log")
             panel.xaxis.set_minor_formatter("")
             panel.set_yscale("symlog", linthresh=1e-3)
@@ -93,14 +89,12 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     return figure
 
 
-@FigureSpec(
+@_Figure(
     "quality_against_seconds",
     folder="timings",
-    section="splitting",
     title="Quality against seconds",
     reads=["timings/quality_against_seconds.csv"],
     alt="mean rLD over the least possible against CPU seconds, a mark for each method and dataset",
-    when="splitting.datasets",
 )
 def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     """Draw the mean rLD over its bound against CPU seconds, a panel per dataset, a marker per splitter.
@@ -125,8 +119,8 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     styles = _styles(summary["splitter"].unique())
     for panel, dataset in zip(axes.flat, datasets, strict=False):
         for row in summary[summary["dataset"] == dataset].itertuples():
-            (line,) = panel.plot(row.seconds, row.mean_over_bound, markersize=5, **styles[row.splitter])
-            tell(line, [f"{row.splitter}: {row.mean_over_bound:.3g} times the least possible, {row.seconds:.2g} s"])
+            text = f"{row.splitter}: {row.mean_over_bound:.3g} times the least possible, {row.seconds:.2g} s"
+            plot_points(panel, row.seconds, row.mean_over_bound, [text], markersize=5, **styles[row.splitter])
         panel.axhline(1, color="#555555", linewidth=0.8)
         panel.set(xscale="log", yscale="log", title=dataset, xlabel="CPU seconds")
         panel.locator_params("y", subs=(1, 2, 5))
@@ -140,7 +134,7 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     return figure
 
 
-def _styles(names: np.ndarray) -> Mapping[str, dict[str, Any]]:
+def _styles(names: np.ndarray) -> dict[str, dict[str, Any]]:
     edge = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.4}
     return {
         name: {"label": name, "color": PALETTE[i % len(PALETTE)], "marker": _MARKERS[i % len(_MARKERS)], **edge}

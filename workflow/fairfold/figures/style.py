@@ -53,18 +53,12 @@ def side_by_side(n: int, width: float) -> np.ndarray:
     return np.linspace(-width / 2, width / 2, n) if n > 1 else np.zeros(1)
 
 
-def line_entry(label: str, **look: Any) -> Line2D:
-    """Create a legend entry for a line or a mark."""
+def entry(label: str, *, area: bool = False, **look: Any) -> Any:
+    """Create a legend entry for a line or a mark, or for a bar or a band (``area``)."""
     from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=label, **look)
-
-
-def area_entry(label: str, **look: Any) -> Any:
-    """Create a legend entry for a bar or a band."""
     from matplotlib.patches import Patch
 
-    return Patch(label=label, **look)
+    return Patch(label=label, **look) if area else Line2D([], [], label=label, **look)
 
 
 def add_legend(
@@ -141,4 +135,4 @@ def plot_points(axes: Axes, x: ArrayLike, y: ArrayLike, texts: Iterable[str], **
 
 def texts_of(table: pd.DataFrame, text: str, **values: Any) -> list[str]:
     """Fill in a text for each row of a table: ``{column:.2f}``, or a value that all rows share."""
-    return [text.format(**row, **values) for row in table.to_dict("records")]
+    return [text.format(**{**row, **values}) for row in table.to_dict("records")]

@@ -13,17 +13,7 @@ import pandas as pd
 
 from fairfold.errors import DataError
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import (
-    LINE_COLORS,
-    PALETTE,
-    add_legend,
-    area_entry,
-    interval,
-    line_entry,
-    name_of,
-    new_figure,
-    plot_points,
-)
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, interval, name_of, new_figure, plot_points
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -85,9 +75,9 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
         axis.set(title=f"{of}{classifier}", xlabel=name_of(first), ylabel=name_of(second))
     marks = zip(sorted(points["class"].unique()), CLASS_MARKS, strict=False)
     look = {"markersize": 3.5, "linewidth": 1}
-    handles = [line_entry(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
-    handles.append(line_entry("average boundary", color="black", linewidth=1))
-    handles.append(area_entry("models differ", facecolor=_shades()(0.5), lw=0))
+    handles = [entry(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
+    handles.append(entry("average boundary", color="black", linewidth=1))
+    handles.append(entry("models differ", area=True, facecolor=_shades()(0.5), lw=0))
     _legend(figure, handles)
     return figure
 
@@ -139,8 +129,8 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
         axis.plot(curve["n_draws"], 100 * curve[["lower", "upper"]], color=looks[name]["color"], **limit)
     axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
     axis.set_ylim(bottom=0)
-    exact = line_entry("exact", color="#555555", linestyle="--", linewidth=1.2)
-    _legend(figure, [*_handles(looks), exact, line_entry("2.5 and 97.5 % of estimates", color="#555555", **limit)])
+    exact = entry("exact", color="#555555", linestyle="--", linewidth=1.2)
+    _legend(figure, [*_handles(looks), exact, entry("2.5 and 97.5 % of estimates", color="#555555", **limit)])
     return figure
 
 
@@ -216,9 +206,9 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
         axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
         _draws_axis(axis, part["n_draws"])
         axis.set_ylim(0, 102)
-    handles = [*_handles(looks), area_entry("equal classifiers", **_BAND)]
+    handles = [*_handles(looks), entry("equal classifiers", area=True, **_BAND)]
     if has_permuted:
-        handles.append(line_entry("permuted labels", color="#555555", **_DOTTED))
+        handles.append(entry("permuted labels", color="#555555", **_DOTTED))
     _legend(figure, handles)
     return figure
 
@@ -255,7 +245,7 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
         title += f"\n(in place of {first['in_place_of']}, which is not there)"
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
     _draws_axis(axis, example["n_draws"])
-    kinds = [area_entry("95 % of samples", **_BAND), line_entry("95 %, their mean", color="#555555", **_DOTTED)]
+    kinds = [entry("95 % of samples", area=True, **_BAND), entry("95 %, their mean", color="#555555", **_DOTTED)]
     _legend(figure, [*_handles(looks), *kinds])
     return figure
 
@@ -322,8 +312,8 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     axis.yaxis.set_major_formatter("{x:g}")
     axis.yaxis.set_minor_formatter("")
     dot = {"linestyle": "", "markersize": 4}
-    _legend(figure, [line_entry(source, color=color, marker="o", **dot) for source, color in colors.items()])
-    marks = [line_entry(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
+    _legend(figure, [entry(source, color=color, marker="o", **dot) for source, color in colors.items()])
+    marks = [entry(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
     ends = errors["ratio"].agg(["min", "max"]).clip(upper=1).to_numpy()
     fitted = laws.set_index("source").loc["all", ["factor", "exponent"]]
     for (factor, exponent), of, style in ((fitted, "fitted", "-"), (PUBLISHED_LAW, "Equation 2", "--")):
@@ -402,7 +392,7 @@ def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any])
 
 
 def _handles(looks: dict[str, dict[str, Any]]) -> list[Line2D]:
-    return [line_entry(**look) for look in looks.values()]
+    return [entry(**look) for look in looks.values()]
 
 
 def _legend(figure: Figure, handles: Sequence[Any]) -> None:

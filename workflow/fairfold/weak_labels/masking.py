@@ -13,7 +13,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import parts_of
-from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.hierarchy import Hierarchy, choose_free
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.validation import Negatives, check_binary, check_negatives, with_nan
 from fairfold.errors import DataError
@@ -258,8 +258,6 @@ class _Chain(NamedTuple):
 
     def choose(self, rows: np.ndarray, n_cells: np.ndarray, n_of_label: np.ndarray) -> np.ndarray:
         """Whether each cell is hidden; cells are label by label, the first ones of a label are preferred."""
-        from fairfold.core.hierarchy_kernels import choose_free  # compiled
-
         starts, order = np.concatenate([[0], np.cumsum(n_cells)]), self.hierarchy.order
         n_samples, neighbours = rows.max(initial=-1) + 1, self.hierarchy.neighbours(below=self.below)
         return choose_free(rows, starts, n_of_label, n_samples, order if self.below else order[::-1], *neighbours)
