@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 from collections import Counter, defaultdict
+from statistics import fmean
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -48,16 +49,12 @@ class Progress:
         self.n_done += 1
         return message
 
-    def fail(self, job: int) -> None:
-        """Note that a job has failed."""
-        self.started.pop(job, None)
-
     def remaining_seconds(self) -> float:
         """Estimate the remaining time from finished jobs of the same rule, or of any rule where there are none."""
         finished = [seconds for of_rule in self.seconds.values() for seconds in of_rule]
         if not finished:
             return float("nan")
-        work = sum(n * _mean(self.seconds.get(rule) or finished) for rule, n in self.waiting.items() if n > 0)
+        work = sum(n * fmean(self.seconds.get(rule) or finished) for rule, n in self.waiting.items() if n > 0)
         jobs_at_once = sum(finished) / max(time.monotonic() - self.began, 1e-9)
         return work / max(jobs_at_once, 1e-9)
 
@@ -92,7 +89,7 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             self._finish(record.job_id)
         elif event == LogEvent.JOB_ERROR:
-            self.progress.fail(record.jobid)
+            self.progress.started.pop(record.jobid, None)
         if self.common_settings.dryrun or not self._is_hidden(record, event):
             self._write(self.format(record))
         self.bar.set_description_str(str(self.progress))
@@ -125,7 +122,3 @@ def duration(seconds: float) -> str:
     if minutes < 100:
         return f"about {minutes:.0f} minutes"
     return f"about {minutes / 60:.0f} hours" if minutes < 48 * 60 else f"about {minutes / 60 / 24:.0f} days"
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

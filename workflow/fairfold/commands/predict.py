@@ -15,18 +15,13 @@ def add_to(commands: Any) -> None:
         description="Write what a model says of the rows of a table, whose columns are matched by name. The "
         "file may be whatever a study reads, and need not be of the kind that the model learned from.",
     )
-    parser.add_argument("model", help="folder of the model, results/final/<dataset>")
-    parser.add_argument(
-        "table", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file of new samples, with a column for each feature"
-    )
-    parser.add_argument("-o", "--output", required=True, help="CSV to write")
-    parser.add_argument("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
-    parser.add_argument(
-        "--objective", help="metric that decisions are to be best by, such as mcc; without it, labels above one half"
-    )
-    parser.add_argument(
-        "--by", choices=["pooled", "label"], default="pooled", help="one threshold for all labels, or one for each"
-    )
+    add = parser.add_argument
+    add("model", help="folder of the model, results/final/<dataset>")
+    add("table", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file of new samples, with a column for each feature")
+    add("-o", "--output", required=True, help="CSV to write")
+    add("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
+    add("--objective", help="metric that decisions are to be best by, such as mcc; without it, labels above one half")
+    add("--by", choices=["pooled", "label"], default="pooled", help="one threshold for all labels, or one for each")
     parser.set_defaults(run=run)
 
 

@@ -26,10 +26,9 @@ def add_to(commands: Any) -> None:
         help="which models a study recommends, in sentences",
         description="Print what a study says of each dataset: its labels, the models to trust, what they take.",
     )
-    parser.add_argument(
-        "study", nargs="?", default=".", help="folder of the study, or its results; this one if left out"
-    )
-    parser.add_argument("--dataset", help="of this dataset only")
+    add = parser.add_argument
+    add("study", nargs="?", default=".", help="folder of the study, or its results; this one if left out")
+    add("--dataset", help="of this dataset only")
     parser.set_defaults(run=run)
 
 

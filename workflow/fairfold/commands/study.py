@@ -44,37 +44,25 @@ def add_to(commands: Any) -> None:
         "you like: the same command goes on where it stopped. All else that can be asked stands in a configuration, "
         f"which this command begins as {CONFIGURATION}, and which `snakemake --configfile` takes.",
     )
-    parser.add_argument(
-        "table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with a row per sample"
-    )
-    parser.add_argument(
-        "--labels",
-        nargs="+",
-        metavar="NAME",
-        help="how names of label columns begin, such as label_; or all their names, two or more",
-    )
-    parser.add_argument("--id", help="column that identifies the samples")
-    parser.add_argument("--groups", help="column of what samples belong to, such as patients")
-    parser.add_argument("--ignore", nargs="+", default=[], metavar="NAME", help="columns that are no features")
-    parser.add_argument("--models", nargs="+", default=[], metavar="MODEL", help="models that compete")
-    parser.add_argument(
-        "--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help="shares of positives to hide"
-    )
-    parser.add_argument("--seed", type=int, help="of all that is random (default: 1)")
-    parser.add_argument(
-        "-d", "--directory", type=Path, help="folder of the study; without it, one named after the table, beside it"
-    )
-    parser.add_argument("-c", "--cores", default="all", help="how many cores are used (default: all)")
-    parser.add_argument(
-        "--final", action="store_true", help="make the model to take home, too: the recommended one, fitted to all rows"
-    )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument(
+    add = parser.add_argument
+    add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with a row per sample")
+    add("--labels", nargs="+", metavar="NAME", help="prefix of label columns, such as label_, or two or more names")
+    add("--id", help="column that identifies the samples")
+    add("--groups", help="column of what samples belong to, such as patients")
+    add("--ignore", nargs="+", default=[], metavar="NAME", help="columns that are no features")
+    add("--models", nargs="+", default=[], metavar="MODEL", help="models that compete")
+    add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help="shares of positives to hide")
+    add("--seed", type=int, help="of all that is random (default: 1)")
+    add("-d", "--directory", type=Path, help="folder of the study; without it, one named after the table, beside it")
+    add("-c", "--cores", default="all", help="how many cores are used (default: all)")
+    add("--final", action="store_true", help="also make the final model: the recommended one, fitted to all rows")
+    add("-n", "--dry-run", action="store_true", help="only say what would be done")
+    add(
         "--snakemake",
         nargs=argparse.REMAINDER,
         default=[],
         metavar="OPTION",
-        help="all that follows is Snakemake's, targets first",
+        help="options of Snakemake, targets first",
     )
     parser.set_defaults(run=run)
 

@@ -41,7 +41,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.stem[:_OF_NAME]}.{os.getpid()}-{secrets.token_hex(4)}.tmp{path.suffix}")
     try:
         yield temporary
-        _flush_to_disk(temporary)
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -58,15 +59,13 @@ def disk_faults() -> Iterator[None]:
     """
     try:
         yield
-    except RuntimeError as error:
-        if "start new thread" not in str(error):
+    except (RuntimeError, BlockingIOError) as error:
+        if isinstance(error, RuntimeError) and "start new thread" not in str(error):
             raise
-        raise no_more_threads() from None
-    except BlockingIOError:  # of a fork
-        raise no_more_threads() from None
+        raise no_more_threads() from None  # BlockingIOError is of a fork
     except OSError as error:
         position = error.filename or "the folder of results"
-        if error.errno in (errno.EACCES, errno.EPERM):  # to read or to write, the error does not tell
+        if isinstance(error, PermissionError):  # to read or to write, the error does not tell
             sentence = f"{position} may not be used: {error.strerror}. Change its permissions, then run again."
             raise DataError(sentence) from None
         if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
@@ -322,8 +321,3 @@ def remove_damaged(folder: str | os.PathLike[str]) -> list[Path]:
     for path in (*found, *notes):
         path.unlink(missing_ok=True)
     return found
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import GAPS
@@ -76,9 +77,7 @@ def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tupl
 
 def _is_missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind not in "OU":
-        return values != values  # NaN and NaT alone are not themselves
-    import pandas as pd  # here, as numbers need not wait for it
-
+        return pd.isna(values)
     # numpy.array(["a", numpy.nan]) holds the text "nan"
     return pd.isna(values) | np.array([str(value).strip().casefold() in GAPS for value in values], dtype=bool)
 
@@ -168,11 +167,9 @@ def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchan
     """
     codes = np.unique(groups, return_inverse=True)[1]
     by_group, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
-    starts = np.cumsum(sizes) - sizes
-    rows = np.arange(len(codes))
+    starts, rows = np.cumsum(sizes) - sizes, np.arange(len(codes))
     if exchange == "within":
-        for start, size in zip(starts, sizes, strict=True):
-            members = by_group[start : start + size]
+        for members in np.split(by_group, starts[1:]):
             rows[members] = rng.permutation(members)
         return rows
     for size in np.unique(sizes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -27,7 +28,10 @@ def write_archive(
     config : the study's configuration, for the captions.
     target : the archive, ZIP.
     """
-    positions = {_place(file): file for file in sorted(files)}
+    # figures that lie beside run times go to the figures
+    positions = {
+        f"figures/{Path(file).name}" if file.endswith((".pdf", ".png")) else file: file for file in sorted(files)
+    }
     content = {position: (Path(results) / file).read_bytes() for position, file in positions.items()}
     content["README.txt"] = _readme(positions, config).encode()
     with atomic_open(target) as stream, zipfile.ZipFile(stream, "w") as archive:
@@ -38,27 +42,16 @@ def write_archive(
             archive.writestr(entry, content[position])
 
 
-def _place(file: str) -> str:
-    """Where a file goes: figures that lie beside run times go to the figures."""
-    is_figure = file.endswith((".pdf", ".png"))
-    return f"figures/{Path(file).name}" if is_figure else file
-
-
 def _readme(positions: Mapping[str, str], config: Mapping[str, Any]) -> str:
     """Under each entry of the report: its files, its title and its caption."""
     contents = load_contents()
     members: dict[str, list[str]] = {}
     for position, file in positions.items():
-        found = owner(_shown(file), contents)
+        found = owner(re.sub(r"\.pdf$", ".png", file), contents)  # The report shows the picture.
         members.setdefault("" if found is None else _description(*found, config), []).append(position)
     texts = ["Figures and tables of a study by fairfold; config.yaml is its configuration.\n"]
     texts += ["\n".join([*sorted(files), "", text, ""]) for text, files in members.items() if text]
     return "\n".join(texts)
-
-
-def _shown(file: str) -> str:
-    """The file that stands in the report: of a figure the picture."""
-    return f"{file.removesuffix('.pdf')}.png" if file.endswith(".pdf") else file
 
 
 def _description(section: Section, item: Item, config: Mapping[str, Any]) -> str:

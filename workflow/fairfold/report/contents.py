@@ -159,13 +159,13 @@ def item_of_figure(spec: FigureSpec) -> Item:
 
 def _item(entry: Mapping[str, Any], specs: Mapping[str, FigureSpec], where: str) -> Item:
     """Entry of the file; a figure or key figure is named there."""
-    name = entry.get("figure", entry.get("key_figure"))
-    if name is not None and name not in specs:
-        raise ConfigError(f"{where}: {unknown_name('figure', name, specs)}")
-    if "figure" in entry:
-        return item_of_figure(specs[name])
-    shown = {} if name is None else {"key_figure": specs[name].file, "alt": specs[name].alt}
-    item = _checked(Item, {**entry, **shown}, where)
+    if (name := entry.get("figure", entry.get("key_figure"))) is not None:
+        if name not in specs:
+            raise ConfigError(f"{where}: {unknown_name('figure', name, specs)}")
+        if "figure" in entry:
+            return item_of_figure(specs[name])
+        entry = {**entry, "key_figure": specs[name].file, "alt": specs[name].alt}
+    item = _checked(Item, entry, where)
     if not any(kind in entry for kind in KINDS):
         raise ConfigError(f"{where}, {item.title!r}: the entry shows nothing. Give it one of {', '.join(KINDS)}.")
     return item
@@ -202,24 +202,19 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     config : checked.
     tables : paths of the tables that are made, under the folder of results.
     """
+    figures = [(section, item) for section in contents for item in section.items if item.kind == "figure"]
     return [
         _figure(item.spec, each, config, section.title)
-        for section in contents
-        for item in section.items
-        if item.kind == "figure" and is_on(section, config) and is_on(item, config) and _is_made(item.spec, tables)
+        for section, item in figures
+        if is_on(section, config) and is_on(item, config)
+        if all(select(table, tables) for table in item.spec.reads if table.startswith("tables/"))
         for each in _each_of(item.spec, config)
     ]
 
 
-def _is_made(spec: FigureSpec, tables: Collection[str]) -> bool:
-    return all(select(pattern, tables) for pattern in spec.reads if pattern.startswith("tables/"))
-
-
 def _each_of(spec: FigureSpec, config: Mapping[str, Any]) -> list[str]:
     """What ``*`` stands for in the names of the figures of a spec."""
-    if spec.each is None:
-        return [""]
-    values = list(dict.fromkeys(_values(spec.each.split("."), config)))
+    values = [""] if spec.each is None else list(dict.fromkeys(_values(spec.each.split("."), config)))
     return [value for value in values if value in (spec.only or values)]
 
 
@@ -238,11 +233,9 @@ def _values(key: list[str], position: Any) -> Iterator[str]:
     """All that stands in a configuration under a key, in which ``*`` is any name."""
     if not key:
         yield from position if isinstance(position, list) else [position]
-    elif key[0] == "*":
-        for inner in position.values():
-            yield from _values(key[1:], inner)
     else:
-        yield from _values(key[1:], position[key[0]])
+        for inner in position.values() if key[0] == "*" else [position[key[0]]]:
+            yield from _values(key[1:], inner)
 
 
 def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:

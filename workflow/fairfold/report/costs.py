@@ -48,9 +48,8 @@ def gather_sizes(folder: str | os.PathLike[str]) -> pd.DataFrame:
     -------
     DataFrame with the columns ``folder, files, megabytes``, by name
     """
-    folders = sorted(path for path in Path(folder).iterdir() if path.is_dir() and not path.name.startswith("."))
     rows = []
-    for each in folders:
+    for each in sorted(path for path in Path(folder).glob("[!.]*") if path.is_dir()):
         sizes = [path.stat().st_size for path in each.rglob("*") if path.is_file()]
         rows.append((each.name, len(sizes), round(sum(sizes) / 1e6, 2)))
     return pd.DataFrame(rows, columns=["folder", "files", "megabytes"])

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+_NEGLIGIBLE = (
+    ("difference_in_se", 2.0, "that scatter lie within two standard errors"),
+    ("difference_in_digits", 0.5, "others have the digits that are printed"),
+)
+
 
 def distance(comparison: pd.DataFrame) -> pd.Series:
     """Size of the difference, in standard errors or else in units of the last digit; NaN without a counterpart."""
@@ -24,10 +29,7 @@ def _sentence(paper: str, rows: pd.DataFrame) -> str:
     if computed.empty:
         return f"{counted}, none with a counterpart here."
     parts = [f"{counted}, {len(computed):,} with a counterpart here"]
-    for column, most, what in (
-        ("difference_in_se", 2.0, "that scatter lie within two standard errors"),
-        ("difference_in_digits", 0.5, "others have the digits that are printed"),
-    ):
+    for column, most, what in _NEGLIGIBLE:
         sizes = computed[column].dropna().abs()
         if len(sizes):
             # a tie in the last place, 0.0625 as 0.062 or 0.063, is no difference

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,16 +20,14 @@ ROWS_ON_PAGE = 5000  # what a browser still sorts at once
 _DIGITS = 4
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """What is printed, and what is sorted by: all digits of the CSV."""
 
     text: str
     key: str
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """Name of a column, whether it holds numbers, and its cells."""
 
     name: str
@@ -37,17 +35,12 @@ class Column:
     cells: list[Cell]
 
 
-@dataclass(frozen=True)
-class Table:
-    """The first rows of a CSV, ready to print; ``n_rows`` counts all."""
+class Table(NamedTuple):
+    """The first rows of a CSV, ready to print: columns, their cells row by row, and how many rows there are in all."""
 
     columns: list[Column]
+    rows: list[tuple[Cell, ...]]
     n_rows: int
-
-    @property
-    def rows(self) -> list[tuple[Cell, ...]]:
-        """Cells row by row."""
-        return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
 def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
@@ -60,7 +53,7 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
     """
     texts = data.map(lambda value: "" if pd.isna(value) else str(value))
     columns = [_column(name, texts[name], most_rows) for name in texts]
-    return Table(columns, len(data))
+    return Table(columns, list(zip(*(column.cells for column in columns), strict=True)), len(data))
 
 
 def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
@@ -100,11 +93,8 @@ def format_numbers(values: np.ndarray) -> list[str]:
     values : (n,) float; NaN is printed as nothing.
     """
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
-    if sizes.size == 0:
-        decimals: int | None = 0
-    elif sizes.max() < 1e7 and (sizes == np.round(sizes)).all():
-        decimals = 0
-    else:
+    decimals: int | None = 0
+    if sizes.max(initial=0) >= 1e7 or (sizes != np.round(sizes)).any():
         decimals = max(0, _DIGITS - 1 - math.floor(math.log10(sizes.max())))
         if decimals > 6 or sizes.max() >= 1e7 or sizes.min() < 10.0 ** (1 - decimals):
             decimals = None
