@@ -6,8 +6,7 @@ import threading
 import pytest
 
 from fairfold.datasets.availability import remember, remembered, unavailable, unavailable_table
-from fairfold.datasets.catalog import Entry
-from fairfold.datasets.data_file import DataFile
+from fairfold.datasets.catalog import DataFile, Entry
 from fairfold.errors import DataError
 
 

@@ -7,8 +7,7 @@ from scipy import sparse
 
 from fairfold.core.folds import parts_of
 from fairfold.datasets import Dataset, load_catalog, prepare
-from fairfold.datasets.catalog import Entry
-from fairfold.datasets.data_file import DataFile
+from fairfold.datasets.catalog import DataFile, Entry
 from fairfold.datasets.formats import read_arff
 from fairfold.errors import ConfigError, DataError
 

@@ -15,8 +15,8 @@ import requests
 
 from fairfold.datasets import download as downloading
 from fairfold.datasets import fetch as fetching
-from fairfold.datasets.data_file import DataFile, verify
-from fairfold.datasets.fetch import default_cache, fetch
+from fairfold.datasets.catalog import DataFile
+from fairfold.datasets.fetch import default_cache, fetch, verify
 from fairfold.errors import DataError
 
 CONTENT = bytes(range(256)) * 4

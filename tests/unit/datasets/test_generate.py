@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
-from fairfold.datasets import generate
+from fairfold.datasets import generate, load_catalog
 from fairfold.errors import ConfigError
 
 SMALL_GO = {"n_samples": 5000, "n_labels": 300, "density": 0.1, "class_sizes": (4, 41, 123, 493, 4990)}
@@ -52,7 +52,7 @@ RANDOM = {
     "simulated_multilabel": generate.simulated_multilabel,
     "cross_testing_simulated": generate.cross_testing_simulated,
     "cross_testing_random": generate.cross_testing_random,
-    "go_like": lambda random_state: go_like(random_state=random_state, return_parents=True),
+    "go_like": lambda random_state: go_like(random_state=random_state),
     "gene_ontology_like": lambda random_state: ontology(random_state=random_state),
     "gene_ontology_large": lambda random_state: large_ontology(random_state=random_state),
 }
@@ -490,7 +490,7 @@ class TestGeneOntologyLarge:
         Y = generate.gene_ontology_large(n, 10_000, 1)[1]
         assert 5 < Y.nnz / n < 20
         found = np.quantile(Y.sum(axis=0, dtype=np.int64), [0.25, 0.5, 0.75]) / n
-        shape = generate.GO_SHAPES["BP"]
+        shape = load_catalog()["go-like-bp"].generator["parameters"]
         ratio = found / (np.array(shape["class_sizes"][1:4]) / shape["n_samples"])
         assert (ratio > 1 / 2).all() and (ratio < 2).all()  # of frequencies over five orders of magnitude
 
@@ -574,26 +574,19 @@ class TestGoLike:
         ],
     )
     def test_true_path_rule(self, class_sizes, density):
-        Y, parents = go_like(class_sizes=class_sizes, density=density, return_parents=True)
-        Y = Y.toarray()
+        Y = go_like(class_sizes=class_sizes, density=density).toarray().astype(int)
         sizes = Y.sum(axis=0)
-        assert (parents == -1).sum() == 1
-        root = int(np.flatnonzero(parents == -1)[0])
-        assert sizes[root] == sizes.max()
-        children = np.flatnonzero(parents >= 0)
-        assert (Y[:, children] <= Y[:, parents[children]]).all()
-        larger = sizes[parents[children]] > sizes[children]
-        assert (larger | ((parents[children] == root) & (sizes[children] == sizes[root]))).all()
+        is_within = sizes[:, np.newaxis] == Y.T @ Y
+        is_below = is_within & (sizes > sizes[:, np.newaxis])
+        assert (is_below.any(axis=1) | (sizes == sizes.max())).all()
 
     def test_tree_has_several_levels(self):
-        _, parents = go_like(return_parents=True)
-        depth, current = np.zeros(300, dtype=int), parents.copy()
-        while (current >= 0).any():
-            depth += current >= 0
-            current = np.where(current >= 0, parents[current], -1)
+        Y = go_like().toarray().astype(int)
+        sizes = Y.sum(axis=0)
+        is_below = (sizes[:, np.newaxis] == Y.T @ Y) & (sizes > sizes[:, np.newaxis])
         # Each step up is a factor of three on average: log(4990 / 123) / log(3) = 3.4 steps for a median label.
-        assert np.median(depth) >= 3
-        assert np.bincount(parents[parents >= 0]).max() < 300 / 4  # no star
+        assert np.median(is_below.sum(axis=1)) >= 3
+        assert (is_below.sum(axis=1) == 1).sum() < 300 / 4  # no star
 
     def test_columns_are_in_random_order(self):
         # The rank correlation of position and size has standard deviation 1 / sqrt(299) under a random order.
@@ -621,7 +614,7 @@ class TestGoLike:
         np.testing.assert_allclose(counts, 40, atol=5 * np.sqrt(200 * 0.2 * 0.8))
 
     def test_bp_at_full_size(self):
-        shape = generate.GO_SHAPES["BP"]
+        shape = load_catalog()["go-like-bp"].generator["parameters"]
         Y = generate.go_like(**shape)
         assert Y.shape == (666_349, 11_288)
         wanted = shape["density"] * 666_349 * 11_288

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfold.datasets import formats
-from fairfold.datasets.recognition import Dialect, dialect_of, other_format
+from fairfold.datasets.rows import Dialect, dialect_of, other_format
 from fairfold.errors import DataError
 
 TABLE = "height,label_a\n0.5,1\n1.5,0\n"

@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from fairfold.datasets import formats
-from fairfold.datasets.rows import rows_of
+from fairfold.datasets.rows import TableFile
 from fairfold.errors import DataError
 
 COLUMNS = ["größe", "shade, 0/1", "soil"]
@@ -99,7 +99,7 @@ def test_long_files_are_read_as_the_csv_module_reads_the_whole(tmp_path, end, le
         rows += [f"{len(rows)};0{'0' * (len(rows) % 7)}", f'"one{end}two";"x"']
     (tmp_path / "long").write_bytes(end.join(rows).encode())
     expected = csv.reader(io.StringIO(end.join(rows), newline=""), delimiter=";")
-    assert [cells for _, cells in rows_of(tmp_path / "long")] == list(expected)
+    assert [cells for _, cells in TableFile(tmp_path / "long").rows()] == list(expected)
 
 
 def test_truths_are_numbers_and_dates_are_refused_with_advice(tmp_path):

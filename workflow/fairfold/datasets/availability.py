@@ -18,8 +18,7 @@ import requests
 import tenacity
 
 from fairfold.core.files import atomic_open
-from fairfold.datasets.catalog import Entry
-from fairfold.datasets.data_file import DataFile
+from fairfold.datasets.catalog import DataFile, Entry
 from fairfold.datasets.download import reason_of, retrying
 from fairfold.datasets.fetch import default_cache
 from fairfold.errors import DataError
@@ -49,11 +48,13 @@ def unavailable(
     """
     cache = default_cache() if cache is None else Path(cache).expanduser()
     folders = [*(Path(mirror).expanduser() for mirror in mirrors), cache]
-    missing = {
-        entry.id: [file for file in entry.files if not _is_in(folders, entry.folder or entry.id, file)]
-        for entry in entries
-        if entry.path is None
-    }
+    missing: dict[str, list[DataFile]] = {}
+    for entry in entries:
+        if entry.path is None:
+            places = [folder / (entry.folder or entry.id) for folder in folders]
+            missing[entry.id] = [
+                file for file in entry.files if not any((place / file.name).is_file() for place in places)
+            ]
     urls = dict.fromkeys(url for files in missing.values() for file in files for url in file.urls)
     if offline:
         flaws = dict.fromkeys(urls, "not tried, offline")
@@ -93,10 +94,6 @@ def remembered(path: str | os.PathLike[str]) -> dict[str, Any]:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read ({error}); start the study anew.") from None
-
-
-def _is_in(folders: Iterable[Path], folder: str, file: DataFile) -> bool:
-    return any((each / folder / file.name).is_file() for each in folders)
 
 
 def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:

@@ -5,26 +5,82 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fairfold.core import config
 from fairfold.core.home import PROJECT
 from fairfold.core.validation import Negatives
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
-from fairfold.datasets.data_file import DataFile
-from fairfold.datasets.dataset import Task
+from fairfold.datasets.dataset import LabelsAre, Task
 from fairfold.datasets.names import composed
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
 
+_GIT_BLOB = "git blob SHA-1"
 CATALOG = PROJECT / "resources" / "datasets.yaml"
 
-LabelsAre = Literal["complete", "observed"]
+_NOT_READ = ("id", "title", "files", "path", "folder", "labels_are", "published", "citation", "licence", "used_by")
+
+
+@dataclasses.dataclass(frozen=True)
+class DataFile:
+    """One file of a dataset: where it can be had and how to know that it is the right one.
+
+    Attributes
+    ----------
+    name : plain file name, without folders.
+    urls : http or https addresses, in order of preference.
+    size : length in bytes.
+    sha256 : SHA-256 of the content, in hexadecimal as all digests.
+    git_blob : SHA-1 that git gives the file, ``sha1(b"blob <size>\\0" + content)``.
+    record_sha256 : when no digest is published, record the SHA-256 of the first copy in the cache beside it, in
+        ``<name>.sha256`` as ``sha256sum`` writes, and hold all later copies to it.
+    """
+
+    name: str
+    urls: tuple[str, ...] = ()
+    size: int | None = None
+    sha256: str | None = None
+    git_blob: str | None = None
+    record_sha256: bool = False
+
+    def digests(self) -> dict[str, str]:
+        """The digests that are given, by the name of their algorithm."""
+        known = {"SHA-256": self.sha256, _GIT_BLOB: self.git_blob}
+        return {algorithm: digest for algorithm, digest in known.items() if digest is not None}
+
+    @property
+    def needs_record(self) -> bool:
+        """Whether the SHA-256 of a copy is to be recorded, because no digest is known."""
+        return self.record_sha256 and not self.digests()
+
+    def flaw_of(self, path: Path) -> str | None:
+        """What tells the content of ``path`` from this file, first its size; None when nothing does.
+
+        Raises
+        ------
+        OSError
+            When it cannot be read.
+        """
+        if not path.is_file():
+            return "there is no such file"
+        size = path.stat().st_size
+        if self.size is not None and size != self.size:
+            return f"its size is {size} bytes, expected {self.size}"
+        for algorithm, expected in self.digests().items():
+            git_header = b"blob %d\0" % size
+            digest = hashlib.sha1(git_header, usedforsecurity=False) if algorithm == _GIT_BLOB else hashlib.sha256()
+            with path.open("rb") as stream:
+                hashlib.file_digest(stream, lambda digest=digest: digest)
+            if digest.hexdigest() != expected.lower():
+                return f"its {algorithm} is {digest.hexdigest()}, expected {expected}"
+        return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,11 +169,11 @@ class Entry:
         where = f"config.data.variants.{dataset}"
         changes: dict[str, Any] = {"id": dataset, "title": stanza.get("title", self.title)}
         if "parameters" in stanza:
-            generator = self._generator_with(stanza["parameters"], where)
-            sizes = {**self.expected, **generator["parameters"]}
-            named = [name for name in self._parameters_of_generator() if name in self.expected]
-            known = {name: sizes[name] for name in named if isinstance(sizes[name], int)}
-            changes |= {"generator": generator, "expected": known}
+            known = self._check_parameters(stanza["parameters"], f"{where}.parameters")
+            parameters = {**self.generator.get("parameters", {}), **stanza["parameters"]}
+            sizes = {**self.expected, **parameters}
+            expected = {name: sizes[name] for name in known if name in self.expected and isinstance(sizes[name], int)}
+            changes |= {"generator": {**self.generator, "parameters": parameters}, "expected": expected}
         if "label_filter" in stanza:
             if self.task != "multilabel":
                 raise ConfigError(f"{where}.label_filter: {self.id} is a {self.task} task; leave it out.")
@@ -130,28 +186,23 @@ class Entry:
             changes["tests_split"] = True
         return dataclasses.replace(self, folder=self.folder or self.id, **changes)
 
-    def _generator_with(self, parameters: Mapping[str, Any], where: str) -> dict[str, Any]:
-        """The generator with other parameters, whose names are checked here, and their values when it runs."""
-        if self.format != "generated":
-            raise ConfigError(f"{where}.parameters: {self.id} is not generated, but read from files; leave it out.")
-        known = self._parameters_of_generator()
-        for name in parameters:
-            if name not in known:
-                raise ConfigError(f"{where}.parameters: {unknown_name('parameter', name, known)}")
-        return {**self.generator, "parameters": {**self.generator.get("parameters", {}), **parameters}}
-
-    def _parameters_of_generator(self) -> list[str]:
+    def _check_parameters(self, parameters: Mapping[str, Any], where: str) -> list[str]:
+        """Names of the generator's parameters; their values are checked when it runs."""
         from fairfold.datasets import generate
 
-        function = getattr(generate, self.generator["function"])
-        return [name for name in inspect.signature(function).parameters if not name.startswith("return_")]
+        if self.format != "generated":
+            raise ConfigError(f"{where}: {self.id} is not generated, but read from files; leave it out.")
+        known = list(inspect.signature(getattr(generate, self.generator["function"])).parameters)
+        for name in parameters:
+            if name not in known:
+                raise ConfigError(f"{where}: {unknown_name('parameter', name, known)}")
+        return known
 
     @property
     def text_columns(self) -> list[str]:
         """Columns that tell something of a sample that is neither a feature nor a label, read as text."""
-        return [
-            name for name in (self.id_column, self.groups, self.folds, self.weights, self.dates) if name is not None
-        ]
+        names = (self.id_column, self.groups, self.folds, self.weights, self.dates)
+        return [name for name in names if name is not None]
 
     @property
     def own_files(self) -> list[Path]:
@@ -161,6 +212,18 @@ class Entry:
         companions = (self.labels.get("xml"), self.labels.get("table"), self.samples.get("table"))
         companions += (self.hierarchy.get("hierarchy"),)
         return [self.path, *(Path(path) for path in companions if path is not None)]
+
+    def check_keys(self, where: str) -> None:
+        """Raise ``ConfigError`` for keys of a user's dataset that do not go with its format or task."""
+        is_table, has_labels = self.format in ("csv", "arff"), self.task == "multilabel"
+        if not is_table and (self.ignore or self.id_column is not None):
+            raise ConfigError(f"{where}: id and ignore are for csv and arff; a {self.format} file has no such columns.")
+        for key in ("categorical", "groups", "folds", "weights", "dates"):
+            if getattr(self, key) is not None and not (is_table and has_labels):
+                raise ConfigError(f"{where}: {key} is for csv and arff with several labels; leave it out.")
+        for key, is_given in {"negatives": self.negatives == "confirmed", "hierarchy": self.hierarchical}.items():
+            if is_given and not has_labels:
+                raise ConfigError(f"{where}: {key} is for several labels; leave it out.")
 
     def require(self, task: Task) -> None:
         """Raise :class:`~fairfold.errors.ConfigError` when the dataset is of another task."""
@@ -176,35 +239,14 @@ class Entry:
     def fingerprint(self) -> str:
         """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
         digests = [file.sha256 or file.git_blob or file.name for file in self.files]
-        source = digests or dict(self.generator)
-        reading = (self.task, self.format, self.header, self.missing_value, self.missing_values, self.quantity)
-        reading += (dict(self.samples), self.id_column, self.groups, self.folds, self.ignore, self.categorical)
-        reading += (self.negatives, self.weights, *([dict(self.hierarchy)] if self.hierarchy else []))
-        reading += (self.dates, dict(self.hold_out)) if self.hold_out else ()
-        reading += (self.split["n_train"], self.tests_split) if self.split else ()
-        return repr((source, *reading, dict(self.labels), dict(self.label_filter), dict(self.expected)))
+        return repr((digests, {name: value for name, value in vars(self).items() if name not in _NOT_READ}))
 
 
-class Catalog(Mapping[str, Entry]):
-    """Read-only mapping from dataset id to :class:`Entry`; a wrong id raises with the nearest known ones."""
+class Catalog(dict[str, Entry]):
+    """Mapping from dataset id to :class:`Entry`; a wrong id raises with the nearest known ones."""
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
-        self._entries = dict(entries)
-
-    def __getitem__(self, dataset: str) -> Entry:
-        try:
-            return self._entries[dataset]
-        except KeyError:
-            raise ConfigError(f"{unknown_name('dataset', dataset, self._entries)}{_HOW_TO_ADD}") from None
-
-    def __contains__(self, dataset: object) -> bool:
-        return dataset in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+    def __missing__(self, dataset: str) -> Entry:
+        raise ConfigError(f"{unknown_name('dataset', dataset, self)}{_HOW_TO_ADD}")
 
     def with_own(self, own: Mapping[str, Mapping[str, Any]]) -> Catalog:
         """The catalog with the user's datasets (``data.own``) added.
@@ -216,31 +258,18 @@ class Catalog(Mapping[str, Entry]):
         """
         entries = {dataset: Entry.from_own(dataset, stanza) for dataset, stanza in own.items()}
         for dataset, entry in entries.items():
-            if dataset in self._entries:
-                raise ConfigError(f"config.data.own.{dataset}: the catalog has a dataset of that name; choose another.")
-            is_table = entry.format in ("csv", "arff")
-            if not is_table and (entry.ignore or entry.id_column is not None):
-                raise ConfigError(
-                    f"config.data.own.{dataset}: id and ignore are for csv and arff; a {entry.format} file has no such "
-                    "columns."
-                )
-            for key in ("categorical", "groups", "folds", "weights", "dates"):
-                if getattr(entry, key) is not None and not (is_table and entry.task == "multilabel"):
-                    raise ConfigError(
-                        f"config.data.own.{dataset}: {key} is for csv and arff with several labels; leave it out."
-                    )
-            if entry.task != "multilabel":
-                for key, is_given in (("negatives", entry.negatives == "confirmed"), ("hierarchy", entry.hierarchical)):
-                    if is_given:
-                        raise ConfigError(f"config.data.own.{dataset}: {key} is for several labels; leave it out.")
+            where = f"config.data.own.{dataset}"
+            if dataset in self:
+                raise ConfigError(f"{where}: the catalog has a dataset of that name; choose another.")
+            entry.check_keys(where)
             by_time = {"dates": entry.dates, "hold_out": entry.hold_out, "folds": entry.folds}
-            check_hold_out(f"config.data.own.{dataset}", **by_time)
+            check_hold_out(where, **by_time)
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # of a name that is too long, say
                     if path.is_file():
                         continue
-                raise ConfigError(f"config.data.own.{dataset}: there is no file {path} (seen from {Path.cwd()}).")
-        return Catalog({**self._entries, **entries})
+                raise ConfigError(f"{where}: there is no file {path} (seen from {Path.cwd()}).")
+        return Catalog({**self, **entries})
 
     def with_variants(self, variants: Mapping[str, Mapping[str, Any]]) -> Catalog:
         """The catalog with datasets of it that the configuration takes otherwise (``data.variants``).
@@ -250,19 +279,17 @@ class Catalog(Mapping[str, Entry]):
         ConfigError
             When an id is taken already, there is no dataset to vary, or it cannot be taken so.
         """
-        entries = dict(self._entries)
+        entries = dict(self)
         for dataset, stanza in variants.items():
+            where = f"config.data.variants.{dataset}"
             if dataset in entries:
-                raise ConfigError(f"config.data.variants.{dataset}: there is a dataset of that name; choose another.")
+                raise ConfigError(f"{where}: there is a dataset of that name; choose another.")
             if stanza["of"] not in self:
-                raise ConfigError(
-                    f"config.data.variants.{dataset}.of: {unknown_name('dataset', stanza['of'], self._entries)}"
-                )
-            original = self._entries[stanza["of"]]
+                raise ConfigError(f"{where}.of: {unknown_name('dataset', stanza['of'], self)}")
+            original = self[stanza["of"]]
             if original.path is not None:
                 raise ConfigError(
-                    f"config.data.variants.{dataset}.of: found {original.id}, which is your own (data.own): say there "
-                    "how it is to be read."
+                    f"{where}.of: found {original.id}, which is your own (data.own): say there how it is to be read."
                 )
             entries[dataset] = original.variant(dataset, stanza)
         return Catalog(entries)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 import numpy as np
+import pandas as pd
 
 from fairfold.datasets.names import composed
 from fairfold.errors import DataError, shortened
@@ -40,16 +41,15 @@ class Categories:
         DataError
             When a column has more than ``MOST_VALUES`` values.
         """
-        keep_gaps = encoding != "ordinal"
-        values = {
-            column: tuple(map(str, _sorted(np.unique(cells if keep_gaps else cells[cells != ""]))))
-            for column, cells in ((column, _composed_cells(cells)) for column, cells in text.items())
-        }
-        for column, found in values.items():
+        values = {}
+        for column, texts in text.items():
+            cells = _composed_cells(texts)
+            found = np.unique(cells[cells != ""] if encoding == "ordinal" else cells)
+            values[column] = tuple(map(str, found[natural_order(found)]))
             if len(found) > MOST_VALUES:
                 raise DataError(
-                    f"{source}: column {column!r} holds {len(found)} texts ({shortened(found, 3)}), but a category has "
-                    f"{MOST_VALUES} at most: leave the column out (ignore), or make it the id."
+                    f"{source}: column {column!r} holds {len(found)} texts ({shortened(values[column], 3)}), but a "
+                    f"category has {MOST_VALUES} at most: leave the column out (ignore), or make it the id."
                 )
         return cls(encoding, values)
 
@@ -80,17 +80,16 @@ class Categories:
         parts = []
         for column, values in self.values.items():
             cells = _composed_cells(text[column])
-            is_value = cells[:, np.newaxis] == np.array(values)
-            gaps = (cells == "") & ~is_value.any(axis=1)
-            unknown = np.flatnonzero(~(is_value.any(axis=1) | gaps))
+            codes = pd.Index(values).get_indexer(cells)
+            unknown = np.flatnonzero((codes < 0) & (cells != ""))
             if unknown.size:
                 first = unknown[0]
                 raise DataError(
                     f"{source}, data row {before + first + 1}, column {column!r}: found {str(cells[first])!r}, "
                     f"but known are {shortened(values, 10)}; correct it, or leave the row out."
                 )
-            numbers = (is_value.argmax(axis=1)[:, np.newaxis] if self.encoding == "ordinal" else is_value).astype(float)
-            numbers[gaps] = np.nan
+            numbers = codes[:, np.newaxis] if self.encoding == "ordinal" else codes[:, np.newaxis] == range(len(values))
+            numbers = np.where(codes[:, np.newaxis] < 0, np.nan, numbers)
             parts.append(numbers)
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
@@ -100,9 +99,9 @@ def _composed_cells(cells: Sequence[str]) -> np.ndarray:
     return np.array([composed(str(cell)) for cell in cells], dtype=str)
 
 
-def _sorted(values: np.ndarray) -> np.ndarray:
-    """Numbers by size, so that 2 comes before 10; otherwise as text."""
+def natural_order(names: np.ndarray) -> np.ndarray:
+    """Indices that sort numbers by value (``2`` before ``10``) and anything else alphabetically."""
     try:
-        return values[np.argsort(values.astype(float), kind="stable")]
+        return np.argsort(names.astype(float), kind="stable")
     except ValueError:
-        return values
+        return np.argsort(names, kind="stable")

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import fnmatch
+import itertools
+import logging
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.core.arrays import GAPS
+from fairfold.datasets.categories import natural_order
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.datasets.names import composed
+from fairfold.datasets.times import folds_by_time
 from fairfold.errors import DataError, shortened, unknown_name
 
-_ROLES = {
-    "id": "the identifier",
-    "groups": "the group",
-    "folds": "the fold",
-    "weights": "the weight",
-    "dates": "the date",
-}
+if TYPE_CHECKING:
+    from fairfold.datasets.catalog import Entry
+
+logger = logging.getLogger(__name__)
 
 ROW_NAMES = "(row names)"
 """Name of a first column without a name, in which R and pandas write the names or numbers of rows."""
@@ -33,6 +37,46 @@ _PARTS: Mapping[Literal["train", "test"], re.Pattern[str]] = {
     "test": re.compile(_FLAG.format("tests?|testing|tst|hold_?out|held_?out|validation|valid|val|evaluation|eval")),
     "train": re.compile(_FLAG.format("train|training|trn")),
 }
+
+MOST_FOLDS = 100
+
+_REMEDIES = {
+    "id": "Write an id of its own, or leave the column out (ignore)",
+    "groups": "Write the group of this row (one of its own if it belongs to none)",
+    "folds": "Write the fold of this row",
+    "weights": "Write a number above 0",
+    "dates": "Write the date of this row",
+}
+_FOLD_NAME = re.compile(r"((cv|k|outer|inner)_?)?folds?(_?(id|nr|no|number|index|of))?(_?\d+)?|cv")
+_FLAGS = dict.fromkeys(["true", "yes", "t", "y"], True) | dict.fromkeys(["false", "no", "f", "n"], False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Named columns of numbers, as read from a file.
+
+    Attributes
+    ----------
+    columns : n_columns names, all different.
+    values : (n_rows, n_columns) float64, dense or CSR, as the file had it.
+    source : name of the file, for messages.
+    text : columns that were asked for as text: name -> (n_rows,) str. They are not among ``columns``.
+    ignored : columns that were not read. They are not among ``columns``, either.
+    header : names of all columns in the order of the file.
+    decimal_mark : mark of the numbers in the file, a point or a comma.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray | sparse.csr_array
+    source: str
+    text: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    decimal_mark: str = "."
+
+    def __post_init__(self) -> None:
+        if not self.header:  # all columns hold numbers
+            object.__setattr__(self, "header", self.columns)
 
 
 def plain_name(name: str) -> str:
@@ -76,9 +120,8 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
     for pattern in map(composed, patterns):
         matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if _is_pattern(pattern) else ())
         if not matches and _is_pattern(pattern):
-            raise DataError(
-                f"{source}: ignore has the pattern {pattern!r}, but no column fits it; correct or remove it."
-            )
+            fault = f"ignore has the pattern {pattern!r}, but no column fits it"
+            raise DataError(f"{source}: {fault}; correct or remove it.")
         if not matches:
             raise DataError(f"{source}: ignore: {textwrap.shorten(unknown_name('column', pattern, columns), 400)}")
         found |= matches
@@ -94,16 +137,13 @@ def check_roles(
 ) -> None:
     """Raise :class:`DataError` for a column that is to be two of label, ignored, and what keys of ``named`` say."""
     roles = {"a label (labels)": set(labels)}
-    roles |= {f"{_ROLES[key]} ({key})": {name} for key, name in named.items() if name is not None}
+    for key, name in named.items():
+        if name is not None:
+            roles[f"the {'identifier' if key == 'id' else key.removesuffix('s')} ({key})"] = {name}
     roles["left out (ignore)"] = set(ignored)
-    names = list(roles)
-    for position, one in enumerate(names):
-        for other in names[position + 1 :]:
-            both = sorted(roles[one] & roles[other])
-            if both:
-                raise DataError(
-                    f"{source}: column {both[0]!r} cannot be both {one} and {other}; decide for one of them."
-                )
+    for one, other in itertools.combinations(roles, 2):
+        if both := sorted(roles[one] & roles[other]):
+            raise DataError(f"{source}: column {both[0]!r} cannot be both {one} and {other}; decide for one of them.")
 
 
 def account_for_columns(data: Dataset) -> pd.DataFrame:
@@ -136,3 +176,165 @@ def account_line(data: Dataset) -> str:
     if data.n_unmeasured:
         missing.append(f"{data.n_unmeasured} of {np.prod(data.Y.shape)} label cells unmeasured")
     return ", ".join([*numbers, *missing, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])
+
+
+# --- roles of the samples' columns ------------------------------------------------------------------------------------
+
+
+def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any]:
+    """What a dataset has besides features and labels, by the names of its attributes.
+
+    Parameters
+    ----------
+    entry : with the columns' names.
+    table : with these columns as text.
+    labels : names of the label columns.
+
+    Raises
+    ------
+    DataError
+        When a column has two roles, lacks a value, or holds a value that does not fit its role.
+    """
+    names = (entry.id_column, entry.groups, entry.folds, entry.weights, entry.dates)
+    columns = dict(zip(("id", "groups", "folds", "weights", "dates"), names, strict=True))
+    check_roles(labels, table.ignored, table.source, columns)
+    for role, name in columns.items():
+        if name is not None and role != "id":
+            _check_no_gap(role, name, table)
+    left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
+    parts: dict[str, Any] = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
+    if entry.id_column is not None:
+        parts["sample_ids"] = identifiers(entry, table)
+    if entry.groups is not None:
+        parts["groups"], parts["group_names"] = _groups(entry.groups, table)
+    if entry.folds is not None:
+        parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
+    if entry.dates is not None:
+        parts["fold_of"] = folds_by_time(table.text[entry.dates], entry.hold_out, entry.dates, table.source)
+        if "groups" in parts:
+            told = (table.text[entry.dates], "of", "on one side of each cut-off")
+            _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *told)
+    if entry.weights is not None:
+        parts["weights"] = _weights(entry.weights, table)
+    return parts
+
+
+def _check_no_gap(role: str, column: str, table: Table) -> None:
+    texts = table.text[column]
+    gaps = [row for row, text in enumerate(texts, start=1) if text.casefold() in GAPS]
+    if gaps:
+        more = f" ({len(gaps)} rows have none)" if len(gaps) > 1 else ""
+        raise DataError(
+            f"{table.source}, data row {gaps[0]}, column {column!r} ({role}): found {str(texts[gaps[0] - 1])!r}, which "
+            f"stands for a missing value{more}. {_REMEDIES[role]}, or remove the row."
+        )
+
+
+def identifiers(entry: Entry, table: Table) -> np.ndarray:
+    """Return the ids of the rows.
+
+    Raises
+    ------
+    DataError
+        When a row has no id, or two rows have the same.
+    """
+    _check_no_gap("id", entry.id_column, table)
+    ids = table.text[entry.id_column]
+    repeated = pd.Series(ids)[pd.Series(ids).duplicated(keep=False)]
+    if len(repeated):
+        rows = np.flatnonzero(ids == repeated.iloc[0])[:2] + 1
+        raise DataError(
+            f"{table.source}: the id {str(repeated.iloc[0])!r} in column {entry.id_column!r} is given twice, in data "
+            f"rows {rows[0]} and {rows[1]} ({repeated.nunique()} ids are repeated); ids must differ: mend the file, or "
+            "leave the column out (ignore)."
+        )
+    return ids
+
+
+def _groups(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:
+    names, codes = np.unique([composed(name) for name in table.text[column]], return_inverse=True)
+    if len(names) < 2:
+        raise DataError(
+            f"{table.source}, column {column!r} (groups): all rows are in group {str(names[0])!r}, which cannot be "
+            "held out whole. Name a column with at least two groups, or leave the groups option out."
+        )
+    return codes.astype(np.int64), tuple(map(str, names))
+
+
+def _folds(column: str, table: Table, groups: np.ndarray | None) -> np.ndarray:
+    """Return the test fold of each row, in the order of the folds' names; -1 in the training part of a hold-out."""
+    values = table.text[column]
+    names, codes = np.unique(values, return_inverse=True)
+    where = f"{table.source}: column {column!r} (folds)"
+    is_test = _test_part(names, column, where)
+    if is_test is not None:
+        fold_of = np.where(is_test[codes], 0, -1)
+        n_test = np.count_nonzero(fold_of == 0)
+        logger.info("%s is a hold-out: %d test rows, %d training rows.", where, n_test, len(fold_of) - n_test)
+    elif 2 <= len(names) <= MOST_FOLDS:
+        fold_of = np.argsort(natural_order(names), kind="stable")[codes]
+    else:
+        raise _no_folds(names, where)
+    if groups is not None:
+        _check_groups_are_whole(fold_of, groups, table.source, values, "in folds", "in one fold")
+    return fold_of.astype(np.int64)
+
+
+def _test_part(names: np.ndarray, column: str, where: str) -> np.ndarray | None:
+    """Return for each value whether it stands for the test part of a hold-out; None if the values name folds."""
+    words = [str(name).casefold() for name in names]
+    parts = [part_of_name(word) for word in words]
+    if any(parts):
+        if len({*words}) == 2 and {*parts} == {"train", "test"}:
+            return np.array(parts) == "test"
+        raise _no_folds(names, where)
+    flags = [_flag(word) for word in words]
+    if set(flags) != {True, False}:
+        return None
+    part = part_of_name(column)
+    if part is not None:
+        return np.array(flags) == (part == "test")
+    if _FOLD_NAME.fullmatch(plain_name(column)) and not any(word in _FLAGS for word in words):
+        return None
+    raise DataError(
+        f"{where} holds {' and '.join(names)}, which may be two folds or a training and a test part. "
+        "Write train and test for a hold-out, or a and b for two folds."
+    )
+
+
+def _flag(word: str) -> bool | None:
+    with contextlib.suppress(ValueError):
+        return {0.0: False, 1.0: True}.get(float(word))
+    return _FLAGS.get(word)
+
+
+def _no_folds(names: np.ndarray, where: str) -> DataError:
+    return DataError(
+        f"{where} holds {shortened(list(map(str, names)), 5)}. Write in each row the name of its fold, one of 2 to "
+        f"{MOST_FOLDS}, or for a hold-out either train or test."
+    )
+
+
+def _weights(column: str, table: Table) -> np.ndarray:
+    texts = table.text[column]
+    weights = pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if wrong.size:
+        raise DataError(
+            f"{table.source}, data row {wrong[0] + 1}, column {column!r} (weights): found {str(texts[wrong[0]])!r}; "
+            "a weight is a finite number above 0. Correct it or remove the row."
+        )
+    return weights
+
+
+def _check_groups_are_whole(
+    fold_of: np.ndarray, groups: np.ndarray, source: str, values: np.ndarray, found: str, allowed: str
+) -> None:
+    first = np.unique(groups, return_index=True)[1]
+    elsewhere = np.flatnonzero(fold_of != fold_of[first][groups])
+    if elsewhere.size:
+        row, other = first[groups[elsewhere[0]]], elsewhere[0]
+        raise DataError(
+            f"{source}: data rows {row + 1} and {other + 1} are of one group but {found} {str(values[row])!r} and "
+            f"{str(values[other])!r}; a group must be {allowed}: correct one."
+        )

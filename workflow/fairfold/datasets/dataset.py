@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -20,29 +20,16 @@ from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 
 Task = Literal["multilabel", "multiclass", "binary"]
+LabelsAre = Literal["complete", "observed"]
 
 LEFT_OUT: Mapping[str, str] = {
-    "id": "id",
-    "groups": "groups",
-    "folds": "folds",
-    "dates": "dates",
-    "weights": "weights",
-    "ignored": "ignored",
+    **{kind: kind for kind in ("id", "groups", "folds", "dates", "weights", "ignored")},
     "filtered": "labels left out by label_filter",
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
-_FACTS = (
-    "id",
-    "task",
-    "feature_names",
-    "label_names",
-    "left_out",
-    "group_names",
-    "negatives",
-    "missing_value",
-    "decimal_mark",
-)
+_FACTS = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
+_FACTS += ("negatives", "missing_value", "decimal_mark")
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one of each sample, or None
 
 
@@ -183,14 +170,12 @@ class Dataset:
             for name in ("feature_names", "label_names", "group_names"):
                 facts[name] = tuple(map(str, facts[name]))
             facts["left_out"] = {kind: tuple(map(str, names)) for kind, names in facts["left_out"].items()}
-            if "categories" in facts:
-                values = {column: tuple(each) for column, each in facts["categories"]["values"].items()}
-                facts["categories"] = Categories(facts["categories"]["encoding"], values)
-            if "hierarchy" in facts:
-                namespaces = tuple(facts["hierarchy"]["namespaces"])
-                reconciliation = facts["hierarchy"]["reconciliation"]
-                n_labels = len(facts["label_names"])
-                facts["hierarchy"] = Hierarchy(arrays["edges"], n_labels, reconciliation, namespaces)
+            if categories := facts.get("categories"):
+                values = {column: tuple(each) for column, each in categories["values"].items()}
+                facts["categories"] = Categories(categories["encoding"], values)
+            if told := facts.get("hierarchy"):
+                of_hierarchy = told["reconciliation"], tuple(told["namespaces"])
+                facts["hierarchy"] = Hierarchy(arrays["edges"], len(facts["label_names"]), *of_hierarchy)
             of_samples = {name: arrays.get(name) for name in _OF_SAMPLES}
             data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **of_samples, **facts)
             _check_parts(data)
@@ -205,12 +190,8 @@ def _pack(name: str, matrix: Matrix) -> dict[str, np.ndarray]:
         return {name: matrix}
     csr = sparse.csr_array(matrix)
     csr.sort_indices()
-    return {
-        f"{name}_data": csr.data,
-        f"{name}_indices": csr.indices,
-        f"{name}_indptr": csr.indptr,
-        f"{name}_shape": np.array(csr.shape),
-    }
+    parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
+    return {f"{name}_{part}": values for part, values in parts.items()}
 
 
 def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
@@ -225,36 +206,28 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
 
 
 def _check_parts(data: Dataset) -> None:
-    """Raise ``ValueError`` when the parts of a dataset are not what :class:`Dataset` says, or do not fit together."""
-    n_samples, n_features, n_labels = data.shape
-    multilabel = data.task == "multilabel"
-    most = 1 if multilabel else n_labels - 1
-    codes = data.Y.data if sparse.issparse(data.Y) else data.Y
-    if data.task not in get_args(Task):
-        raise ValueError(f"task {data.task!r}")
-    if data.decimal_mark not in (".", ","):
-        raise ValueError(f"decimal mark {data.decimal_mark!r}")
-    if data.negatives not in get_args(Negatives):
-        raise ValueError(f"negatives {data.negatives!r}")
-    if data.X.dtype != np.float64 or data.X.ndim != 2 or len(data.feature_names) != n_features:
-        raise ValueError(f"features are {data.X.dtype} of {data.X.shape}, with {len(data.feature_names)} names")
-    if data.Y.dtype.kind != "i" or data.Y.shape != ((n_samples, n_labels) if multilabel else (n_samples,)):
-        raise ValueError(f"labels are {data.Y.dtype} of {data.Y.shape}, with {n_labels} names, for {n_samples} samples")
-    if data.sample_ids is not None and (data.sample_ids.dtype.kind != "U" or data.sample_ids.shape != (n_samples,)):
-        raise ValueError(f"sample ids are {data.sample_ids.dtype} of {data.sample_ids.shape}, for {n_samples} samples")
-    for name, least in (("groups", 0), ("fold_of", BEFORE), ("published_split", -1)):
-        values = getattr(data, name)
-        if values is not None and (values.dtype != np.int64 or values.shape != (n_samples,) or values.min() < least):
-            raise ValueError(f"{name} are {values.dtype} of {values.shape}, for {n_samples} samples")
-    if data.group_names and (data.groups is None or len(data.group_names) <= data.groups.max()):
-        raise ValueError(f"{len(data.group_names)} names are given to groups")
+    """Raise ``ValueError`` when arrays of a dataset are not what :class:`Dataset` says, or do not fit together."""
+    n_samples, _, n_labels = data.shape
+    multilabel, of_samples = data.task == "multilabel", (n_samples,)
+    parts = {
+        "X": ("f", (n_samples, len(data.feature_names)), None),
+        "Y": ("i", (n_samples, n_labels), UNMEASURED) if multilabel else ("i", of_samples, 0),
+        "sample_ids": ("U", of_samples, None),
+        "groups": ("i", of_samples, 0),
+        "fold_of": ("i", of_samples, BEFORE),
+        "published_split": ("i", of_samples, -1),
+    }
+    for name, (kind, shape, least) in parts.items():
+        if (values := getattr(data, name)) is None:
+            continue
+        found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"
+        if values.dtype.kind != kind or values.shape != shape:
+            raise ValueError(f"{found}, for {n_samples} samples and {n_labels} labels")
+        if least is not None and values.size and values.min() < least:
+            raise ValueError(f"{found}, with numbers below {least}")
+    if data.Y.size and data.Y.max() > (1 if multilabel else n_labels - 1):
+        raise ValueError("labels have codes that are not there")
     if data.weights is not None:
         check_weights(data.weights, n_samples, DataError)
-    categories = data.categories.features if data.categories is not None else ()
-    if categories and data.feature_names[-len(categories) :] != categories:
-        raise ValueError("the last features are not those of the categories")
-    if data.hierarchy is not None and (not multilabel or data.hierarchy.first_violation(data.Y) is not None):
+    if data.hierarchy is not None and data.hierarchy.first_violation(data.Y) is not None:
         raise ValueError("labels break the true-path rule of their hierarchy")
-    least = UNMEASURED if multilabel else 0
-    if codes.size and not least <= codes.min() <= codes.max() <= most:
-        raise ValueError(f"labels are not all from {least} to {most}")

@@ -176,10 +176,6 @@ class Decimals(NamedTuple):
         """Log how the numbers of a file are read."""
         such_as = f', such as "{self.example[0]}" in column {quoted(self.example[1])}' if self.example else ""
         logger.info("%s: numbers are read with decimal %ss%s.", path, MARKS[self.mark], such_as)
-        self.warn(path)
-
-    def warn(self, path: Path) -> None:
-        """Log the doubts."""
         for doubt in self.doubts[:_MOST_DOUBTS]:
             logger.warning("warning: %s", doubt)
         if len(self.doubts) > _MOST_DOUBTS:
@@ -274,7 +270,8 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
     if mark == "," and examples and all(one.has_codes_only for one in found):
         return Decimals(mark, examples[0], tuple(_code(one) for one in found if mark in one.decimal))
     doubtful = [one for one in unclear if one in changed or one.fits_thousands(mark) or not (examples or by_format)]
-    return Decimals(mark, examples[0] if examples else None, tuple(_doubt(one, mark) for one in doubtful))
+    shown = examples[0] if examples and (learned or not by_format) else None
+    return Decimals(mark, shown, tuple(_doubt(one, mark) for one in doubtful))
 
 
 def codes_with_commas(found: Collection[Evidence]) -> set[str]:

@@ -55,29 +55,16 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
     among, sets = config["cross_testing"]["models"], config["win_percentage"]["models"]
     # nested cross-validation holds a fold out, too
     held_out = max(among["test_fraction"], 1 / among["n_splits"])
-    parts = {
-        "weak_labels": (labels, n_folds, 0),
-        "weak_labels.rank_stability": (labels["rank_stability"], n_folds, 0),
-        "weak_labels.sample_curves": (labels["sample_curves"], n_folds, 0),
-        "weak_labels.mechanisms": (labels["mechanisms"], n_folds, 0),
-        "cross_testing.models": (among, among["n_splits"], held_out),
-        "win_percentage.models": (sets, sets["n_splits"], 0),
-    }
+    parts = {"weak_labels": (labels, n_folds, 0)}
+    for name in ("rank_stability", "sample_curves", "mechanisms"):
+        parts[f"weak_labels.{name}"] = labels[name], n_folds, 0
+    parts["cross_testing.models"] = among, among["n_splits"], held_out
+    parts["win_percentage.models"] = sets, sets["n_splits"], 0
     return [
         Demand(name, n_splits, labels["forest"]["min_samples_leaf"], held_out)
         for name, (part, n_splits, held_out) in parts.items()
         if dataset in config["data"]["own"] and dataset in part["datasets"]
     ]
-
-
-def _check_first_period(dataset: str, n_before: int, demand: Demand) -> None:
-    least = math.ceil(2 * demand.min_samples_leaf / _DRAWN)
-    if n_before < least:
-        raise DataError(
-            f"dataset {dataset}: {n_before} samples up to the first cut-off are too few for {demand.part}: a tree "
-            f"draws half of these, and its first split takes two leaves of {demand.min_samples_leaf}; choose a later "
-            f"date in hold_out, up to which there are {least} or more, or lower weak_labels.forest.min_samples_leaf."
-        )
 
 
 def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
@@ -89,17 +76,22 @@ def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
     demands : of the parts of the study that train forests on it; without any, all data will do.
     """
     n_samples, demands = data.shape[0], list(demands)
-    n_before = np.count_nonzero(data.fold_of == BEFORE) if data.is_by_time else None
+    n_before = np.count_nonzero(data.fold_of == BEFORE)
     for demand in demands:
-        if n_before is not None:
-            _check_first_period(data.id, n_before, demand)
-            continue
-        if n_samples < demand.least_samples:
+        leaf = demand.min_samples_leaf
+        least = math.ceil(2 * leaf / _DRAWN) if data.is_by_time else demand.least_samples
+        if data.is_by_time and n_before < least:
+            raise DataError(
+                f"dataset {data.id}: {n_before} samples up to the first cut-off are too few for {demand.part}: a tree "
+                f"draws half of these, and its first split takes two leaves of {leaf}; choose a later date in "
+                f"hold_out, up to which there are {least} or more, or lower weak_labels.forest.min_samples_leaf."
+            )
+        if not data.is_by_time and n_samples < least:
             raise DataError(
                 f"dataset {data.id}: {n_samples} samples are too few for {demand.part}: with {demand.n_splits} folds, "
                 f"{math.floor(n_samples * demand.training_share)} are in training at once, a tree draws half of these, "
-                f"and its first split takes two leaves of {demand.min_samples_leaf}; give {demand.least_samples} or "
-                "more, or lower weak_labels.forest.min_samples_leaf."
+                f"and its first split takes two leaves of {leaf}; give {least} or more, or lower "
+                "weak_labels.forest.min_samples_leaf."
             )
     # what is not 0 is positive or unmeasured; of a sparse matrix it is what is stored
     positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))

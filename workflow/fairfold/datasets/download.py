@@ -13,7 +13,7 @@ import tenacity
 import urllib3
 from tqdm import tqdm
 
-from fairfold.datasets.data_file import DataFile, flaw_of
+from fairfold.datasets.catalog import DataFile
 
 CONNECT_TIMEOUT = 10.0  # seconds
 READ_TIMEOUT = 30.0  # seconds without a byte
@@ -77,7 +77,7 @@ def _attempt(url: str, file: DataFile, path: Path, progress: bool) -> None:
     with requests.get(url, stream=True, timeout=timeout, **options) as response, path.open("wb") as stream:
         _check_answer(response, file)
         _receive(response, file, stream, progress)
-    if flaw := flaw_of(path, file):
+    if flaw := file.flaw_of(path):
         raise DownloadError(flaw)
 
 

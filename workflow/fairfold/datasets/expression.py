@@ -11,7 +11,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import gzip
 import io
 import logging
 import math
@@ -25,12 +24,16 @@ import numpy as np
 
 from fairfold.core.arrays import GAPS
 from fairfold.core.seeds import seed_sequence
-from fairfold.datasets.formats import PathLike, Table, check_unique, opened
+from fairfold.datasets.columns import Table
+from fairfold.datasets.formats import PathLike, check_unique
+from fairfold.datasets.rows import open_unpacked
+from fairfold.datasets.truths import number_of
 from fairfold.errors import DataError
 
 _log = logging.getLogger(__name__)
 
-_GZIP = b"\x1f\x8b"
+Lines = Iterator[tuple[int, str]]
+
 _TABLE_BEGIN, _TABLE_END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _PLAIN = re.compile(r"!Sample_(title|source_name_ch\d+)")
 _KEYED = re.compile(r"!Sample_(description|characteristics_ch\d+)")
@@ -64,12 +67,7 @@ class SampleSheet:
         """
         patterns = {self._spelled(key): [value] if isinstance(value, str) else value for key, value in wanted.items()}
         rows = tuple(
-            (name, facts)
-            for name, facts in self.rows
-            if all(
-                any(_matches(text, value) for text in facts.get(key, ()) for value in values)
-                for key, values in patterns.items()
-            )
+            row for row in self.rows if all(_has(row[1].get(key, ()), given) for key, given in patterns.items())
         )
         if not rows:
             raise DataError(
@@ -161,7 +159,13 @@ class SampleSheet:
         for name, label in classes.items():
             if values[name].casefold() in GAPS and drop_missing:
                 continue
-            moment = _time(values[name], f"{self.source}: sample {name!r}, {time!r}")
+            moment = number_of(values[name])
+            if moment is None or not math.isfinite(moment):
+                raise DataError(
+                    f"{self.source}: sample {name!r}, {time!r}: found {values[name]!r}, but a cutoff needs a number; "
+                    "leave such samples out by labels.characteristic.missing: drop if it is missing, or by "
+                    "samples.only."
+                )
             if label == without and moment < last:
                 n_short += 1
             else:
@@ -284,7 +288,7 @@ def read_series_table(path: PathLike, samples: Sequence[str], *, drop_missing: b
             if text.startswith(_TABLE_BEGIN):
                 break
         header = _bare(next(lines, (0, ""))[1])
-        return _table(lines, header, range(1, len(header)), samples, path, drop_missing, end=_TABLE_END)
+        return _table(lines, header, range(1, len(header)), samples, path, drop_missing, _TABLE_END)
 
 
 # --- MAGE-TAB ---------------------------------------------------------------------------------------------------------
@@ -323,14 +327,12 @@ def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
         rows = []
         for line, text in lines:
             cells = _bare(text)
-            if not any(cells):
-                continue
-            if len(cells) != len(header):
+            if any(cells) and len(cells) != len(header):
                 raise DataError(f"{path}, line {line}: found {len(cells)} cells, but there are {len(header)} columns.")
-            facts: dict[str, list[str]] = {key: [] for key in keys}
-            for key, value in zip(keys, cells, strict=True):
-                facts[key].extend([value] if value else [])
-            if cells[at]:
+            if any(cells) and cells[at]:
+                facts: dict[str, list[str]] = {key: [] for key in keys}
+                for key, value in zip(keys, cells, strict=True):
+                    facts[key].extend([value] if value else [])
                 rows.append((cells[at], facts))
     if not rows:
         raise DataError(f"{path} has no row with a sample.")
@@ -378,7 +380,7 @@ def read_mage_table(
                 "set quantity to one of them."
             )
         at = [position for position, kind in enumerate(kinds) if position and _folded(kind) == wanted]
-        return _table(lines, header, [position for position in at if header[position]], samples, path, drop_missing)
+        return _table(lines, header, [position for position in at if header[position]], samples, path, drop_missing, "")
 
 
 def _reference(cell: str, path: Path, line: int) -> str:
@@ -395,14 +397,11 @@ def _reference(cell: str, path: Path, line: int) -> str:
 
 
 @contextlib.contextmanager
-def _lines(path: Path, kind: str) -> Iterator[Iterator[tuple[int, str]]]:
-    """Number and text of each line; decompressed when the file is gzipped."""
-    with opened(path, kind) as stream:
-        zipped = stream.read(len(_GZIP)) == _GZIP
-        stream.seek(0)
-        content = gzip.GzipFile(fileobj=stream) if zipped else stream
+def _lines(path: Path, kind: str) -> Iterator[Lines]:
+    """Number and text of each line, unpacked where the file is compressed."""
+    with open_unpacked(path, kind) as stream:
         # a letter of another encoding in somebody's name must not keep the numbers from being read
-        text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline="\n")
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="\n")
         yield enumerate((line.rstrip("\r\n") for line in text), start=1)
 
 
@@ -424,17 +423,28 @@ def _matches(text: str, pattern: str) -> bool:
     return bool(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.IGNORECASE | re.DOTALL))
 
 
+def _has(texts: Iterable[str], patterns: Iterable[str]) -> bool:
+    return any(_matches(text, pattern) for text in texts for pattern in patterns)
+
+
 def _table(
-    lines: Iterator[tuple[int, str]],
+    lines: Lines,
     header: Sequence[str],
     at: Sequence[int],
     samples: Sequence[str],
     path: Path,
-    drop_missing: bool,
-    end: str | None = None,
+    drops: bool,
+    end: str = "",
 ) -> Table:
     """The columns of ``samples``, found among those ``at`` some positions, up to the line ``end`` if one must come."""
-    positions = _positions(header, at, samples, path)
+    names = [header[position] for position in at]
+    check_unique(names, path, "sample")
+    column_of = dict(zip(names, at, strict=True))
+    if absent := [name for name in samples if name not in column_of]:
+        raise DataError(
+            f"{path} has no column for {len(absent)} of {len(samples)} samples, such as {absent[0]!r}; "
+            f"its columns are {textwrap.shorten(', '.join(map(repr, names)), 200) or 'none'}."
+        )
     probes, numbers, n_dropped = [], array("d"), 0
     for line, text in lines:
         if end and text.strip() == end:
@@ -445,7 +455,7 @@ def _table(
         place = f"{path}, line {line}, probe {_unquoted(cells[0])!r}"
         if len(cells) != len(header):
             raise DataError(f"{place}: found {len(cells)} cells, but there are {len(header)} columns.")
-        row = _row([cells[position] for position in positions], samples, place, drop_missing)
+        row = _row([cells[column_of[name]] for name in samples], samples, place, drops)
         if math.isnan(sum(row)):
             n_dropped += 1
         else:
@@ -454,10 +464,9 @@ def _table(
     else:
         if end:
             raise DataError(f"{path} is cut off: it ends without {end}; delete it and download it anew.")
-    # to the end, where gzip has its checksum
-    after = next((line for line, text in lines if text.strip()), None)
-    if after:
-        raise DataError(f"{path}, line {after}: found more after {end}; delete the file and download it anew.")
+    for line, text in lines:  # to the end, where gzip has its checksum
+        if text.strip():
+            raise DataError(f"{path}, line {line}: found more after {end}; delete the file and download it anew.")
     if not probes:
         raise DataError(f"{path} has no probe {'with all its numbers' if n_dropped else 'in its table'}.")
     check_unique(probes, path, "probe")
@@ -467,54 +476,29 @@ def _table(
     return Table(columns=tuple(probes), values=np.ascontiguousarray(values.T), source=path.name)
 
 
-def _positions(header: Sequence[str], at: Sequence[int], samples: Sequence[str], path: Path) -> list[int]:
-    names = [header[position] for position in at]
-    check_unique(names, path, "sample")
-    column_of = dict(zip(names, at, strict=True))
-    absent = [name for name in samples if name not in column_of]
-    if absent:
-        raise DataError(
-            f"{path} has no column for {len(absent)} of {len(samples)} samples, such as {absent[0]!r}; "
-            f"its columns are {textwrap.shorten(', '.join(map(repr, names)), 200) or 'none'}."
-        )
-    return [column_of[name] for name in samples]
-
-
-def _row(cells: Sequence[str], samples: Sequence[str], position: str, drop_missing: bool) -> array[float]:
+def _row(cells: Sequence[str], samples: Sequence[str], place: str, drop_missing: bool) -> array[float]:
     """Numbers of one probe; NaN where one is missing and that is allowed."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
         # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
         if math.isfinite(sum(numbers)) and "_" not in "".join(cells):
             return numbers
-    positions = (f"{position}, sample {name!r}" for name in samples)
-    return array("d", (_number(cell, where, drop_missing) for cell, where in zip(cells, positions, strict=True)))
+    places = (f"{place}, sample {name!r}" for name in samples)
+    placed = zip(map(_unquoted, cells), places, strict=True)
+    return array("d", (_number(cell, where, drop_missing) for cell, where in placed))
 
 
-def _time(text: str, position: str) -> float:
-    with contextlib.suppress(ValueError):
-        number = float(text)
-        if math.isfinite(number):
-            return number
-    raise DataError(
-        f"{position}: found {text!r}, but a cutoff needs a number; leave such samples out by "
-        "labels.characteristic.missing: drop if it is missing, or by samples.only."
-    )
-
-
-def _number(cell: str, position: str, drop_missing: bool) -> float:
-    cell = _unquoted(cell)
+def _number(cell: str, place: str, drop_missing: bool) -> float:
     if cell.casefold() in GAPS:
         if drop_missing:
             return math.nan
         raise DataError(
-            f"{position}: found {cell!r} where a number is missing; leave such probes out by "
-            "missing_values: drop-features in the entry, or samples by samples.only."
+            f"{place}: found {cell!r} where a number is missing; leave such probes out by missing_values: "
+            "drop-features in the entry, or samples by samples.only."
         )
-    with contextlib.suppress(ValueError):
-        number = float(cell)
-        if math.isfinite(number) and "_" not in cell:
-            return number
-    raise DataError(
-        f"{position}: found {textwrap.shorten(cell, 60)!r}, which is not a finite number; correct the file."
-    )
+    number = number_of(cell)
+    if number is None or not math.isfinite(number):
+        raise DataError(
+            f"{place}: found {textwrap.shorten(cell, 60)!r}, which is not a finite number; correct the file."
+        )
+    return number

@@ -18,7 +18,7 @@ from pathlib import Path
 import platformdirs
 
 from fairfold.core.files import atomic_open, atomic_path
-from fairfold.datasets.data_file import DataFile, flaw_of, verify
+from fairfold.datasets.catalog import DataFile
 from fairfold.errors import DataError
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*")
@@ -75,7 +75,7 @@ def fetch(
                 verify(copy, _with_record(copy, file))
                 return copy
         file = _with_record(target, file)
-        flaw = flaw_of(target, file)
+        flaw = file.flaw_of(target)
         if flaw is None:
             _keep_record(target, file, target)
             return target
@@ -99,9 +99,8 @@ def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str], targe
     sources = "".join(f"\n  {url}: {reason}" for url, reason in failures.items()) or " no known address."
     version = f"To accept a new version, delete {_record_of(target)}, where the checksum of the first is recorded.\n"
     return (
-        f"It can be had from:{sources}\n{version * _is_recorded(file)}"
-        f"Put it into a folder as {dataset}/{file.name} and name that folder under data.mirrors in the configuration "
-        "or in the environment variable FAIRFOLD_MIRROR."
+        f"It can be had from:{sources}\n{version * _is_recorded(file)}Put it into a folder as {dataset}/{file.name} "
+        "and name that folder under data.mirrors in the configuration or in the environment variable FAIRFOLD_MIRROR."
     )
 
 
@@ -143,7 +142,7 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
     failures = {}
     with target.with_name(f".{file.name}.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        flaw = flaw_of(target, file)
+        flaw = file.flaw_of(target)
         if flaw is None:  # another process was faster
             return {}
         if target.is_file():
@@ -158,3 +157,19 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
             else:
                 return {}
     return failures
+
+
+def verify(path: str | os.PathLike[str], file: DataFile) -> None:
+    """Check that ``path`` holds ``file``: first its size, then every digest that is given.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read, or a size or digest differs; names the algorithm, what was found and what is expected.
+    """
+    try:
+        flaw = file.flaw_of(Path(path))
+    except OSError as error:
+        flaw = f"it cannot be read ({error.strerror})"
+    if flaw:
+        raise DataError(f"{path} is not the file that its entry describes: {flaw}. Replace it by the right one.")

@@ -10,7 +10,6 @@ file, the column and the row. Rows count from 1, without the header; lines are t
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import faulthandler
 import io
 import itertools
@@ -32,11 +31,11 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import GAPS
-from fairfold.datasets.columns import ROW_NAMES, ignored_columns
+from fairfold.datasets.columns import ROW_NAMES, Table, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import Row, TableFile, read_text, sentences
-from fairfold.datasets.truths import TRUTHS
+from fairfold.datasets.truths import TRUTHS, number_of
 from fairfold.errors import DataError, unknown_name
 
 logger = logging.getLogger(__name__)
@@ -49,34 +48,6 @@ MOST_EXACT = 2.0**53
 """Below this size, double precision holds every integer."""
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
-
-
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """Named columns of numbers, as read from a file.
-
-    Attributes
-    ----------
-    columns : n_columns names, all different.
-    values : (n_rows, n_columns) float64, dense or CSR, as the file had it.
-    source : name of the file, for messages.
-    text : columns that were asked for as text: name -> (n_rows,) str. They are not among ``columns``.
-    ignored : columns that were not read. They are not among ``columns``, either.
-    header : names of all columns in the order of the file.
-    decimal_mark : mark of the numbers in the file, a point or a comma.
-    """
-
-    columns: tuple[str, ...]
-    values: np.ndarray | sparse.csr_array
-    source: str
-    text: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-    header: tuple[str, ...] = ()
-    decimal_mark: str = "."
-
-    def __post_init__(self) -> None:
-        if not self.header:  # all columns hold numbers
-            object.__setattr__(self, "header", self.columns)
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -128,63 +99,25 @@ def read_csv(
     apart = {*text_at, *map(columns.index, left_out)}
     numeric = [at for at in range(len(columns)) if at not in apart]
     may_lack = {columns.index(name) for name in categorical if gaps}
-    decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header=header)
+    decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header)
     layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
     values, text = _read_rows(path, _numbered(path, rows), layout)
-    _warn_of_points(file, layout, values, header=header)
     if ROW_NAMES in columns:
         logger.info("%s: column 1 has no name. It is read as row names and left out.", path)
-    return Table(
-        columns=tuple(columns[at] for at in layout.numeric),
-        values=values,
-        source=path.name,
-        text=text,
-        ignored=tuple(left_out),
-        header=tuple(columns),
-        decimal_mark=decimals.mark,
-    )
+    names = tuple(columns[at] for at in numeric)
+    return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark)
 
 
 def _decimals(
-    file: TableFile,
-    columns: Mapping[int, str],
-    missing: str | None,
-    *,
-    header: bool = True,
-    learned: Learned | None = None,
+    file: TableFile, columns: Mapping[int, str], missing: str | None, header: bool, learned: Learned | None = None
 ) -> Decimals:
-    """Decide how the numbers of a file are written, and log it; all rows are read where they may tell."""
+    """Decide how the numbers of a file are written, from all its rows, and log it."""
     if file.text is None:
         return Decimals()
-    if file.text.has_decimal_points and learned is None:
-        decimals = Decimals()
-    else:
-        rows = itertools.islice(file.rows(), int(header), None)
-        decimals = decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
+    rows = itertools.islice(file.rows(), int(header), None)
+    decimals = decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
     decimals.log(file.path)
     return decimals
-
-
-def _warn_of_points(file: TableFile, layout: _Layout, values: np.ndarray, *, header: bool) -> None:
-    """Warn of columns between commas in which all points may separate thousands, as in `1.392` beside `808`."""
-    if file.text is None or not file.text.has_decimal_points:
-        return
-    columns = {
-        at: layout.columns[at] for at, column in zip(layout.numeric, values.T, strict=True) if _may_group(column)
-    }
-    if columns:
-        rows = itertools.islice(file.rows(), int(header), None)
-        decide(gather(rows, columns, file.path, layout.missing), file.path, ",").warn(file.path)
-
-
-def _may_group(column: np.ndarray) -> bool:
-    """Whether numbers may all be below a million with points between thousands."""
-    known = np.abs(column[np.isfinite(column)])
-    if not known.size or known.max() >= 1000:
-        return False
-    is_whole = known == np.trunc(known)
-    broken = known[~is_whole]
-    return bool(broken.size and known[is_whole].any() and broken.min() >= 1 and (broken == broken.round(3)).all())
 
 
 class _Layout(NamedTuple):
@@ -271,12 +204,7 @@ def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
 
 def is_text(cell: str) -> bool:
     """Whether a cell holds anything but a number, a truth or a gap."""
-    if cell.casefold() in GAPS or cell.casefold() in TRUTHS:
-        return False
-    with contextlib.suppress(ValueError):
-        float(cell)
-        return "_" in cell
-    return True
+    return not (cell.casefold() in GAPS or cell.casefold() in TRUTHS or number_of(cell) is not None)
 
 
 def read_csv_parts(
@@ -309,13 +237,13 @@ def read_csv_parts(
     numeric, text, categorical = choose(header)
     at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
     may_lack = {header.index(name) for name in categorical if gaps}
-    decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, learned=learned)
+    decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, True, learned)
     layout = _Layout(header, at, text_at, may_lack, missing, gaps, decimals)
     numbered = _numbered(path, lines)
     for first in numbered:
         part = itertools.chain([first], itertools.islice(numbered, rows - 1))
         values, texts = _read_rows(path, part, layout)
-        yield Table(columns=tuple(numeric), values=values, source=path.name, text=texts)
+        yield Table(tuple(numeric), values, path.name, texts)
 
 
 def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str], Iterator[Row]]:
@@ -334,10 +262,8 @@ def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
     if columns[0] == "" and len(columns) > 1:
         columns[0] = ROW_NAMES
     if "" in columns:
-        raise DataError(
-            f"{path}, line {line}: column {columns.index('') + 1} of the header has no name. "
-            "Name it, or remove the column."
-        )
+        at = columns.index("") + 1
+        raise DataError(f"{path}, line {line}: column {at} of the header has no name. Name it, or remove the column.")
     check_unique(columns, path)
     return columns
 
@@ -377,11 +303,8 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
         return math.nan
     if cell.casefold() in TRUTHS:
         return TRUTHS[cell.casefold()]
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if math.isfinite(number) and "_" not in cell:
+    number = number_of(cell)
+    if number is not None and math.isfinite(number):
         if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and int(cell.partition(".")[0]) != int(number):
             raise DataError(
                 f"{position}, column {column!r}: found {cell}, an integer that double precision rounds to "
@@ -390,7 +313,7 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
         return number
     if cell.casefold() in GAPS:
         fault = " where a number is missing; fill it in or remove the row, or leave the column out (ignore)."
-    elif math.isinf(number):
+    elif number is not None:
         fault = ", but numbers must be finite; replace it or remove the row."
     elif _DATE.fullmatch(cell):
         fault = ", a date: write the days since some day, or year, month and day apart, or leave it out (ignore)."
@@ -525,7 +448,9 @@ def read_arff(
     left_out = ignored_columns(ignored, header, path)
     apart = {*text_at, *map(header.index, left_out)}
     numeric_at = [at for at in range(len(header)) if at not in apart]
-    numbers = {at: attributes[at].numbers() for at in numeric_at}
+    numeric = [attributes[at] for at in numeric_at]
+    for attribute in numeric:
+        attribute.numbers()  # raises for other types before the rows are read
     start = len(outline)
     numbered = [(line, _data_row(text)) for line, text in enumerate(lines[start:], start=start + 1)]
     data_lines = [(line, text) for line, text in numbered if text]
@@ -544,8 +469,8 @@ def read_arff(
         cells = ([cell or "?" for cell in cells] for cells in rows)
         placed = zip((line for line, _ in data_lines), cells, strict=True)
         values, text = _read_rows(path, enumerate(placed, start=1), layout)
-    _check_nominal(values, [(attributes[at], numbers[at]) for at in numeric_at], path)
-    return Table(tuple(header[at] for at in numeric_at), values, path.name, text, tuple(left_out), header)
+    _check_nominal(values, numeric, path)
+    return Table(tuple(attribute.name for attribute in numeric), values, path.name, text, tuple(left_out), header)
 
 
 def _arff_lines(path: Path) -> list[str]:
@@ -661,32 +586,24 @@ def _read_sparse_rows(
     return values, {attributes[at].name: np.array(cells) for at, cells in texts.items()}
 
 
-def _check_nominal(
-    values: np.ndarray | sparse.csr_array,
-    attributes: Sequence[tuple[_Attribute, tuple[float, ...] | None]],
-    path: Path,
-) -> None:
+def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_Attribute], path: Path) -> None:
     """Raise for a value that its nominal attribute does not declare, given or (in sparse rows) implied."""
-    columns_with: dict[tuple[float, ...], list[int]] = {}
-    for column, (_, allowed) in enumerate(attributes):
-        if allowed is not None:
-            columns_with.setdefault(allowed, []).append(column)
-    for allowed, positions in columns_with.items():
-        unclear = [at for at in positions if attributes[at][0].values[0].casefold() not in TRUTHS]
-        if sparse.issparse(values) and allowed[0] != 0 and unclear:
+    allowed = [attribute.numbers() for attribute in attributes]
+    for known in filter(None, dict.fromkeys(allowed)):
+        positions = [at for at, each in enumerate(allowed) if each == known]
+        unclear = [attributes[at].name for at in positions if attributes[at].values[0].casefold() not in TRUTHS]
+        if sparse.issparse(values) and known[0] != 0 and unclear:
             raise DataError(
-                f"{path}: attribute {attributes[unclear[0]][0].name!r} declares {allowed[0]:g} first, and in sparse "
-                "rows that stands for every absent value; only 0 is allowed there: declare 0 first, or write dense "
-                "rows."
+                f"{path}: attribute {unclear[0]!r} declares {known[0]:g} first, and in sparse rows that stands for "
+                "every absent value; only 0 is allowed there: declare 0 first, or write dense rows."
             )
         block = values[:, positions]
-        wrong = _first(block, lambda cells, known=allowed: ~(np.isin(cells, known) | np.isnan(cells)))
-        if wrong:
+        if wrong := first_cell(block, lambda cells, known=known: ~(np.isin(cells, known) | np.isnan(cells))):
             row, column = wrong
+            declared = textwrap.shorten(", ".join(f"{value:g}" for value in known), 60)
             raise DataError(
-                f"{path}, data row {row + 1}, column {attributes[positions[column]][0].name!r}: found "
-                f"{block[row, column]:g}, but the attribute declares "
-                f"{textwrap.shorten(', '.join(f'{value:g}' for value in allowed), 60)}."
+                f"{path}, data row {row + 1}, column {attributes[positions[column]].name!r}: found "
+                f"{block[row, column]:g}, but the attribute declares {declared}."
             )
 
 
@@ -723,8 +640,6 @@ def read_label_names(path: PathLike) -> list[str]:
 def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     """Read matrices from a MATLAB file (up to version 7).
 
-    It is read in a process of its own: damage to a type code can crash the compiled reader of SciPy.
-
     Parameters
     ----------
     path : the file.
@@ -740,7 +655,7 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     DataError
         When the file is not of this kind, a variable is absent, or one is not a full real matrix of finite numbers.
     """
-    # told by one sentence, and not by a dump of the crash
+    # in a process of its own: damage to a type code can crash the compiled reader of SciPy
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=faulthandler.disable) as process:
         try:
             return process.submit(_read_mat, Path(path), variables).result()
@@ -760,25 +675,20 @@ def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:
             if name not in present:
                 raise DataError(f"{path} has no variable {name!r}; it has {', '.join(map(repr, present)) or 'none'}.")
         read = scipy_io.loadmat(stream, variable_names=list(variables))
-    matrices = {name: read[name] for name in variables}
-    for name, matrix in matrices.items():
-        if sparse.issparse(matrix) or matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or not matrix.size:
-            what = "sparse" if sparse.issparse(matrix) else matrix.dtype
-            raise DataError(f"{path}: variable {name!r} is {what} of {matrix.shape}; save a full real matrix.")
-        if matrix.dtype.kind in "iu" and max(int(matrix.max()), -int(matrix.min())) > MOST_EXACT:
-            raise DataError(
-                f"{path}, variable {name!r}: found integers above 2**53, which double precision rounds. "
-                "Subtract a constant from its values, or save it as double to accept the rounding."
-            )
-        _check_finite(matrix, f"{path}, variable {name!r}")
+        matrices = {name: read[name] for name in variables}
+        for name, matrix in matrices.items():
+            if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
+                raise DataError(
+                    f"{path}: variable {name!r} is {matrix.dtype} of {matrix.shape}; save a full real matrix."
+                )
+            _check_finite(matrix, f"{path}, variable {name!r}")
     return matrices
 
 
 def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Table, np.ndarray]:
     """Read features and classes from an R data file, as the package ``datamicroarray`` has them.
 
-    The two objects are looked for at the top of the file, then in the list that is named as the file is, then in the
-    only list that has both.
+    The two objects are looked for in the list that is named as the file is, in the only list, or at the top.
 
     Parameters
     ----------
@@ -795,9 +705,10 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
     Raises
     ------
     DataError
-        When the file is not of this kind, an object is absent or of another kind, a number or class is missing, a
-        number is infinite, a column name is repeated, or the two objects differ in length.
+        When the file is not of this kind, an object is absent, a number or class is missing, a number is infinite, a
+        column name is repeated, or the two objects differ in length.
     """
+    import pandas as pd
     import rdata
 
     path = Path(path)
@@ -806,59 +717,31 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
         warnings.simplefilter("error", UserWarning)
         # R marks strings with their encoding, except plain ASCII ones in old files
         objects = rdata.read_rda(stream, default_encoding="utf-8")
-    holder = _r_holder(objects, names, path)
-    table = _r_features(holder[names[0]], names[0], path)
-    classes = _r_classes(holder[names[1]], names[1], path)
+        lists = [value for value in objects.values() if isinstance(value, Mapping)]
+        holder = objects.get(path.stem, lists[0] if len(lists) == 1 else objects)
+        if any(name not in holder for name in names):
+            wanted = " and ".join(map(repr, names))
+            raise DataError(f"{path} has no list with {wanted}; it has {', '.join(map(str, objects)) or 'no object'}.")
+        table, classes = _r_features(holder[names[0]], path), pd.Series(holder[names[1]])
     if len(classes) != len(table.values):
         raise DataError(f"{path}: {names[0]!r} has {len(table.values)} rows, but {names[1]!r} has {len(classes)}.")
-    return table, classes
+    if classes.isna().any():
+        row = int(classes.isna().argmax()) + 1
+        raise DataError(f"{path}, data row {row}: the class in {names[1]!r} is missing (NA).")
+    return table, classes.to_numpy(dtype=object).astype(str)
 
 
-def _r_holder(objects: Any, names: tuple[str, str], path: Path) -> Mapping[str, Any]:
-    lists = {"": objects, **objects} if isinstance(objects, Mapping) else {}
-    holders = {
-        name: value
-        for name, value in lists.items()
-        if isinstance(value, Mapping) and all(each in value for each in names)
-    }
-    for name in ("", path.stem, *(holders if len(holders) == 1 else ())):
-        if name in holders:
-            return holders[name]
-    wanted = " and ".join(map(repr, names))
-    if holders:
-        raise DataError(f"{path}: {wanted} are in each of {', '.join(holders)}; name the file like the one to use.")
-    raise DataError(f"{path} has no list with {wanted}; it has {', '.join(map(str, objects)) or 'no object'}.")
-
-
-def _r_features(features: Any, name: str, path: Path) -> Table:
+def _r_features(features: Any, path: Path) -> Table:
     import pandas as pd
 
-    if getattr(features, "ndim", None) != 2:
-        raise DataError(f"{path}: {name!r} must be a matrix or data frame, found {type(features).__name__}.")
     # a matrix with dimnames comes as an xarray.DataArray, a bare one as an ndarray
     frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)
     unnamed = isinstance(frame.columns, pd.RangeIndex)
     columns = tuple(f"V{position + 1}" if unnamed else str(column) for position, column in enumerate(frame.columns))
     check_unique(columns, path)
-    for column, dtype in zip(columns, frame.dtypes, strict=True):
-        if not pd.api.types.is_any_real_numeric_dtype(dtype):
-            raise DataError(f"{path}, column {column!r} of {name!r} holds {dtype}, not numbers; encode it as numbers.")
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     _check_finite(values, path, columns)
     return Table(columns=columns, values=values, source=path.name)
-
-
-def _r_classes(classes: Any, name: str, path: Path) -> np.ndarray:
-    import pandas as pd
-
-    if getattr(classes, "ndim", None) != 1:
-        raise DataError(f"{path}: {name!r} must be a factor or vector, found {type(classes).__name__}.")
-    series = pd.Series(classes)
-    if series.isna().any():
-        raise DataError(f"{path}, data row {int(series.isna().argmax()) + 1}: the class in {name!r} is missing (NA).")
-    if pd.api.types.is_float_dtype(series.dtype):  # R's plain numbers are all floating; its user sees 1, not 1.0
-        return np.array([f"{value:.15g}" for value in series])
-    return series.to_numpy(dtype=object).astype(str)
 
 
 def read_npz(path: PathLike) -> sparse.csr_array:
@@ -882,9 +765,8 @@ def read_npz(path: PathLike) -> sparse.csr_array:
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or 0 in matrix.shape:
-        raise DataError(
-            f"{path} must hold a matrix of real numbers with rows and columns, found {matrix.dtype} of {matrix.shape}."
-        )
+        found = f"{matrix.dtype} of {matrix.shape}"
+        raise DataError(f"{path} must hold a matrix of real numbers with rows and columns, found {found}.")
     _check_finite(matrix, path)
     return matrix
 
@@ -912,7 +794,7 @@ def check_unique(names: Iterable[str], path: PathLike, kind: str = "column") -> 
 def _check_finite(
     values: np.ndarray | sparse.csr_array, source: PathLike, columns: Sequence[str] | None = None
 ) -> None:
-    wrong = _first(values, lambda stored: ~np.isfinite(stored))
+    wrong = first_cell(values, lambda stored: ~np.isfinite(stored))
     if wrong:
         row, column = wrong
         name = repr(columns[column]) if columns else column + 1
@@ -922,7 +804,7 @@ def _check_finite(
         )
 
 
-def _first(
+def first_cell(
     values: np.ndarray | sparse.csr_array, is_wrong: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[int, int] | None:
     """Row and column of the first stored number that is wrong; None when all are right."""

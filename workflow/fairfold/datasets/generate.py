@@ -7,18 +7,14 @@ Everything here is a pure function of its arguments. ``random_state`` is an inte
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 from numba import njit
-from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse import csc_array, csr_array, eye_array, get_index_dtype, vstack
 
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.errors import ConfigError, unknown_name
-
-if TYPE_CHECKING:
-    from sklearn.utils import Bunch
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 Labelled = tuple[np.ndarray, np.ndarray, list[str], list[str]]
@@ -32,16 +28,6 @@ _DENSITY_RANGE = (0.15, 0.6)
 _MAX_DRAWS = 200
 
 PATTERNS = ("equal", "difference", "one-missing")
-
-# Matrices of Tiittanen, Holm & Törönen (2021), Table 1, as arguments of go_like.
-GO_SHAPES: dict[str, dict] = {
-    "BP": {
-        "n_samples": 666_349,
-        "n_labels": 11_288,
-        "density": 0.0028,
-        "class_sizes": (4, 41, 123, 493, 666_338),
-    },
-}
 
 # The parent of a label is typically this many times larger.
 _PARENT_RATIO = 3.0
@@ -73,12 +59,10 @@ def digits_segments() -> Labelled:
     label_names : list of 7 str
         ``a`` to ``g``.
     """
-    from sklearn.datasets import load_digits  # here, as it takes a second to import that most generators can spare
-
-    digits = load_digits()
+    X, digits, feature_names, _ = _embedded("load_digits")
     names = list("abcdefg")
     table = np.array([[segment in lit for segment in names] for lit in _SEGMENTS], dtype=np.int8)
-    return digits.data, table[digits.target], list(digits.feature_names), names
+    return X, table[digits], feature_names, names
 
 
 def iris() -> Labelled:
@@ -92,9 +76,7 @@ def iris() -> Labelled:
         The species, as an index into ``label_names``.
     feature_names, label_names : lists of 4 and 3 str
     """
-    from sklearn.datasets import load_iris  # here, as in digits_segments
-
-    return _bunch(load_iris())
+    return _embedded("load_iris")
 
 
 def breast_cancer() -> Labelled:
@@ -108,9 +90,7 @@ def breast_cancer() -> Labelled:
         0 malignant, 1 benign.
     feature_names, label_names : lists of 30 and 2 str
     """
-    from sklearn.datasets import load_breast_cancer  # here, as in digits_segments
-
-    return _bunch(load_breast_cancer())
+    return _embedded("load_breast_cancer")
 
 
 def simulated_multilabel(
@@ -143,10 +123,9 @@ def simulated_multilabel(
     ConfigError
         When a size is not a positive integer, or no draw in 200 has all densities in the range.
     """
-    from sklearn.datasets import make_multilabel_classification  # here, as in digits_segments
+    from sklearn.datasets import make_multilabel_classification  # here, as it takes a second
 
-    for name, value in (("n_samples", n_samples), ("n_features", n_features), ("n_labels", n_labels)):
-        _check_count(f"simulated_multilabel: {name}", value, 1)
+    _check("simulated_multilabel", n_samples=(n_samples, 1), n_features=(n_features, 1), n_labels=(n_labels, 1))
     lowest, highest = _DENSITY_RANGE
     labels_per_sample = max(1, round(n_labels / 3))
     rng = _generator(random_state)
@@ -209,7 +188,7 @@ def cross_testing_random(n_per_class: int = 10_000, *, random_state: Seed = 0) -
     ConfigError
         When ``n_per_class`` is not a positive integer.
     """
-    _check_count("cross_testing_random: n_per_class", n_per_class, 1)
+    _check("cross_testing_random", n_per_class=(n_per_class, 1))
     return _generator(random_state).random((2 * n_per_class, 20)), np.repeat([0, 1], n_per_class)
 
 
@@ -248,16 +227,13 @@ def metric_behaviour(
     """
     if pattern not in PATTERNS:
         raise ConfigError(f"metric_behaviour: {unknown_name('pattern', pattern, PATTERNS)}")
-    _check_count("metric_behaviour: n_folds", n_folds, 2)
-    _check_count("metric_behaviour: n_labels", n_labels, 1)
-    _check_count("metric_behaviour: n_samples", n_samples, 4 * n_folds)
+    _check("metric_behaviour", n_folds=(n_folds, 2), n_labels=(n_labels, 1))
+    _check("metric_behaviour", n_samples=(n_samples, 4 * n_folds))
 
     sizes = np.linspace(2 * n_folds, n_samples // 2, n_labels).astype(np.int64)
     counts = np.tile(sizes // n_folds, (n_folds, 1))  # (n_folds, n_labels)
     if pattern == "difference":
-        fifth = counts[0] // 5
-        counts[0] += fifth
-        counts[1] -= fifth
+        counts[:2] += np.outer([1, -1], counts[0] // 5)
     elif pattern == "one-missing":
         counts[:] = sizes // (n_folds - 1)
         counts[0] = 0
@@ -277,8 +253,7 @@ def go_like(
     density: float,
     class_sizes: tuple[int, int, int, int, int],
     random_state: Seed = 0,
-    return_parents: bool = False,
-) -> csr_array | tuple[csr_array, np.ndarray]:
+) -> csr_array:
     """Hierarchical label matrix with the size, density and class sizes of a Gene Ontology dataset.
 
     Labels form a tree that keeps the ontology's true-path rule: a row with a label has the label's parent too. The
@@ -289,7 +264,8 @@ def go_like(
     top quarter, where most ones are, the curve is bent until the number of ones agrees with the density within 1 %.
 
     Time grows with the sum of the parents' sizes, a few times the number of ones, and memory with the number of ones,
-    about 10 bytes each at the peak: ``GO_SHAPES["BP"]``, 21 million ones, takes about 1 s on one core and 210 MB.
+    about 10 bytes each at the peak: the matrix ``go-like-bp`` of the catalog, 21 million ones, takes about 1 s on one
+    core and 210 MB.
 
     Parameters
     ----------
@@ -301,22 +277,17 @@ def go_like(
         Minimum, lower quartile, median, upper quartile and maximum of the labels' numbers of positives.
     random_state : int, SeedSequence, Generator or None
         Seed.
-    return_parents : bool
-        Whether to return the tree as well.
 
     Returns
     -------
     Y : csr_array of shape (n_samples, n_labels), int8, with sorted indices
-    parents : ndarray of shape (n_labels,), int64
-        Column of each label's parent, -1 for the root. Only with ``return_parents``.
 
     Raises
     ------
     ConfigError
         When a size is out of range, or the density cannot be had with these class sizes.
     """
-    _check_count("go_like: n_samples", n_samples, 1)
-    _check_count("go_like: n_labels", n_labels, 7)
+    _check("go_like", n_samples=(n_samples, 1), n_labels=(n_labels, 7))
     _check_class_sizes(class_sizes, n_samples)
     ranked_sizes = _solve_class_sizes(n_samples, n_labels, density, class_sizes)
     rng = _generator(random_state)
@@ -330,10 +301,9 @@ def go_like(
 
     largest_first = column_of[::-1]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    rows = np.empty(starts[-1], dtype=_index_type(max(n_samples, starts[-1])))
+    rows = np.empty(starts[-1], dtype=get_index_dtype(maxval=max(n_samples, starts[-1])))
     _draw_rows(largest_first, parents, starts, n_samples, rng, rows)
-    Y = _from_columns(rows, sizes, n_samples)
-    return (Y, parents) if return_parents else Y
+    return _from_columns(rows, sizes, n_samples)
 
 
 def gene_ontology_like(
@@ -383,11 +353,10 @@ def gene_ontology_like(
     ConfigError
         When a size is out of range.
     """
-    _check_count("gene_ontology_like: n_labels", n_labels, 2)
-    _check_count("gene_ontology_like: n_samples", n_samples, n_labels)
-    _check_count("gene_ontology_like: n_features", n_features, 1)
-    _check_number("gene_ontology_like: terms_per_sample", terms_per_sample, 1)
-    _check_number("gene_ontology_like: noise", noise, 0)
+    name = "gene_ontology_like"
+    _check(name, n_labels=(n_labels, 2), n_features=(n_features, 1))
+    _check(name, n_samples=(n_samples, n_labels))
+    _check(name, numbers.Real, terms_per_sample=(terms_per_sample, 1), noise=(noise, 0))
     rng = _generator(random_state)
     hierarchy = _draw_ontology(n_labels, rng)
     direct = _draw_annotations(n_samples, n_labels, terms_per_sample, rng)
@@ -436,7 +405,7 @@ class GeneOntologyBlocks:
     *Labels.* A sample is annotated with one term and a Poisson number of others, drawn in proportion to 1 / rank in a
     random order, and, by the true-path rule, with all that is above them. Each term is drawn for five samples at least,
     where there are as many. With the defaults, of 500,000 samples and 10,000 labels, a sample has 17 labels on average,
-    and the quartiles of the labels' frequencies are .00004, .00011 and .00038, where those of ``GO_SHAPES["BP"]`` are
+    and the quartiles of the labels' frequencies are .00004, .00011 and .00038, where those of ``go-like-bp`` are
     .00006, .00018 and .00074.
 
     *Features.* A term moves some features, ten by default, by normal amounts of its own, and all above it do as well;
@@ -482,12 +451,9 @@ class GeneOntologyBlocks:
         random_state: Seed = 0,
     ) -> None:
         name = "gene_ontology_large"
-        _check_count(f"{name}: n_labels", n_labels, 3)
-        _check_count(f"{name}: n_samples", n_samples, n_labels)
-        _check_count(f"{name}: n_features", n_features, 1)
-        _check_count(f"{name}: features_per_term", features_per_term, 1)
-        _check_number(f"{name}: terms_per_sample", terms_per_sample, 1)
-        _check_number(f"{name}: noise", noise, 0)
+        _check(name, n_labels=(n_labels, 3), n_features=(n_features, 1), features_per_term=(features_per_term, 1))
+        _check(name, n_samples=(n_samples, n_labels))
+        _check(name, numbers.Real, terms_per_sample=(terms_per_sample, 1), noise=(noise, 0))
         self.n_samples, self.n_labels, self.n_features = n_samples, n_labels, n_features
         self.terms_per_sample, self.noise = terms_per_sample, noise
         self.n_blocks = -(-n_samples // BLOCK_SIZE)
@@ -606,16 +572,12 @@ def gene_ontology_large(
     options = {"terms_per_sample": terms_per_sample, "features_per_term": features_per_term, "noise": noise}
     source = GeneOntologyBlocks(n_samples, n_labels, n_features, **options, random_state=random_state)
     X = np.empty((n_samples, n_features), dtype=np.float32)
-    indices, sizes = [], []
+    blocks = []
     for number in range(source.n_blocks):
         X_block, Y_block = source.block(number)
         X[number * BLOCK_SIZE : number * BLOCK_SIZE + len(X_block)] = X_block
-        indices.append(Y_block.indices)
-        sizes.append(np.diff(Y_block.indptr))
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    index = _index_type(max(n_labels, int(starts[-1])))
-    ones, columns = np.ones(starts[-1], dtype=np.int8), np.concatenate(indices).astype(index, copy=False)
-    Y = csr_array((ones, columns, starts.astype(index)), shape=(n_samples, n_labels))
+        blocks.append(Y_block)
+    Y = vstack(blocks, format="csr")
     return X, Y, _numbered("feature", n_features), _numbered("term", n_labels), source.hierarchy
 
 
@@ -697,14 +659,9 @@ def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _draw_rows(
-    order: np.ndarray,
-    parents: np.ndarray,
-    starts: np.ndarray,
-    n_samples: int,
-    rng: np.random.Generator,
-    rows: np.ndarray,
+    order: np.ndarray, parents: np.ndarray, starts: np.ndarray, n_rows: int, rng: np.random.Generator, out: np.ndarray
 ) -> None:
-    """Fill ``rows[starts[j]:starts[j + 1]]`` with a random subset of the rows of label j's parent, ascending.
+    """Fill ``out[starts[j]:starts[j + 1]]`` with a random subset of the rows of label j's parent, ascending.
 
     ``order`` has parents before children. Selection sampling (Knuth, The Art of Computer Programming 2, Algorithm S):
     each row of the parent is taken with probability (still needed) / (still left), which keeps rows sorted.
@@ -712,31 +669,29 @@ def _draw_rows(
     for label in order:
         parent = parents[label]
         offset = starts[parent] if parent >= 0 else 0
-        population = starts[parent + 1] - offset if parent >= 0 else n_samples
+        population = starts[parent + 1] - offset if parent >= 0 else n_rows
         position, stop = starts[label], starts[label + 1]
         for i in range(population):
             if position == stop:
                 break
             if rng.random() * (population - i) < stop - position:
-                rows[position] = rows[offset + i] if parent >= 0 else i
+                out[position] = out[offset + i] if parent >= 0 else i
                 position += 1
 
 
 def _from_columns(rows: np.ndarray, sizes: np.ndarray, n_samples: int) -> csr_array:
     """CSR matrix of int8 ones with sorted indices, from the rows of column 0, of column 1, and so on."""
-    index = _index_type(max(n_samples, len(rows)))
+    index = get_index_dtype(maxval=max(n_samples, len(rows)))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(index)
     ones = np.ones(len(rows), dtype=np.int8)
     return csc_array((ones, rows.astype(index, copy=False), starts), shape=(n_samples, len(sizes))).tocsr()
 
 
-def _index_type(largest: int) -> type[np.signedinteger]:
-    """Smallest index type that SciPy takes; 32 bits halve the memory of all but the very largest matrices."""
-    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+def _embedded(loader: str) -> Labelled:
+    """One of scikit-learn's embedded datasets."""
+    from sklearn import datasets  # here, as it takes a second to import that most generators can spare
 
-
-def _bunch(data: Bunch) -> Labelled:
-    """One of scikit-learn's embedded datasets as a tuple."""
+    data = getattr(datasets, loader)()
     feature_names, label_names = (list(map(str, names)) for names in (data.feature_names, data.target_names))
     return data.data, data.target.astype(np.int64), feature_names, label_names
 
@@ -754,14 +709,12 @@ def _generator(random_state: Seed) -> np.random.Generator:
         ) from error
 
 
-def _check_count(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ConfigError(f"{name} must be an integer of at least {least}, not {value!r}.")
-
-
-def _check_number(name: str, value: float, least: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= value < np.inf:
-        raise ConfigError(f"{name} must be a finite number of at least {least}, not {value!r}.")
+def _check(function: str, kind: type = numbers.Integral, **given: tuple[float, float]) -> None:
+    """Raise for arguments, each with its least value, that are not of a kind of number, or too small."""
+    for name, (value, least) in given.items():
+        if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
+            wanted = "an integer" if kind is numbers.Integral else "a finite number"
+            raise ConfigError(f"{function}: {name} must be {wanted} of at least {least}, not {value!r}.")
 
 
 def _check_class_sizes(class_sizes: tuple[int, int, int, int, int], n_samples: int) -> None:

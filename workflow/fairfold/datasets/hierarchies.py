@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fairfold.core.hierarchy import Hierarchy, Reconciliation
 from fairfold.datasets.names import composed
-from fairfold.datasets.rows import rows_of
+from fairfold.datasets.rows import TableFile, sentences
 from fairfold.errors import DataError, shortened, unknown_name
 
 RELATIONS = ("is_a", "part_of")
@@ -58,10 +58,8 @@ class Terms:
                     raise DataError(f"{self.source}, line {line}: {term!r} is above itself; remove that.")
                 if parent not in self.names:
                     what = "is obsolete" if parent in self.obsolete else "is no term of the file"
-                    raise DataError(
-                        f"{self.source}, line {line}: {term!r} is below {parent!r}, which {what}; add it, or remove "
-                        "the line."
-                    )
+                    below = f"{term!r} is below {parent!r}, which {what}"
+                    raise DataError(f"{self.source}, line {line}: {below}; add it, or remove the line.")
         try:
             TopologicalSorter(self.parents).prepare()
         except CycleError as error:
@@ -87,9 +85,8 @@ class Terms:
             if term is None:
                 raise DataError(f"{self.source}: label {label!r} {self._why_not(spellings)}")
             if term in label_of:
-                raise DataError(
-                    f"{self.source}: labels {label_of[term]!r} and {label!r} are both term {term!r}; leave one out."
-                )
+                both = f"{label_of[term]!r} and {label!r}"
+                raise DataError(f"{self.source}: labels {both} are both term {term!r}; leave one out.")
             label_of[term] = label
         return list(label_of)
 
@@ -106,8 +103,7 @@ class Terms:
         found: dict[str, list[str]] = {}
         waiting = list(terms)
         while waiting:
-            term = waiting.pop()
-            if term not in found:
+            if (term := waiting.pop()) not in found:
                 found[term] = list(self.parents.get(term, ()))
                 waiting += found[term]
         return found
@@ -153,17 +149,13 @@ def read_hierarchy(
 
 
 def _is_obo(path: Path) -> bool:
-    try:
-        with path.open("rb") as stream:
-            return any(line.strip() == b"[Term]" for line in stream)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    with sentences(path), path.open("rb") as stream:
+        return any(line.strip() == b"[Term]" for line in stream)
 
 
 def _read_edges(path: Path) -> Terms:
     terms = Terms(path.name)
-    rows = rows_of(path)
-    for number, (line, cells) in enumerate(rows):
+    for number, (line, cells) in enumerate(TableFile(path).rows()):
         cells = [composed(cell.strip()) for cell in cells]
         if number == 0 and tuple(map(str.casefold, cells)) == _HEADER:
             continue
@@ -173,9 +165,8 @@ def _read_edges(path: Path) -> Terms:
                 "above it are needed, or nothing there for a label that has none above it."
             )
         child, parent = cells
-        terms.names.setdefault(child, child)
+        terms.names |= {term: term for term in cells if term}
         if parent:
-            terms.names.setdefault(parent, parent)
             terms.parents.setdefault(child, {}).setdefault(parent, line)
     return terms
 
@@ -197,12 +188,12 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
         terms.names[term] = next((value for _, value in tags.get("name", ())), term)
         terms.namespaces[term] = next((value for _, value in tags.get("namespace", ())), default)
         terms.alternatives |= {value: term for _, value in tags.get("alt_id", ())}
-        above = [(at, value) for at, value in tags.get("is_a", ()) if "is_a" in relations]
+        above = {value: at for at, value in tags.get("is_a", ()) if "is_a" in relations}
         for at, value in tags.get("relationship", ()):
             kind, _, parent = value.partition(" ")
             if kind in relations:
-                above.append((at, parent.strip()))
-        terms.parents[term] = {parent: at for at, parent in above}
+                above[parent.strip()] = at
+        terms.parents[term] = above
     return terms
 
 

@@ -6,11 +6,12 @@ import dataclasses
 import functools
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, append_columns
@@ -18,13 +19,12 @@ from fairfold.core.folds import BEFORE
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats, svmlight, truths
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
-from fairfold.datasets.categories import Categories
-from fairfold.datasets.columns import account_line
+from fairfold.datasets.categories import Categories, natural_order
+from fairfold.datasets.columns import Table, account_line, identifiers, roles_of
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.datasets.names import composed
-from fairfold.datasets.roles import identifiers, natural_order, roles_of
 from fairfold.errors import ConfigError, DataError, shortened
 
 logger = logging.getLogger(__name__)
@@ -67,9 +67,7 @@ def prepare(
         When a file is missing or damaged, does not hold what the entry says, or lacks values of features where these
         may not be missing. They may, and are NaN, in tables of several labels and in the catalog's of several classes.
     """
-    if isinstance(dataset, str):
-        dataset = (catalog or load_catalog())[dataset]
-    entry = dataset
+    entry = (catalog or load_catalog())[dataset] if isinstance(dataset, str) else dataset
     if entry.format == "generated":
         read = _generate(entry)
     else:
@@ -110,12 +108,6 @@ def _generate(entry: Entry) -> Dataset:
 
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    table, categorical = _csv_table(entry, paths)
-    return dataclasses.replace(_of_table(entry, table, categorical, paths), decimal_mark=table.decimal_mark)
-
-
-def _csv_table(entry: Entry, paths: Sequence[Path]) -> tuple[formats.Table, list[str]]:
-    """Return the table and the names of its categorical columns."""
     wanted, path = entry.labels.get("column"), _only(entry, paths)
     known = [*([] if wanted is None else [wanted]), *entry.text_columns]
     if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
@@ -123,46 +115,37 @@ def _csv_table(entry: Entry, paths: Sequence[Path]) -> tuple[formats.Table, list
             f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which cells of labels hold, too; leave "
             "cells of missing features empty, or write another text there."
         )
-    apart = {"apart": known, "ignored": entry.ignore}
-    categorical = formats.text_columns_of(path, header=entry.header, **apart) if entry.categorical else []
-    read = functools.partial(
-        formats.read_csv,
-        path,
-        header=entry.header,
-        missing=entry.missing_value,
-        gaps=entry.task == "multilabel",
-        text_columns=known,
-        ignored=entry.ignore,
-    )
+    options = {"header": entry.header, "ignored": entry.ignore}
+    categorical = formats.text_columns_of(path, apart=known, **options) if entry.categorical else []
+    options |= {"missing": entry.missing_value, "gaps": entry.task == "multilabel", "text_columns": known}
+    read = functools.partial(formats.read_csv, path, **options)
     if wanted is not None or "table" in entry.labels:
-        return read(categorical=categorical), categorical
-    labels_of = _labels_of(entry, functools.partial(formats.columns_of, path, header=entry.header), paths)
-    table = _read_words(read, labels_of, categorical)
-    return table, [name for name in categorical if name in table.text]
-
-
-def _of_table(entry: Entry, table: formats.Table, categorical: Sequence[str], paths: Sequence[Path]) -> Dataset:
-    wanted = entry.labels.get("column")
-    if "table" in entry.labels:
-        table, labels = _with_label_table(entry, table)
-        return _split_labels(entry, table, labels, categorical)
-    if wanted is None:
-        return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
-    label = table.header[formats.position_of(table.header, wanted, _only(entry, paths))]
-    parts = roles_of(entry, table, [label])
-    return dataclasses.replace(_single_label(entry, table.values, table.text[label], table.columns), **parts)
+        table = read(categorical=categorical)
+    else:
+        columns_of = functools.partial(formats.columns_of, path, header=entry.header)
+        table = _read_words(read, lambda: _label_names(entry, columns_of(), paths), categorical)
+    if wanted is not None:
+        label = table.header[formats.position_of(table.header, wanted, path)]
+        data = _single_label(entry, table.values, table.text[label], table.columns)
+        data = dataclasses.replace(data, **roles_of(entry, table, [label]))
+    elif "table" in entry.labels:
+        data = _split_labels(entry, *_with_label_table(entry, table), categorical)
+    else:
+        data = _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
+    return dataclasses.replace(data, decimal_mark=table.decimal_mark)
 
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    known = entry.text_columns
-    apart = {"apart": known, "ignored": entry.ignore}
-    categorical = formats.arff_text_columns_of(parts[0], **apart) if entry.categorical else []
-    options = {"gaps": True, "text_columns": known, "ignored": entry.ignore}
+    options = {"ignored": entry.ignore}
+    categorical = []
+    if entry.categorical:
+        categorical = formats.arff_text_columns_of(parts[0], apart=entry.text_columns, **options)
+    options |= {"gaps": True, "text_columns": entry.text_columns}
     tables = [
         _read_words(
             functools.partial(formats.read_arff, path, **options),
-            _labels_of(entry, functools.partial(formats.arff_columns_of, path), paths),
+            lambda path=path: _label_names(entry, formats.arff_columns_of(path), paths),
             categorical,
         )
         for path in parts
@@ -174,7 +157,6 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     values = stack([table.values for table in tables])
     text = {name: np.concatenate([table.text[name] for table in tables]) for name in tables[0].text}
     table = dataclasses.replace(tables[0], values=values, text=text)
-    categorical = [name for name in categorical if name in text]
     return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
 
 
@@ -190,12 +172,12 @@ def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
     labels = _label_columns(entry, table, paths)
     kept = [at for at, name in enumerate(table.columns) if name in labels or not name.startswith(svmlight.LABEL)]
     columns = tuple(table.columns[at] for at in kept)
-    return _split_labels(entry, formats.Table(columns, table.values[:, kept], table.source), labels)
+    return _split_labels(entry, Table(columns, table.values[:, kept], table.source), labels)
 
 
 def _read_words(
-    read: Callable[..., formats.Table], labels_of: Callable[[], Sequence[str]], categorical: Sequence[str] = ()
-) -> formats.Table:
+    read: Callable[..., Table], labels_of: Callable[[], Sequence[str]], categorical: Sequence[str] = ()
+) -> Table:
     """Read a table whose label columns may contain words such as Y and N.
 
     Words are looked for only if the label columns cannot be read as numbers, which is much faster.
@@ -209,38 +191,31 @@ def _read_words(
         return _with_numbers(read(categorical=[*features, *labels]), labels)
 
 
-def _with_numbers(table: formats.Table, labels: Sequence[str]) -> formats.Table:
+def _with_numbers(table: Table, labels: Sequence[str]) -> Table:
     """Convert the text of label columns to numbers, and put the columns in the order of the file."""
-    Y = np.column_stack(
-        [truths.label_values(table.text[name].tolist(), name, table.source, formats.GAPS) for name in labels]
-    )
-    if sparse.issparse(table.values):
-        if np.isnan(Y).any():
-            row, label = np.argwhere(np.isnan(Y))[0]
-            raise DataError(
-                f'{table.source}, data row {row + 1}, column "{labels[label]}": no label may be missing in sparse '
-                "rows. Write dense rows, or fill in the value."
-            )
-        values = sparse.csc_array(sparse.hstack([table.values, sparse.csr_array(Y)]))
-    else:
-        values = np.hstack([table.values, Y])
+    source = table.source
+    Y = np.column_stack([truths.label_values(table.text[name].tolist(), name, source, formats.GAPS) for name in labels])
     names = [*table.columns, *labels]
     place = {name: at for at, name in enumerate(table.header)}
     order = sorted(range(len(names)), key=lambda at: place[names[at]])
-    values = values[:, order]
-    return dataclasses.replace(
-        table,
-        columns=tuple(names[at] for at in order),
-        values=sparse.csr_array(values) if sparse.issparse(values) else values,
-        text={name: cells for name, cells in table.text.items() if name not in labels},
-    )
+    if not sparse.issparse(table.values):
+        values = np.hstack([table.values, Y])[:, order]
+    elif np.isnan(Y).any():
+        row, label = np.argwhere(np.isnan(Y))[0]
+        raise DataError(
+            f'{source}, data row {row + 1}, column "{labels[label]}": no label may be missing in sparse rows. Write '
+            "dense rows, or fill in the value."
+        )
+    else:
+        values = sparse.hstack([table.values, sparse.csr_array(Y)], format="csc")[:, order].tocsr()
+    text = {name: cells for name, cells in table.text.items() if name not in labels}
+    return dataclasses.replace(table, columns=tuple(names[at] for at in order), values=values, text=text)
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     Y = formats.read_npz(path)
-    columns = tuple(f"label_{j}" for j in range(Y.shape[1]))
-    table = formats.Table(columns=columns, values=Y, source=path.name)
+    table = Table(tuple(f"label_{j}" for j in range(Y.shape[1])), Y, path.name)
     return _split_labels(entry, table, _label_columns(entry, table, paths))
 
 
@@ -262,21 +237,20 @@ def _read_rdata(entry: Entry, paths: Sequence[Path]) -> Dataset:
     return _single_label(entry, table.values, classes, table.columns)
 
 
-def _read_series_matrix(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    path = _only(entry, paths)
-    classes = _sample_classes(entry, expression.read_series_samples(path))
-    table = expression.read_series_table(path, tuple(classes), drop_missing=_drops_features(entry))
-    return _single_label(entry, table.values, np.array(list(classes.values())), table.columns)
-
-
-def _read_mage_tab(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    if "table" not in entry.samples:
+def _read_expression(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    """Read a series matrix, or a MAGE-TAB matrix with the table of its samples."""
+    if entry.format == "series-matrix":
+        matrix = _only(entry, paths)
+        sheet, options = expression.read_series_samples(matrix), {}
+    elif "table" in entry.samples:
+        sample_table = _beside(entry.samples["table"], paths)
+        matrix = _only(entry, [path for path in paths if path != sample_table])
+        sheet, options = expression.read_mage_samples(sample_table, matrix), {"quantity": entry.quantity}
+    else:
         raise ConfigError(f"dataset {entry.id}: format mage-tab needs its sample table; name it as samples.table.")
-    sample_table = _beside(entry.samples["table"], paths)
-    matrix = _only(entry, [path for path in paths if path != sample_table])
-    classes = _sample_classes(entry, expression.read_mage_samples(sample_table, matrix))
-    drops_features = _drops_features(entry)
-    table = expression.read_mage_table(matrix, tuple(classes), quantity=entry.quantity, drop_missing=drops_features)
+    classes = _sample_classes(entry, sheet)
+    read = expression.read_mage_table if options else expression.read_series_table
+    table = read(matrix, tuple(classes), drop_missing=entry.missing_values == "drop-features", **options)
     return _single_label(entry, table.values, np.array(list(classes.values())), table.columns)
 
 
@@ -307,10 +281,6 @@ def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, st
     return classes
 
 
-def _drops_features(entry: Entry) -> bool:
-    return entry.missing_values == "drop-features"
-
-
 _READERS = {
     "csv": _read_csv,
     "arff": _read_arff,
@@ -318,8 +288,8 @@ _READERS = {
     "npz": _read_npz,
     "mat": _read_mat,
     "rdata": _read_rdata,
-    "series-matrix": _read_series_matrix,
-    "mage-tab": _read_mage_tab,
+    "series-matrix": _read_expression,
+    "mage-tab": _read_expression,
 }
 
 
@@ -329,17 +299,15 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
-def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table, list[str]]:
+def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
     """The table joined by ids with the entry's table of labels, and the names of the latter's columns."""
     if entry.id_column is None:
         raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
     path, id_column = Path(entry.labels["table"]), entry.id_column
     read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
     given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
-    _check_binary(np.nan_to_num(given.values), given.columns, given.source)  # here, where rows are those of the file
-    ids, label_ids = (
-        np.array([composed(name) for name in identifiers(entry, each)], dtype=str) for each in (table, given)
-    )
+    _check_binary(given.values, given.columns, given.source)  # here, where rows are those of the file
+    ids, label_ids = (np.array(list(map(composed, identifiers(entry, each)))) for each in (table, given))
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
         if missing.size:
@@ -348,33 +316,33 @@ def _with_label_table(entry: Entry, table: formats.Table) -> tuple[formats.Table
                 f"({shortened(list(map(str, missing)), 5)}); both need the same ones: add or remove rows."
             )
     formats.check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
-    place = {name: row for row, name in enumerate(label_ids)}
-    values = np.hstack([table.values, given.values[[place[name] for name in ids]]])
+    order = pd.Index(label_ids).get_indexer(ids)
+    values = np.hstack([table.values, given.values[order]])
     header, columns = (*table.header, *given.columns), (*table.columns, *given.columns)
     return dataclasses.replace(table, columns=columns, values=values, header=header), list(given.columns)
 
 
-def _split_labels(
-    entry: Entry, table: formats.Table, labels: Sequence[str], categorical: Sequence[str] = ()
-) -> Dataset:
+def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical: Sequence[str] = ()) -> Dataset:
     """Part the label columns from the feature columns and check that labels are 0/1, or missing: unmeasured."""
     left_out = roles_of(entry, table, labels)
     is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
     names = np.array(table.columns)
-    unmeasured = None if sparse.issparse(Y) else np.isnan(Y)
-    _check_binary(Y if unmeasured is None else np.where(unmeasured, 0, Y), names[is_label], table.source)
-    if unmeasured is not None:
-        _check_negatives(Y, table.source)
+    _check_binary(Y, names[is_label], table.source)
+    if not sparse.issparse(Y) and np.isnan(Y).any() and (Y == 1).any() and not (Y == 0).any():
+        raise DataError(
+            f"{table.source}: all labels hold 1 and empty cells only, and an empty cell is unmeasured, not negative. "
+            "Write 0 for the negatives."
+        )
     X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
-    if categorical:
+    if categorical := [name for name in categorical if name in table.text]:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
         X = append_columns(X, categories.encode(table.text, table.source))
         features, left_out = [*features, *categories.features], {**left_out, "categories": categories}
     return dataclasses.replace(_dataset(entry, X, Y, features, names[is_label]), **left_out)
 
 
-def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) -> list[str]:
+def _label_columns(entry: Entry, table: Table, paths: Sequence[Path]) -> list[str]:
     """Names of the columns that are labels, among all of the file's."""
     ((way, value),) = entry.labels.items()
     kept = set(table.columns)
@@ -400,16 +368,9 @@ def _label_columns(entry: Entry, table: formats.Table, paths: Sequence[Path]) ->
     return found
 
 
-def _labels_of(
-    entry: Entry, columns_of: Callable[[], Sequence[str]], paths: Sequence[Path]
-) -> Callable[[], Sequence[str]]:
-    """Return a function that reads the names of the label columns."""
-
-    def labels() -> Sequence[str]:
-        columns = tuple(columns_of())
-        return _label_columns(entry, formats.Table(columns, np.empty((0, len(columns))), entry.id), paths)
-
-    return labels
+def _label_names(entry: Entry, columns: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    """Names of the label columns among all columns of a file."""
+    return _label_columns(entry, Table(tuple(columns), np.empty((0, len(columns))), entry.id), paths)
 
 
 def _beside(name: str, paths: Sequence[Path]) -> Path:
@@ -418,21 +379,9 @@ def _beside(name: str, paths: Sequence[Path]) -> Path:
 
 
 def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
-    stored = Y.tocoo() if sparse.issparse(Y) else None
-    values = stored.data if stored is not None else Y
-    wrong = np.argwhere((values != 0) & (values != 1))
-    if wrong.size:
-        row, column = (stored.coords[0][wrong[0, 0]], stored.coords[1][wrong[0, 0]]) if stored is not None else wrong[0]
+    if wrong := formats.first_cell(Y, lambda cells: ~(np.isin(cells, (0, 1)) | np.isnan(cells))):
+        row, column = wrong
         raise truths.label_error(source, row + 1, str(names[column]), f"{Y[row, column]:g}")
-
-
-def _check_negatives(Y: np.ndarray, source: str) -> None:
-    """Raise where empty cells stand in place of all zeros, so that nothing can be evaluated."""
-    if np.isnan(Y).any() and (Y == 1).any() and not (Y == 0).any():
-        raise DataError(
-            f"{source}: all labels hold 1 and empty cells only, and an empty cell is unmeasured, not negative. "
-            "Write 0 for the negatives."
-        )
 
 
 def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:
@@ -445,16 +394,10 @@ def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: S
 
 
 def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels: Sequence[str]) -> Dataset:
-    return Dataset(
-        id=entry.id,
-        task=entry.task,
-        X=X.astype(np.float64, copy=False),
-        Y=Y.astype(np.int64 if entry.task != "multilabel" else np.float32 if has_unmeasured(Y) else np.int8),
-        feature_names=tuple(map(str, features)),
-        label_names=tuple(map(str, labels)),
-        negatives=entry.negatives,
-        missing_value=entry.missing_value,
-    )
+    Y = Y.astype(np.int64 if entry.task != "multilabel" else np.float32 if has_unmeasured(Y) else np.int8)
+    names = tuple(map(str, features)), tuple(map(str, labels))
+    words = {"negatives": entry.negatives, "missing_value": entry.missing_value}
+    return Dataset(entry.id, entry.task, X.astype(np.float64, copy=False), Y, *names, **words)
 
 
 # --- hierarchy, filter and checks -------------------------------------------------------------------------------------
@@ -531,24 +474,25 @@ def _check_published(data: Dataset, entry: Entry) -> None:
         n_features += len(data.categories.values) - len(data.categories.features)
     found = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels}
     found["label_cardinality"] = round(data.label_cardinality, 2)
-    for key, number in found.items():
-        if number != entry.published.get(key, number):
-            raise DataError(
-                f"dataset {entry.id}: {key} of the file is {number}, but {entry.published[key]} is published "
-                f"({entry.published['source']})."
-            )
+    if key := _first_other(found, entry.published):
+        raise DataError(
+            f"dataset {entry.id}: {key} of the file is {found[key]}, but {entry.published[key]} is published "
+            f"({entry.published['source']})."
+        )
 
 
 def _check_expectations(data: Dataset, entry: Entry) -> None:
-    found = dict(zip(("n_samples", "n_features", "n_labels"), data.shape, strict=True))
-    for key, number in found.items():
-        if number != entry.expected.get(key, number):
-            raise DataError(f"dataset {entry.id}: {key} is {number}, but the catalog expects {entry.expected[key]}.")
-    density = entry.expected.get("label_density")
-    if density is not None and abs(data.label_density - density) > 0.0005 + 1e-9:
+    found, expected = dict(zip(("n_samples", "n_features", "n_labels"), data.shape, strict=True)), entry.expected
+    if key := _first_other(found, expected):
+        raise DataError(f"dataset {entry.id}: {key} is {found[key]}, but the catalog expects {expected[key]}.")
+    density = expected.get("label_density", data.label_density)
+    if abs(data.label_density - density) > 0.0005 + 1e-9:
         raise DataError(f"dataset {entry.id}: label density is {data.label_density:.4f}, the catalog says {density}.")
-    if data.shape[0] == 0:
-        raise DataError(f"dataset {entry.id}: there is no sample; the file holds no data rows.")
+
+
+def _first_other(found: Mapping[str, float], expected: Mapping[str, Any]) -> str | None:
+    """First key with another number than expected."""
+    return next((key for key, number in found.items() if number != expected.get(key, number)), None)
 
 
 def _check_complete(data: Dataset, entry: Entry) -> None:

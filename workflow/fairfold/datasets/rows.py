@@ -12,6 +12,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import csv
 import gzip
 import io
 import itertools
@@ -20,11 +21,11 @@ import lzma
 import re
 import textwrap
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from fairfold.datasets.recognition import Dialect, QuoteError, dialect_of, other_format
 from fairfold.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,11 +42,68 @@ _ZIP = b"PK\x03\x04"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _NO_CONTROL = bytes(code for code in range(256) if not _CONTROL.match(bytes([code])))
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # in Windows-1252
+_CSV = "write it as CSV (in pandas: {}, then to_csv with index=False)."
+_SIGNATURES = {
+    b"7z\xbc\xaf\x27\x1c": "is a 7z archive; unpack it first (7z x).",
+    b"PK\x03\x04": "is a zip archive; unpack it first (unzip).",
+    b"PAR1": f"is a Parquet file; {_CSV.format('read_parquet')}",
+    b"ARROW1": f"is an Arrow (Feather) file; {_CSV.format('read_feather')}",
+    b"FEA1": f"is a Feather file; {_CSV.format('read_feather')}",
+    b"\x89HDF\r\n\x1a\n": "is an HDF5 file, as AnnData's; write its table as Parquet "
+    "(adata.to_df().join(adata.obs).to_parquet).",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an Excel workbook of the old kind (.xls); save its sheet as CSV in UTF-8.",
+}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_MOST_CELLS = 100  # whose quotes are looked up in the text
+_OF_ODD_QUOTES = 0.9  # weight of rows with quotes in cells that are not quoted
+_OF_TEXT = 0.1  # weight of a cell without a type, against 1 of one with a type
+_DECLARED = re.compile(r'"?sep=(?P<separator>[^"\r\n])(?P=separator)*"?(\r\n|\r|\n)', re.IGNORECASE)
+_TYPED = re.compile(
+    r"[+-]?[0-9.,]*[0-9][0-9.,]*(e[+-]?[0-9]+)?|\?|-|na|n/a|nan|nil|none|null|true|false|yes|no|", re.IGNORECASE
+)
 
 
-class _Compression(NamedTuple):
-    name: str
-    open: Callable[[Path], IO[bytes]]
+class QuoteError(Exception):
+    """The quotes of a text do not fit its dialect."""
+
+
+class Dialect(NamedTuple):
+    r"""How the cells of a delimited text are separated and quoted.
+
+    Attributes
+    ----------
+    separator : str
+        Character between cells.
+    escape : str or None
+        Character before a quote inside a quoted cell. None where such a quote is doubled, as in RFC 4180.
+    n_skipped : int
+        Number of lines before the header.
+
+    Examples
+    --------
+    >>> list(Dialect(";").rows(['"a;b";c\n', "1;2"]))
+    [(1, ['a;b', 'c']), (2, ['1', '2'])]
+    """
+
+    separator: str = ","
+    escape: str | None = None
+    n_skipped: int = 0
+
+    @property
+    def name(self) -> str:
+        """Plural name of the separator."""
+        return SEPARATORS.get(self.separator, repr(self.separator))
+
+    def rows(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of the last line and the cells of each logical row; quoted cells may contain line breaks."""
+        escape = {"escapechar": self.escape, "doublequote": self.escape is None}
+        lines = itertools.islice(lines, self.n_skipped, None)
+        reader = csv.reader(lines, delimiter=self.separator, **escape, skipinitialspace=True, strict=True)
+        try:
+            for cells in reader:
+                yield reader.line_num + self.n_skipped, cells
+        except csv.Error as error:
+            raise QuoteError(f"line {reader.line_num + self.n_skipped}: not a CSV ({error})") from None
 
 
 def _open_zstandard(path: Path) -> IO[bytes]:
@@ -55,10 +113,10 @@ def _open_zstandard(path: Path) -> IO[bytes]:
 
 
 _COMPRESSIONS = {
-    b"\x1f\x8b": _Compression("gzip", gzip.open),
-    b"BZh": _Compression("bzip2", bz2.open),
-    b"\xfd7zXZ\x00": _Compression("xz", lzma.open),
-    b"\x28\xb5\x2f\xfd": _Compression("Zstandard", _open_zstandard),
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ\x00": ("xz", lzma.open),
+    b"\x28\xb5\x2f\xfd": ("Zstandard", _open_zstandard),
 }
 _UTF_16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 
@@ -68,25 +126,17 @@ class Text(NamedTuple):
 
     Attributes
     ----------
-    compression : _Compression or None
-        How the file is packed.
+    compression : str
+        How the file is packed, or nothing.
     encoding : str
         Encoding that Python reads it with.
-    may_quote : bool
-        Whether there may be a quoted cell.
     dialect : Dialect
         Separator and quotes.
     """
 
-    compression: _Compression | None
+    compression: str
     encoding: str
-    may_quote: bool
     dialect: Dialect
-
-    @property
-    def has_decimal_points(self) -> bool:
-        """Whether no number can have a decimal comma, because commas separate cells and no cell is quoted."""
-        return self.dialect.separator == "," and self.dialect.escape is None and not self.may_quote
 
 
 class TableFile:
@@ -124,9 +174,8 @@ class TableFile:
         self.path = path
         self._is_logged = False
         with sentences(path):
-            with path.open("rb") as stream:
-                self._head = stream.read(_SIGNATURE)
-            self.text = None if _kind_of_frame(path, self._head) else _text_of(path, self._head)
+            self._kind = _kind_of_frame(path)
+            self.text = None if self._kind else _text_of(path)
         if self.text and (recognized := _recognized(self.text)):
             logger.info("%s: read as %s.", path, recognized)
 
@@ -137,12 +186,12 @@ class TableFile:
         read as it is needed.
         """
         with sentences(self.path):
-            found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._head)
+            found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._kind)
             yield from self._without_empty_end(found)
 
     def _rows_of_text(self, text: Text) -> Iterator[Row]:
         width = None
-        with _unpacked(text.compression)(self.path) as stream:
+        with _unpacked(self.path) as stream:
             try:
                 for line, cells in text.dialect.rows(io.TextIOWrapper(stream, text.encoding, newline="")):
                     if cells and (cells != [""] or width == 1):  # in a single column, an empty cell is a row
@@ -165,13 +214,8 @@ class TableFile:
             self._is_logged = True
 
 
-def rows_of(path: Path) -> Iterator[Row]:
-    """Yield the rows of a table as :meth:`TableFile.rows` does."""
-    yield from TableFile(path).rows()
-
-
 @contextlib.contextmanager
-def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
+def open_unpacked(path: Path, kind: str = "a table") -> Iterator[IO[bytes]]:
     """Open a file for reading bytes, unpacked where it is compressed.
 
     Raises
@@ -179,11 +223,8 @@ def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     DataError
         If the file is missing, damaged, or an archive of several files.
     """
-    with sentences(path):
-        with path.open("rb") as stream:
-            compression = _compression_of(stream.read(_SIGNATURE))
-        with _unpacked(compression)(path) as stream:
-            yield stream
+    with sentences(path, kind), _unpacked(path) as stream:
+        yield stream
 
 
 def read_text(path: Path) -> str:
@@ -195,51 +236,38 @@ def read_text(path: Path) -> str:
         If the file is missing, damaged, or no text.
     """
     with sentences(path):
-        with path.open("rb") as stream:
-            if _kind_of_frame(path, stream.read(_SIGNATURE)) is not None:
-                raise DataError(f"{path} {other_format(path.read_bytes())}")
-        encoding, _ = _encoding_of(path, open_unpacked)
-        with open_unpacked(path) as stream:
+        if kind := _kind_of_frame(path):
+            workbook = "is an Excel workbook; save its sheet as CSV in UTF-8."
+            raise DataError(f"{path} {workbook if kind == 'Excel' else other_format(_head(path))}")
+        encoding = _encoding_of(path)
+        with _unpacked(path) as stream:
             text = stream.read().decode(encoding)
     if encoding == "cp1252":
         logger.info("%s: read as text in Windows-1252. If names look wrong, save the file as UTF-8.", path)
     return text
 
 
-def is_packed(head: bytes) -> bool:
-    """Whether a file that begins so is compressed, or an archive."""
-    return head.startswith(_ZIP) or any(_is_compressed(head, start) for start in _COMPRESSIONS)
-
-
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _unpacked(compression: _Compression | None) -> Callable[[Path], IO[bytes]]:
-    return compression.open if compression else lambda file: file.open("rb")
-
-
-def _text_of(path: Path, head: bytes) -> Text:
-    compression = _compression_of(head)
-    unpacked = _unpacked(compression)
-    encoding, may_quote = _encoding_of(path, unpacked)
-    with unpacked(path) as stream:
+def _text_of(path: Path) -> Text:
+    encoding = _encoding_of(path)
+    with _unpacked(path) as stream:
         start = io.TextIOWrapper(stream, encoding, newline="").read(_HEAD)
     if not start.strip():
         raise DataError(f"{path} is empty.")
-    return Text(compression, encoding, may_quote, dialect_of(start, is_whole=len(start) < _HEAD))
+    return Text(_compression_of(path)[0], encoding, dialect_of(start, is_whole=len(start) < _HEAD))
 
 
-def _encoding_of(path: Path, unpacked: Callable[[Path], IO[bytes]]) -> tuple[str, bool]:
-    """Return the encoding, and whether there may be a quote, from all bytes of a file."""
-    has_quotes = False
-    with unpacked(path) as stream:
+def _encoding_of(path: Path) -> str:
+    """Return the encoding, from all bytes of a file."""
+    with _unpacked(path) as stream:
         if (start := stream.read(_CHUNK))[:2] in _UTF_16:
-            return "utf-16", True
+            return "utf-16"
         decoder, is_utf_8, offset, plain = codecs.getincrementaldecoder("utf-8")(), True, 0, start
         while plain:
             if plain.translate(None, _NO_CONTROL):  # much faster than a search
                 raise _not_text(path, plain, _CONTROL.search(plain).start(), offset)
-            has_quotes = has_quotes or b'"' in plain
             if is_utf_8:
                 try:
                     decoder.decode(plain)
@@ -250,20 +278,19 @@ def _encoding_of(path: Path, unpacked: Callable[[Path], IO[bytes]]) -> tuple[str
             offset += len(plain)
             plain = stream.read(_CHUNK)
         is_utf_8 = is_utf_8 and not decoder.getstate()[0]  # no character is cut off at the end
-    return "utf-8-sig" if is_utf_8 else "cp1252", has_quotes
+    return "utf-8-sig" if is_utf_8 else "cp1252"
 
 
 def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
     if before == 0 and (known := other_format(data)):
         return DataError(f"{path} {known}")
-    return DataError(
-        f"{path} is not text: found byte 0x{data[at]:02x} at offset {before + at}; save it as text in UTF-8."
-    )
+    found = f"byte 0x{data[at]:02x} at offset {before + at}"
+    return DataError(f"{path} is not text: found {found}; save it as text in UTF-8.")
 
 
 def _recognized(text: Text) -> str:
     parts = [
-        f"{text.compression.name}-compressed text" if text.compression else "",
+        f"{text.compression}-compressed text" if text.compression else "",
         "text in Windows-1252 (if names look wrong, save it as UTF-8)" if text.encoding == "cp1252" else "",
         "text in UTF-16" if text.encoding == "utf-16" else "",
         f"cells between {text.dialect.name}" if text.dialect.separator != "," else "",
@@ -275,10 +302,22 @@ def _recognized(text: Text) -> str:
 # --- archives and frames ----------------------------------------------------------------------------------------------
 
 
-def _compression_of(head: bytes) -> _Compression | None:
+def _head(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(_SIGNATURE)
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    return _compression_of(path)[1](path)
+
+
+def _compression_of(path: Path) -> tuple[str, Callable[[Path], IO[bytes]]]:
+    """Return how a file is packed, and the function that opens it."""
+    head = _head(path)
     if head.startswith(_ZIP):
-        return _Compression("zip", _open_only_member)
-    return next((one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start)), None)
+        return "zip", _open_only_member
+    found = (one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start))
+    return next(found, ("", lambda file: file.open("rb")))
 
 
 def _is_compressed(head: bytes, start: bytes) -> bool:
@@ -296,9 +335,8 @@ def _open_only_member(path: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def _rows_of_columns(path: Path, head: bytes) -> Iterator[Row]:
+def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
     """Read the rows of a file of columns or of a workbook."""
-    kind = _kind_of_frame(path, head)
     import pandas as pd  # takes longer than reading most text
 
     if kind == "Excel":
@@ -319,7 +357,8 @@ def _rows_of_columns(path: Path, head: bytes) -> Iterator[Row]:
     return itertools.chain(names, _rows_of_frame(frame, first_line=1 + len(names)))
 
 
-def _kind_of_frame(path: Path, head: bytes) -> str | None:
+def _kind_of_frame(path: Path) -> str | None:
+    head = _head(path)
     if head.startswith(b"PAR1") and _ends_with(path, b"PAR1"):  # text may begin so
         return "Parquet"
     if head.startswith(b"ARROW1\x00\x00") or (head.startswith(b"FEA1") and _ends_with(path, b"FEA1")):
@@ -349,11 +388,7 @@ def _rows_of_frame(frame: pd.DataFrame, first_line: int) -> Iterator[Row]:
 
 def _cells(column: pd.Series) -> list[str]:
     """As text that gives the same numbers again; missing ones are empty."""
-    return ["" if missing else _cell(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
-
-
-def _cell(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
+    return ["" if missing else str(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
 @contextlib.contextmanager
@@ -367,3 +402,104 @@ def sentences(path: Path, kind: str = "a table") -> Iterator[None]:
         said = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         reason = textwrap.shorten(said, 200).rstrip(" .")
         raise DataError(f"{path} cannot be read as {kind}: {reason}.") from error
+
+
+# --- formats and dialects ---------------------------------------------------------------------------------------------
+
+
+def other_format(data: bytes) -> str | None:
+    """What a file is that is no text, and what to do about it; None where it is not known.
+
+    Parameters
+    ----------
+    data : the beginning of the file.
+
+    Returns
+    -------
+    str or None
+        The rest of a sentence that begins with the name of the file.
+    """
+    return next((name for signature, name in _SIGNATURES.items() if data.startswith(signature)), None)
+
+
+def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
+    r"""Detect the dialect of a delimited text on its logical rows, with quotes honored.
+
+    A separator that makes all rows equally wide is preferred. Otherwise, and among several, each is scored by the share
+    of rows that have the most frequent width, times the share of their cells that are numbers, truths or empty. Commas
+    win ties. Quotes are doubled, as in RFC 4180, unless backslashes before them fit better, as R and the csv module can
+    write them. A first line such as ``sep=;``, which Excel reads, decides the separator alone.
+
+    Parameters
+    ----------
+    text : str
+        The file or its first part.
+    is_whole : bool, default=True
+        Whether ``text`` is the whole file. Otherwise its last row may be cut off and does not count.
+
+    Returns
+    -------
+    Dialect
+
+    Examples
+    --------
+    >>> dialect_of("Length, mm;count\n0,5;11\n").separator
+    ';'
+    >>> dialect_of('"a"\t"b"\n1\t2\n').name
+    'tabs'
+    """
+    declared = _DECLARED.match(text)
+    separators, n_skipped = ([declared["separator"]], 1) if declared else (SEPARATORS, 0)
+    dialects = [Dialect(separator, n_skipped=n_skipped) for separator in separators]
+    fits = [_fit(text, dialect, is_whole) for dialect in dialects]
+    if not any(fit.share == 1 for fit in fits):
+        escaping = [one for one in dialects if '\\"' in text or f"\\{one.separator}" in text]
+        escaped = [dialect._replace(escape="\\") for dialect in escaping]
+        dialects += escaped
+        fits += [_fit(text, dialect, is_whole) for dialect in escaped]
+    scores = [(fit.share == 1, fit.share * (_OF_TEXT + fit.typed)) for fit in fits]
+    return dialects[scores.index(max(scores))]
+
+
+class _Fit(NamedTuple):
+    """Share of rows that have the most frequent width, and share of cells in them that have a type."""
+
+    share: float
+    typed: float
+
+
+def _fit(text: str, dialect: Dialect, is_whole: bool) -> _Fit:
+    rows = _logical_rows(text, dialect, is_whole)
+    if not rows:
+        return _Fit(0, 0)
+    header, body = rows[0], rows[1:] or rows
+    width, n_fitting = Counter(map(len, body)).most_common(1)[0]
+    if width < 2:
+        return _Fit(0, 0)
+    cells = [cell.strip() for row in body if len(row) == width for cell in row]
+    typed = sum(map(bool, map(_TYPED.fullmatch, cells))) / len(cells)
+    share = (n_fitting + (len(header) == width)) / (len(body) + 1)
+    if '\\"' in text and dialect.escape is None and not _has_doubled_quotes(text, rows):
+        share *= _OF_ODD_QUOTES
+    return _Fit(share, typed)
+
+
+def _has_doubled_quotes(text: str, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether cells with quotes in them are quoted, and their quotes are doubled."""
+    odd = (cell for row in rows for cell in row if '"' in cell)
+    return all('"{}"'.format(cell.replace('"', '""')) in text for cell in itertools.islice(odd, _MOST_CELLS))
+
+
+def _logical_rows(text: str, dialect: Dialect, is_whole: bool) -> list[list[str]]:
+    """Return the rows that are not blank, and none where the quotes do not fit the dialect."""
+    rows: list[list[str]] = []
+    lines = iter(io.StringIO(text, newline=""))
+    try:
+        rows.extend(cells for _, cells in dialect.rows(lines))
+    except QuoteError:
+        if is_whole or next(lines, None) is not None:  # a cell may be cut off only at the end of a part
+            return []
+    else:
+        if not is_whole and len(rows) > 1:
+            rows.pop()
+    return [row for row in rows if row not in ([], [""])]

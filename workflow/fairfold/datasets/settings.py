@@ -10,9 +10,9 @@ from fairfold.core.settings import Count, Name, NonEmpty, NonNegative, Settings,
 from fairfold.core.validation import Negatives
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
-from fairfold.datasets.dataset import Task
+from fairfold.datasets.dataset import LabelsAre, Task
 
-LabelsAre = Literal["complete", "observed"]
+Part = Literal["weak-labels", "splitting", "cross-testing", "win-percentage", "ecoc"]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -428,9 +428,7 @@ class CatalogEntry(Source):
     licence: str
     """License of the dataset."""
 
-    used_by: (
-        Annotated[list[Literal["weak-labels", "splitting", "cross-testing", "win-percentage", "ecoc"]], Unique] | None
-    ) = None
+    used_by: Annotated[list[Part], Unique] | None = None
     """Parts of the study that use the dataset."""
 
     @model_validator(mode="after")

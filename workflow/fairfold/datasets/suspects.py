@@ -127,6 +127,13 @@ def _measured(data: Dataset) -> np.ndarray | None:
     return ~unmeasured_cells(data.Y).T if data.n_unmeasured else None
 
 
+def _counts(labels: sparse.csr_array, measured: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of positives and of measured samples of each label."""
+    n_labels, n_samples = labels.shape
+    positives = np.asarray(labels.sum(axis=1)).ravel()
+    return positives, np.full(n_labels, n_samples) if measured is None else measured.sum(axis=1)
+
+
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
@@ -135,9 +142,8 @@ def _named(data: Dataset) -> Iterator[_Suspect]:
     for j, column in enumerate(data.feature_names):
         kind = _kind_of_name(plain_name(column))
         if kind == "identifier" and not _is_binary(data.X[:, [j]]):
-            advice = "set it as id or leave it out (ignore)"
-            if data.task == "multilabel" and _repeats(data.X[:, [j]]):
-                advice = "set it as groups or leave it out (ignore)"
+            is_group = data.task == "multilabel" and _repeats(data.X[:, [j]])
+            advice = f"set it as {'groups' if is_group else 'id'} or leave it out (ignore)"
             sentence = f"column {column!r} is named like an identifier {used} {advice}"
             yield _Suspect("named like an identifier", sentence, column)
         # A fold may be 0 or 1, but a weight of 0 would leave rows out. In tables of words, such columns are words.
@@ -179,16 +185,13 @@ def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
     If at least as many features as labels share it, it is the stem of all columns and means nothing.
     """
     stems = {_stem(name) for name in data.label_names}
-    if len(stems) != 1 or stems == {""} or len(data.label_names) < 2:
-        return
     alike = [name for name in data.feature_names if _stem(name) in stems]
-    if len(alike) < len(data.label_names):
-        for column in alike:
-            sentence = (
-                f"column {column!r} is named like the labels and is used as a feature; if it is a label, add it to "
-                "labels or leave it out (ignore)"
-            )
-            yield _Suspect("named like a label", sentence, column)
+    n_labels = len(data.label_names)
+    if len(stems) != 1 or stems == {""} or n_labels < 2 or len(alike) >= n_labels:
+        return
+    for column in alike:
+        sentence = f"column {column!r} is named like the labels and is used as a feature; if it is a label, add it to "
+        yield _Suspect("named like a label", f"{sentence}labels or leave it out (ignore)", column)
 
 
 def _stem(name: str) -> str:
@@ -228,63 +231,48 @@ def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
 
 def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Suspect]:
     """Find columns of whole numbers that all differ, then columns that give a label away."""
-    n_samples, n_features = data.X.shape
     measured = _measured(data)
-    n_measured = np.full(len(names), n_samples) if measured is None else measured.sum(axis=1)
-    testable = _tellable(labels, n_measured, n_features)
-    k = np.asarray(labels.sum(axis=1)).ravel()[testable]
-    least = np.minimum(k, n_measured[testable] - k).min(initial=max(n_samples - 1, 1))
+    k, n = _counts(labels, measured)
+    testable = _tellable(k, n, data.shape[1])
+    least = np.minimum(k, n - k)[testable].min(initial=max(data.shape[0] - 1, 1))
     what = "label" if data.task == "multilabel" else "class"
     different, telling = [], []
     for columns, values in _blocks(data.X, least):
-        order = np.argsort(values, axis=0, kind="stable")
-        ordered = np.take_along_axis(values, order, axis=0)
-        for j in np.flatnonzero(_all_differ(ordered) & (ordered == np.round(ordered)).all(axis=0)):
+        is_whole = np.flatnonzero((values == np.round(values)).all(axis=0))
+        for j in is_whole[_all_differ(values[:, is_whole])]:
             different.append(_all_different(data.feature_names[columns[j]]))
         is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
-        for j, label, side in _separations(labels, measured, testable, order, values):
-            column = data.feature_names[columns[j]]
+        for j, label, side in _separations(labels, measured, testable, values):
             if is_binary[j] or data.task != "multiclass":
                 of_label = f"{what} {names[label]!r}", names[label]
-                telling.append(_gives_away(column, *of_label, bool(is_binary[j]), side > 0))
+                telling.append(_gives_away(data.feature_names[columns[j]], *of_label, bool(is_binary[j]), side > 0))
     return [*different, *telling]
 
 
-def _tellable(labels: sparse.csr_array, n_measured: np.ndarray, n_features: int) -> np.ndarray:
-    """Indices of the labels that no feature separates by chance.
+def _tellable(k: np.ndarray, n: np.ndarray, n_features: int) -> np.ndarray:
+    """Indices of the labels, with k positives among n measured samples, that no feature separates by chance.
 
     A feature without ties separates k positives of n samples by chance with probability 2 / C(n, k); over all labels
     and features, at most ``_CHANCE`` such pairs are expected.
     """
-    n_labels, n = labels.shape[0], n_measured
-    k = np.asarray(labels.sum(axis=1)).ravel()
     ways = scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
-    return np.flatnonzero((k > 0) & (k < n) & (np.log(2 * max(n_features, 1) * n_labels) - ways <= np.log(_CHANCE)))
+    return np.flatnonzero((k > 0) & (k < n) & (np.log(2 * max(n_features, 1) * len(k)) - ways <= np.log(_CHANCE)))
 
 
 def _separations(
-    labels: sparse.csr_array,
-    measured: np.ndarray | None,
-    testable: np.ndarray,
-    order: np.ndarray,
-    values: np.ndarray,
+    labels: sparse.csr_array, measured: np.ndarray | None, testable: np.ndarray, values: np.ndarray
 ) -> list[tuple[int, int, int]]:
     """Column, label, and 1 or -1 where all positives have larger or smaller values than all negatives."""
-    has_gaps = np.zeros(labels.shape[0], dtype=bool) if measured is None else ~measured.all(axis=1)
-    subsets = [(testable[~has_gaps[testable]], None)] if (~has_gaps[testable]).any() else []
-    subsets += [(np.array([label]), measured[label]) for label in testable[has_gaps[testable]]]
-    found = []
-    for chosen, rows in subsets:
-        if rows is None:
-            its_labels, its_order = labels[chosen], order
-        else:  # the samples where the label is measured, numbered from 0
-            its_labels = labels[chosen][:, np.flatnonzero(rows)]
-            by_column = order.T
-            its_order = (np.cumsum(rows) - 1)[by_column[rows[by_column]].reshape(len(by_column), -1)].T
-        its_values = values if rows is None else values[rows]
-        ordered = np.take_along_axis(its_values, its_order, axis=0)
-        of_chosen = _separated(its_labels, np.asarray(its_labels.sum(axis=1)).ravel(), its_order, ordered)
-        found += [(j, int(chosen[row]), side) for j, row, side in zip(*of_chosen, strict=True)]
+    has_gaps = np.zeros(len(testable), dtype=bool) if measured is None else ~measured[testable].all(axis=1)
+    found = _separated(labels, testable[~has_gaps], values)
+    for label in testable[has_gaps]:
+        is_known = measured[label]
+        its_values = values[is_known]
+        is_positive = labels[[label]].toarray()[0][is_known] == 1
+        # fmin: a column may lack values on the side where it has the largest ones, as missing ones are sorted last
+        above = np.fmin.reduce(its_values[is_positive]) > its_values[~is_positive].max(axis=0)
+        below = its_values[is_positive].max(axis=0) < np.fmin.reduce(its_values[~is_positive])
+        found += [(int(j), int(label), 1 if above[j] else -1) for j in np.flatnonzero(above | below)]
     return sorted(found)
 
 
@@ -320,27 +308,26 @@ def _rounded(data: Dataset) -> Iterator[_Suspect]:
             )
 
 
-def _all_differ(ordered: np.ndarray) -> np.ndarray:
-    return (ordered[1:] > ordered[:-1]).all(axis=0) & (len(ordered) >= _LEAST_ROWS)
+def _all_differ(values: np.ndarray) -> np.ndarray:
+    return (np.diff(np.sort(values, axis=0), axis=0) > 0).all(axis=0) & (len(values) >= _LEAST_ROWS)
 
 
-def _separated(
-    labels: sparse.csr_array, positives: np.ndarray, order: np.ndarray, ordered: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Column, label, and 1 or -1 where all positives have larger or smaller values than all negatives.
+def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray) -> list[tuple[int, int, int]]:
+    """Return what :func:`_separations` does, of labels that are measured everywhere.
 
     The ranks of k positives of n samples have the largest possible sum only if they come last. What remains to check
     is the gap before them.
     """
-    n, k = len(order), positives[:, np.newaxis]
+    order = np.argsort(values, axis=0, kind="stable")
     ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(n)[:, np.newaxis], axis=0)
-    sums = labels @ ranks
+    np.put_along_axis(ranks, order, np.arange(len(order))[:, np.newaxis], axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
     gaps = ordered[1:] > ordered[:-1]
+    n, positives = len(order), _counts(labels[chosen], None)[0]
+    k, sums = positives[:, np.newaxis], labels[chosen] @ ranks
     above = (sums == k * (2 * n - k - 1) // 2) & gaps[n - positives - 1]
     below = (sums == k * (k - 1) // 2) & gaps[positives - 1]
-    found = np.nonzero((above | below).T)
-    return *found, np.where(above.T[found], 1, -1)
+    return [(int(j), int(chosen[row]), 1 if above[row, j] else -1) for row, j in np.argwhere(above | below)]
 
 
 def _all_different(column: str) -> _Suspect:
@@ -375,10 +362,10 @@ def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
             n_contradicting += known != of_labels
     if n_repeated:
         also = f", {n_contradicting} of them with other labels" if n_contradicting else ""
-        have = "row has" if n_repeated == 1 else "rows have"
         sentence = (
-            f"{n_repeated} {have} the features of an earlier row{also}, so a sample may be in training and in test at "
-            "once; remove copies, or give the copies of a sample one group (groups)"
+            f"{n_repeated} {'row has' if n_repeated == 1 else 'rows have'} the features of an earlier row{also}, so a "
+            "sample may be in training and in test at once; remove copies, or give the copies of a sample one group "
+            "(groups)"
         )
         yield _Suspect("duplicated rows", sentence, n_rows=n_repeated)
 
@@ -397,43 +384,39 @@ def _must_repeat(X: Matrix) -> bool:
 def _digests(matrix: Matrix) -> Iterator[bytes]:
     """Yield a digest of each row, the same for rows of equal numbers."""
     if not sparse.issparse(matrix):
-        for row in matrix:
-            yield hashlib.blake2b((row + 0.0).tobytes(), digest_size=16).digest()  # -0 and 0 are equal
+        yield from (_digest(row + 0.0) for row in matrix)  # -0 and 0 are equal
         return
     rows = matrix.copy()
     rows.eliminate_zeros()
     rows.sort_indices()
     for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        parts = rows.indices[start:end].tobytes() + rows.data[start:end].tobytes()
-        yield hashlib.blake2b(parts, digest_size=16).digest()
+        yield _digest(rows.indices[start:end], rows.data[start:end])
+
+
+def _digest(*arrays: np.ndarray) -> bytes:
+    return hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).digest()
 
 
 def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
     """Find labels that are identical to an earlier label, or to its complement, where chance does not explain it."""
-    measured = _measured(data)
-    n_samples, names = labels.shape[1], data.label_names
-    n_measured = np.full(len(names), n_samples) if measured is None else measured.sum(axis=1)
-    k = np.asarray(labels.sum(axis=1)).ravel()
+    measured, names = _measured(data), data.label_names
+    k, n = _counts(labels, measured)
     sizes = {*k.tolist()}
     rows = sparse.csr_array(labels)
     rows.sort_indices()
     first: dict[tuple[bytes, bytes], str] = {}
-    for j in _tellable(labels, n_measured, len(names)):
+    advice = "remove one of the two columns from the table"
+    for j in _tellable(k, n, len(names)):
         positives = rows.indices[rows.indptr[j] : rows.indptr[j + 1]].astype(np.int64)
-        known = np.arange(n_samples) if measured is None else np.flatnonzero(measured[j])
-        of_known = hashlib.blake2b(known.tobytes()).digest() if measured is not None else b""
-        key = (of_known, hashlib.blake2b(positives.tobytes()).digest())
-        if (other := first.setdefault(key, names[j])) != names[j]:
-            sentence = (
-                f"label {names[j]!r} is identical to label {other!r}; remove one of the two columns from the table"
-            )
-            yield _Suspect("identical labels", sentence, label=names[j])
-        elif int(n_measured[j] - k[j]) in sizes:
-            negatives = np.setdiff1d(known, positives, assume_unique=True)
-            other = first.get((of_known, hashlib.blake2b(negatives.tobytes()).digest()))
+        known = np.arange(labels.shape[1]) if measured is None else np.flatnonzero(measured[j])
+        of_known = b"" if measured is None else _digest(known)
+        if (other := first.setdefault((of_known, _digest(positives)), names[j])) != names[j]:
+            sentence = f"label {names[j]!r} is identical to label {other!r}"
+            yield _Suspect("identical labels", f"{sentence}; {advice}", label=names[j])
+        elif int(n[j] - k[j]) in sizes:
+            other = first.get((of_known, _digest(np.setdiff1d(known, positives, assume_unique=True))))
             if other is not None:
                 sentence = f"label {names[j]!r} is 1 exactly where label {other!r} is 0"
-                advice = "remove one of the two columns from the table"
                 yield _Suspect("complementary labels", f"{sentence}; {advice}", label=names[j])
 
 
@@ -447,23 +430,21 @@ def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
 
 def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[_Suspect]:
     """Find labels that cannot be learned or scored."""
-    measured, n_samples = _measured(data), labels.shape[1]
-    n_measured = np.full(len(data.label_names), n_samples) if measured is None else measured.sum(axis=1)
-    counts = zip(np.asarray(labels.sum(axis=1)).ravel().tolist(), n_measured.tolist(), strict=True)
+    counts = zip(*(each.tolist() for each in _counts(labels, _measured(data))), strict=True)
     for name, (k, n) in zip(data.label_names, counts, strict=True):
         if n == 0:
             kind, sentence = "label without values", "is empty in every row; remove its column from the table"
         elif k == 0:
             kind, sentence = "label without positives", "has no positives; drop it with label_filter (min_positives: 1)"
-        elif k == n < n_samples:
+        elif k == n < labels.shape[1]:
             kind = "label of 1 and empty cells"
             sentence = "holds 1 and empty cells only, and empty cells are unmeasured; write 0 for its negatives"
         elif k == n:
             kind, sentence = "label without negatives", "has no negatives; drop it with label_filter (min_negatives: 1)"
         elif k < n_splits:
             kind = "label with fewer positives than folds"
-            sentence = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; "
-            sentence += f"drop it with label_filter (min_positives: {n_splits})"
+            advice = f"drop it with label_filter (min_positives: {n_splits})"
+            sentence = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; {advice}"
         else:
             continue
         n_rows = k if kind == "label with fewer positives than folds" else None

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from fairfold.datasets.formats import Table
+from fairfold.datasets.columns import Table
 from fairfold.datasets.rows import open_unpacked
 from fairfold.errors import DataError
 
@@ -46,7 +46,7 @@ def format_of(path: Path) -> Literal["csv", "arff", "svmlight"]:
     if first.lower().split()[:1] == ["@relation"]:
         return "arff"
     lines = [line for line in lines if not line.startswith("#")]
-    found = [_SVMLIGHT.fullmatch(line) for line in (lines[1:] if has_counts(lines[:1]) else lines)[:_LINES]]
+    found = [_SVMLIGHT.fullmatch(line) for line in lines[has_counts(lines[:1]) :][:_LINES]]
     return "svmlight" if all(found) and any(one["entries"] for one in found) else "csv"
 
 

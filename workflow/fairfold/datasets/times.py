@@ -35,10 +35,8 @@ def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any]
     if dates is None and not hold_out:
         return
     if dates is None or not hold_out:
-        lacking = (
-            "hold_out, which says after which date to test" if dates else "dates, the column of the samples' dates"
-        )
-        raise ConfigError(f"{where}: {'dates' if dates else 'hold_out'} needs {lacking}; name both, or neither.")
+        lacks = "hold_out, which says after which date to test" if dates else "dates, the column of the samples' dates"
+        raise ConfigError(f"{where}: {'dates' if dates else 'hold_out'} needs {lacks}; name both, or neither.")
     if folds is not None:
         raise ConfigError(f"{where}: folds and hold_out both say what to test on; leave one out.")
     if len(hold_out) != 1:
@@ -100,16 +98,13 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
         When a date cannot be read, all are equal, or a period or what is before the first has no sample.
     """
     times = _times(texts)
-    if isinstance(times, int):
-        raise DataError(
-            f"{source}, data row {times + 1}, column {column!r} (dates): found {str(texts[times])!r}; {_HOW}."
-        )
-    if (times == times[0]).all():
-        raise DataError(
-            f"{source}: column {column!r} (dates) holds {str(texts[0])!r} in all rows; to test on what comes later, "
-            "samples of two dates or more are needed."
-        )
     where = f"{source}: column {column!r} (dates)"
+    if isinstance(times, int):
+        found = str(texts[times])
+        raise DataError(f"{source}, data row {times + 1}, column {column!r} (dates): found {found!r}; {_HOW}.")
+    if (times == times[0]).all():
+        needed = "to test on what comes later, samples of two dates or more are needed"
+        raise DataError(f"{where} holds {str(texts[0])!r} in all rows; {needed}.")
     ends = cutoffs(hold_out["after"], "hold_out.after") if "after" in hold_out else None
     ends = _even_cutoffs(times, hold_out["n_splits"], where) if ends is None else _checked(ends, times, texts, where)
     period = np.searchsorted(ends, times, side="left")  # a sample of the cut-off itself comes before it
@@ -139,12 +134,9 @@ def _checked(ends: np.ndarray, times: np.ndarray, texts: np.ndarray, where: str)
     first, last = (str(texts[place]) for place in (times.argmin(), times.argmax()))
     if not sizes.all():
         period = int(np.flatnonzero(sizes == 0)[0])
-        lacks = (
-            f"no sample up to {_told(ends[0])}"
-            if period == 0
-            else f"no sample after {_told(ends[period - 1])}"
-            + (f" and up to {_told(ends[period])}" if period < len(ends) else "")
-        )
+        since = f" after {_told(ends[period - 1])}" if period else ""
+        until = f" up to {_told(ends[period])}" if period < len(ends) else ""
+        lacks = f"no sample{since}{' and' if since and until else ''}{until}"
         raise DataError(f"{where} has {lacks}: they go from {first} to {last}; choose other dates in hold_out.after.")
     return ends
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Collection, Sequence
 
@@ -14,19 +15,25 @@ logger = logging.getLogger(__name__)
 TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 """Words that are numbers in any column, in any case."""
 
-_PAIRS = (
-    ("y", "n"),
-    ("t", "f"),
-    ("+", "-"),
-    ("positive", "negative"),
-    ("pos", "neg"),
-    ("present", "absent"),
-)
+_PAIRS = (("y", "n"), ("t", "f"), ("+", "-"), ("positive", "negative"), ("pos", "neg"), ("present", "absent"))
 _MINUS = "\N{MINUS SIGN}"
 _ACCEPTED = (
     "Replace the value or leave the cell empty. TRUE/FALSE and yes/no are read as 1/0, and so are Y/N, T/F, +/-, "
     "positive/negative, pos/neg and present/absent in a column that contains one such pair and nothing else."
 )
+
+
+def number_of(cell: str) -> float | None:
+    """Return the number of a cell, which may be infinite or NaN, and None for other text.
+
+    Examples
+    --------
+    >>> number_of("1.5"), number_of("1_5")
+    (1.5, None)
+    """
+    with contextlib.suppress(ValueError):
+        return float(cell) if "_" not in cell else None
+    return None
 
 
 def label_error(source: str, row: int, column: str, found: str) -> DataError:
@@ -104,8 +111,5 @@ def _plain(word: str, gaps: Collection[str]) -> float | None:
         return np.nan
     if word in TRUTHS:
         return TRUTHS[word]
-    try:
-        number = float(word)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) and "_" not in word else None
+    number = number_of(word)
+    return None if number is None or not np.isfinite(number) else number
