@@ -9,6 +9,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SLOW = ROOT / "tests" / "slow.txt"  # tests whose cases take half a second or more, and some hundred times that together
 
 
+# The first file compiles all code, while another worker runs those that need hardly any of it.
+FIRST = ("study", "planning", "package", "configuration", "software", "module", "commands")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The project's root folder."""
@@ -29,8 +33,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    # What the whole study compiles, copies of the project take along.
-    items.sort(key=lambda item: item.path.name != "test_study.py" or "workflow" not in item.path.parts)
+    first = {f"test_{name}.py": rank - len(FIRST) for rank, name in enumerate(FIRST)}
+    items.sort(key=lambda item: first.get(item.path.name, 0) if "workflow" in item.path.parts else 0)
     if not config.getoption("fast"):
         return
     slow = {*SLOW.read_text().split()}

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import compiled
 import pytest
 
 ENTRIES = """METRICS = {
@@ -125,13 +126,9 @@ def told(root, tmp_path_factory):
     text = path.read_text()
     assert text.count("METRICS = {\n") == 1
     path.write_text(text.replace("METRICS = {\n", ENTRIES))
-    done = subprocess.run(
-        [sys.executable, "-c", WALK],
-        env={**os.environ, "PYTHONPATH": str(folder / "workflow")},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(folder / "workflow")}
+    with compiled.shared_with(folder / "workflow/fairfold", root / "workflow/fairfold"):
+        done = subprocess.run([sys.executable, "-c", WALK], env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -37,15 +37,15 @@ def call(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("before", ["", "import numba; "])
-def test_a_change_of_an_inner_function_is_noticed(call, before):
-    assert [call(value, before) for value in (1, 1, 22)] == [["1", "0"], ["1", "1"], ["22", "0"]]
+def test_a_change_of_an_inner_function_is_noticed(call):
+    """Also where Numba is imported first."""
+    assert [call(1), call(1, "import numba; "), call(22, "import numba; ")] == [["1", "0"], ["1", "1"], ["22", "0"]]
 
 
 def test_a_change_of_a_constant_of_another_module_is_noticed(call, tmp_path):
     outer = OUTER.replace("import inner", "import VALUE").replace("inner()", "VALUE")
     (tmp_path / "library" / "fairfold" / "core" / "outer.py").write_text(outer)
-    assert [call(value, inner="VALUE = {}\n") for value in (1, 1, 22)] == [["1", "0"], ["1", "1"], ["22", "0"]]
+    assert [call(value, inner="VALUE = {}\n") for value in (1, 22)] == [["1", "0"], ["22", "0"]]
 
 
 def test_a_folder_may_be_named_and_is_handed_on(call, tmp_path):

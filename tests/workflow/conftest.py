@@ -9,10 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import compiled
 import pytest
 import yaml
-
-import fairfold  # noqa: F401 - sets NUMBA_CACHE_DIR
 
 TINY = {
     "seed": 1,
@@ -193,21 +192,8 @@ def copy_of_project(root, tmp_path):
         shutil.copytree(root / part, target / part)
     shutil.copy2(root / "Snakefile", target)
     (target / "profiles").symlink_to("workflow/profiles")
-    library, links = target / "workflow/fairfold", []
-    for package in {path.parent.name for path in library.glob("*/*.py") if "from numba" in path.read_text()}:
-        ours, copied = (numba_folder(each / "workflow/fairfold" / package) for each in (root, target))
-        ours.mkdir(exist_ok=True)
-        copied.symlink_to(ours)
-        links.append(copied)
-    yield target
-    for link in links:
-        link.unlink()
-
-
-def numba_folder(package: Path) -> Path:
-    """Folder of a package's compiled code, which Numba names after the path of the sources."""
-    digest = hashlib.sha1(str(package).encode()).hexdigest()
-    return Path(os.environ["NUMBA_CACHE_DIR"], f"{package.name}_{digest}")
+    with compiled.shared_with(target / "workflow/fairfold", root / "workflow/fairfold"):
+        yield target
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,30 @@
+"""Compiled code of the library, for copies of it."""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+import fairfold  # noqa: F401 - sets NUMBA_CACHE_DIR
+
+
+@contextlib.contextmanager
+def shared_with(library: Path, original: Path):
+    """Let a copy of the library use the code that is compiled for the original, but for sources that differ."""
+    links = []
+    for package in {path.parent.name for path in library.glob("*/*.py") if "from numba" in path.read_text("utf-8")}:
+        link, folder = numba_folder(library / package), numba_folder(original / package)
+        folder.mkdir(exist_ok=True)
+        link.symlink_to(folder)
+        links.append(link)
+    try:
+        yield
+    finally:
+        for link in links:
+            link.unlink()
+
+
+def numba_folder(package: Path) -> Path:
+    """Folder of a package's compiled code, which Numba names after the path of its sources."""
+    digest = hashlib.sha1(str(package).encode()).hexdigest()
+    return Path(os.environ["NUMBA_CACHE_DIR"], f"{package.name}_{digest}")
