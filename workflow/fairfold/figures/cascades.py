@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import STYLE, add_legend, look_of, new_figure, nothing_to_draw, plot_points, texts_of
+from fairfold.figures.style import STYLE, add_legend, look_of, new_figure, nothing_to_draw
 
 _Figure = partial(FigureSpec, section="weak-labels")
 _Diagnosis = partial(_Figure, labels_of="weak_labels.datasets", when="weak_labels.missing_rates")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import PALETTE, add_legend, entry, interval, new_figure, plot_points
+from fairfold.figures.style import PALETTE, add_legend, entry, new_figure
 
 MARKS = {  # procedure -> name, color, marker
     "nested_cv": ("nested CV", PALETTE[0], "o"),
@@ -94,8 +95,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
         texts = [f"{name} at {row.x:g}: {row.value:.3f}{interval(row.low, row.high)}" for row in ours.itertuples()]
         plot_points(axes, ours["place"], ours["value"], texts, **_LINE, **look, label=name)
     axes.axhline(nothing, zorder=0.9, **_EXPECTED)
-    axes.set_xticks(positions)
-    axes.set_xlim(positions[0] - _MARGIN * width, positions[-1] + _MARGIN * width)
+    axes.set(xticks=positions, xlim=(positions[0] - _MARGIN * width, positions[-1] + _MARGIN * width))
     axes.grid(visible=False, axis="x")
 
 

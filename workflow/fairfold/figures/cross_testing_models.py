@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import interval, plot_points, tell_at
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, interval, new_figure, nothing_to_draw, plot_points, tell_at
+from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, place beside the procedure's line, color, face of the marker. Colors stand for candidates.
@@ -80,8 +81,7 @@ def _name_procedures(axes: Axes, part: pd.DataFrame) -> None:
         f"{name}\n{fits[procedure]:.0f} fits" if pd.notna(fits.get(procedure)) else name
         for procedure, name in PROCEDURES.items()
     ]
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    name_rows(axes, names)
     axes.grid(visible=False, axis="y")
 
 

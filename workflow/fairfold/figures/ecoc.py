@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from fairfold.figures.points import plot_points, tell_at
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, name_of, new_figure, plot_points, tell_at
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, name_of, name_rows, new_figure
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 QUANTITIES = {"error": ("error (%)", 100, " %"), "log_loss": ("log-loss", 1, "")}  # axis, factor, unit
@@ -199,8 +200,7 @@ def _draw_comparison(
             style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **look, **face}
             plot_points(axis, values, height, texts, **style)
     axis.set_xlabel(label)
-    axis.set_yticks(range(len(codings)), codings)
-    axis.set_ylim(len(codings) - 0.5, -0.5)
+    name_rows(axis, codings)
 
 
 def _comparison_handles(losses: dict[str, dict]) -> list[Line2D]:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import interval, tell
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, STYLE, add_legend, interval, new_figure, tell
+from fairfold.figures.style import PALETTE, STYLE, add_legend, name_rows, new_figure
 
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
 QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}
@@ -54,8 +55,7 @@ def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, 
             panel = summary[(summary["metric"] == metric) & (summary["dataset"] == dataset)]
             _draw_panel(axis, panel, quantity, methods, quantile)
         panels[0].set_ylabel(f"{names.text(metric)}\n{QUANTITIES[quantity]}")
-    axes[0, 0].set_yticks(np.arange(len(methods)), methods)
-    axes[0, 0].set_ylim(len(methods) - 0.4, -0.6)
+    name_rows(axes[0, 0], methods, 0.6)
     for axis, dataset in zip(axes[0], datasets, strict=True):
         axis.set_title(dataset)
     figure.supxlabel("thousandths of a score", fontsize=STYLE["axes.labelsize"])

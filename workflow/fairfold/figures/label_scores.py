@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure
-from fairfold.figures.style import PALETTE, STYLE, interval, name_of, new_figure, nothing_to_draw, plot_points
+from fairfold.figures.style import PALETTE, STYLE, name_of, name_rows, new_figure, nothing_to_draw
 
 MOST_LABELS = 60
 _SCORES = ("roc_auc", "average_precision", "mcc")
@@ -41,9 +42,7 @@ def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) 
         figure, axes = new_figure(7.2, 0.9 + 0.16 * len(shown), 1, len(_SCORES), sharey=True)
         for panel, score, color in zip(axes[0], _SCORES, PALETTE, strict=False):
             _draw_panel(panel, shown, score, names.text(score), color)
-        places = np.arange(len(shown))
-        axes[0, 0].set_yticks(places, [f"{name_of(row.label)} ({row.n_positives})" for row in shown.itertuples()])
-        axes[0, 0].set_ylim(len(shown) - 0.5, -0.5)
+        name_rows(axes[0, 0], [f"{name_of(row.label)} ({row.n_positives})" for row in shown.itertuples()])
     return figure
 
 

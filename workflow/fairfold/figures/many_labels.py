@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import tell
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, side_by_side, tell
+from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, side_by_side
 
 METRICS = ("average_precision", "recall")
+_LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 _SPREAD = 0.3  # of the marks of a band, in bands
 _ENTRY = 1.5  # inches of a model in the legend
 
@@ -43,10 +47,9 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
         return nothing_to_draw()
     names = Legend(legend, list(shown["model"].unique()))
     models = [model for model in names.models if model in set(shown["model"])]
-    looks = {
-        model: {**names.line(model), "markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8} for model in models
-    }
-    rates, rows = sorted(shown["missing_rate"].unique()), _rows(shown)
+    looks = {model: {**names.line(model), **_LINE} for model in models}
+    rates, there = sorted(shown["missing_rate"].unique()), set(zip(shown["dataset"], shown["metric"], strict=True))
+    rows = [row for row in product(shown["dataset"].unique(), METRICS) if row in there]
     bands = list(shown.sort_values("least")["band"].unique())
     width = 1 + len(rates) * max(2.4, 0.6 * len(bands))
     n_beside = max(int(width / _ENTRY), 1)
@@ -58,20 +61,12 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
             _draw(panel, of_row[of_row["missing_rate"] == rate], bands, looks)
             panel.set_title(f"{dataset}, {rate} % hidden", loc="left")
         k = shown.loc[shown["metric"] == metric, "k"].iloc[0]
-        panels[0].set_ylabel(f"{names.text(metric)} at {k}" if k else names.text(metric))
-        panels[0].set_ylim(bottom=0)
+        panels[0].set(ylabel=f"{names.text(metric)} at {k}" if k else names.text(metric), ylim=(0, None))
     for panel in axes[-1]:
         panel.set_xlabel("training positives of a label\n(number of labels)")
     handles = [entry(model, **look) for model, look in looks.items()]
     add_legend(figure, handles, n_beside, "upper left", columnspacing=1.2)
     return figure
-
-
-def _rows(shown: pd.DataFrame) -> list[tuple[str, str]]:
-    there = set(zip(shown["dataset"], shown["metric"], strict=True))
-    return [
-        (dataset, metric) for dataset in shown["dataset"].unique() for metric in METRICS if (dataset, metric) in there
-    ]
 
 
 def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], looks: dict[str, dict]) -> None:

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, interval, new_figure, nothing_to_draw, side_by_side, tell
+from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw, side_by_side
 
 RATE = "missing rate (%)"
+_RATES = ["rate_low", "estimated_rate", "rate_high", "hidden_share"]
 _MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
 _TRUTH = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
 
@@ -58,11 +60,14 @@ def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None
             panel.set_xlabel(names.label(metric))
             _draw_scores(panel, of_dataset[of_dataset["metric"] == metric], ways, looks)
         panels[-1].set_xlabel(RATE)
-        _draw_rates(panels[-1], of_dataset.drop_duplicates("way").set_index("way").reindex(ways))
+        panels[-1].set_xlim(-3, 103)
+        rates = of_dataset.drop_duplicates("way").set_index("way").reindex(ways)[_RATES]
+        _draw(
+            panels[-1], np.arange(len(ways)), rates, {**_MARK, "color": "black", "marker": "D"}, "missing rate", ".1f"
+        )
         for panel in panels:
             panel.set_title(dataset, loc="left")
-    axes[0, 0].set_yticks(np.arange(len(ways)), ways)
-    axes[0, 0].set_ylim(len(ways) - 0.5, -0.5)
+    name_rows(axes[0, 0], ways)
     handles = [entry(model, **look) for model, look in looks.items()]
     handles.append(entry("by all labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
     add_legend(figure, handles, 4, "upper left")
@@ -81,23 +86,15 @@ def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], looks: dict[s
         _draw(axes, np.arange(len(ways)) + shift, columns, look, model, ".3f")
 
 
-def _draw_rates(axes: Axes, rates: pd.DataFrame) -> None:
-    columns = rates[["rate_low", "estimated_rate", "rate_high", "hidden_share"]]
-    _draw(axes, np.arange(len(rates)), columns, {**_MARK, "color": "black", "marker": "D"}, "missing rate", ".1f")
-    axes.set_xlim(-3, 103)
-
-
 def _draw(axes: Axes, positions: np.ndarray, table: pd.DataFrame, look: dict, what: str, digits: str) -> None:
     """Draw the columns of a table: lower limit, estimate, upper limit, and what is true."""
     low, middle, high, truth = (table[column] for column in table)
     axes.hlines(positions, low, high, color=look["color"], linewidth=0.9)
-    (estimates,) = axes.plot(middle, positions, **look)
-    (lines,) = axes.plot(truth, positions, **{**look, **_TRUTH})
-    rows = [(f"{way}, {what}", *numbers) for way, *numbers in table.itertuples(name=None)]
-    said = [
-        f"{name}: estimated {value:{digits}}{interval(least, most, digits)}" for name, least, value, most, _ in rows
-    ]
-    tell(estimates, said)
-    tell(lines, [f"{name}: {value:{digits}} by all labels" for name, *_, value in rows])
+    limits = [interval(least, most, digits) for least, most in zip(low, high, strict=True)]
+    known = zip(table.index, middle, limits, strict=True)
+    texts = [f"{way}, {what}: estimated {value:{digits}}{limit}" for way, value, limit in known]
+    plot_points(axes, middle, positions, texts, **look)
+    texts = [f"{way}, {what}: {value:{digits}} by all labels" for way, value in truth.items()]
+    plot_points(axes, truth, positions, texts, **{**look, **_TRUTH})
     axes.grid(visible=False, axis="y")
     axes.locator_params("x", nbins=5)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import LINE_COLORS, add_legend, entry, new_figure, tell
+from fairfold.figures.style import LINE_COLORS, add_legend, entry, new_figure
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
@@ -66,18 +67,17 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
     null = panel.drop_duplicates("n_draws").sort_values("n_draws")
     axes.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **_BAND, zorder=0.8)
     for model, curve in panel.sort_values("n_draws").groupby("model", sort=False):
-        (line,) = axes.plot(curve["n_draws"], 100 * curve["win_percentage"], **looks[model])
-        wins = zip(curve["win_percentage"], curve["n_draws"], strict=True)
-        tell(line, [f"{model} wins {win:.1%} of {n:,.0f} draws" for win, n in wins])
-        for side in ("permuted_lower", "permuted_upper"):
-            if curve[side].notna().any():
-                axes.plot(curve["n_draws"], 100 * curve[side], color=looks[model]["color"], **_PERMUTED, zorder=1.5)
+        texts = texts_of(curve, "{model} wins {win_percentage:.1%} of {n_draws:,.0f} draws")
+        plot_points(axes, curve["n_draws"], 100 * curve["win_percentage"], texts, **looks[model])
+        permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
+        if permuted.notna().any(axis=None):
+            axes.plot(curve["n_draws"], permuted, color=looks[model]["color"], **_PERMUTED, zorder=1.5)
     axes.set_xscale("log")
     axes.locator_params("x", numticks=6)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
-    axes.set_xlim(panel["n_draws"].min(), max(panel["n_draws"].max(), 2))
-    axes.set_ylim(-3, 103)  # shows the lines of models that never or always win
+    # The limits show the lines of models that never or always win.
+    axes.set(xlim=(panel["n_draws"].min(), max(panel["n_draws"].max(), 2)), ylim=(-3, 103))
 
 
 def _look(names: Legend, model: str) -> dict:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw, tell
+from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw
 
 # Column of the table -> name of the axis, negligible distance, and where the scale turns logarithmic
 _PANELS = {
@@ -50,8 +51,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
     figure, ((*panels,),) = new_figure(*size, 1, len(shown), sharey=True)
     for axes, column in zip(panels, shown, strict=True):
         _draw(axes, computed, column, places, looks)
-    panels[0].set_yticks(range(len(places)), [_name(place) for place in places["place"]])
-    panels[0].set_ylim(len(places) - 0.5, -0.5)
+    name_rows(panels[0], [place if len(place) <= _PLACE else f"{place[: _PLACE - 1]}…" for place in places["place"]])
     _write_counts(panels[-1], comparison, places)
     handles = [entry(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
     add_legend(figure, handles, 1, "upper left")
@@ -67,17 +67,15 @@ def _draw(axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame,
             continue  # an empty line that is not clipped takes all room from the layout
         aside = _HALF * _spread(len(part))
         style = {"linestyle": "", "markersize": 3, "alpha": 0.6, "markeredgewidth": 0, "clip_on": False}
-        (dots,) = axes.plot(part["size"], row + aside, **style, **looks[paper])
-        numbers = zip(part["what"], part["published"], part["ours"], strict=True)
-        tell(dots, [f"{what}: {published:g} published, {ours:.4g} here" for what, published, ours in numbers])
+        texts = texts_of(part, "{what}: {published:g} published, {ours:.4g} here")
+        plot_points(axes, part["size"], row + aside, texts, **style, **looks[paper])
     axes.axvline(line, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set_xscale("symlog", linthresh=linear, linscale=1.0)
     axes.set_xticks([], minor=True)
     largest = max(computed[column].abs().max(), 2 * linear)
     axes.set_xlim(0, largest * 1.15)
     ticks = [tick for tick in (0, line, *(10.0**power for power in range(1, 7))) if tick <= largest * 1.15]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set_xlabel(label)
+    axes.set(xticks=ticks, xticklabels=[f"{tick:g}" for tick in ticks], xlabel=label)
     axes.grid(visible=False, axis="y")
 
 
@@ -87,14 +85,10 @@ def _spread(n: int) -> np.ndarray:
     return 2 * ((np.arange(n) * golden + 0.5) % 1) - 1
 
 
-def _name(place: str) -> str:
-    return place if len(place) <= _PLACE else f"{place[: _PLACE - 1]}…"
-
-
 def _write_counts(axes: Axes, comparison: pd.DataFrame, places: pd.DataFrame) -> None:
     """Numbers with a counterpart, of all that are printed, at the right end of the rows."""
     counts = comparison.groupby(["paper", "place"])["ours"].agg(["count", "size"])
+    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     for row, key in enumerate(places.itertuples(index=False, name=None)):
         count, size = counts.loc[key]
-        where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         axes.annotate(f"{count:,} of {size:,}", (1, row), xytext=(8, 0), va="center", **where)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import interval, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, entry, interval, new_figure, side_by_side, tell
+from fairfold.figures.style import PALETTE, add_legend, entry, name_rows, new_figure, side_by_side
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
@@ -58,11 +59,9 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
             tau.set_title(f"{names.label(metric)}, {rate} % hidden", loc="left")
             _draw_pair(tau, share, panel, looks, splitters)
     for tau, share in zip(axes[-1, ::2], axes[-1, 1::2], strict=True):
-        tau.set_xlabel("Kendall's tau")
-        tau.set_xlim(least - 0.05, 1.05)
+        tau.set(xlabel="Kendall's tau", xlim=(least - 0.05, 1.05))
         share.set_xlabel("split's share (%)")
-    axes[0, 0].set_yticks(np.arange(len(splitters)), splitters)
-    axes[0, 0].set_ylim(len(splitters) - 0.5, -0.5)
+    name_rows(axes[0, 0], splitters)
     add_legend(figure, _handles(looks), 3, "upper left", columnspacing=1.2)
     return figure
 
@@ -82,15 +81,14 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, looks: dict[str, dic
         numbers = panel[panel["dataset"] == dataset].set_index("splitter").reindex(splitters)
         positions = np.arange(len(splitters)) + shift
         tau.hlines(positions, numbers["tau_low"], numbers["tau_high"], color=look["color"], linewidth=0.9)
-        (hollow,) = tau.plot(numbers["tau_same_folds"], positions, **look | _HOLLOW)
-        (filled,) = tau.plot(numbers["kendall_tau"], positions, **look)
-        (shares,) = share.plot(100 * numbers["share_split"], positions, **look)
-        rows = [(f"{row.Index}, {dataset}", row) for row in numbers.itertuples()]
-        tell(hollow, [f"{name}, same folds: tau {row.tau_same_folds:.3f}" for name, row in rows])
-        limits = [interval(row.tau_low, row.tau_high) for _, row in rows]
-        news = zip(rows, limits, strict=True)
-        tell(filled, [f"{name}, new folds: tau {row.kendall_tau:.3f}{limit}" for (name, row), limit in news])
-        tell(shares, [f"{name}: the split's share is {row.share_split:.0%}" for name, row in rows])
+        numbers = numbers.assign(dataset=dataset, limits=list(map(interval, numbers["tau_low"], numbers["tau_high"])))
+        for axes, column, text, style in (
+            (tau, "tau_same_folds", "{splitter}, {dataset}, same folds: tau {tau_same_folds:.3f}", look | _HOLLOW),
+            (tau, "kendall_tau", "{splitter}, {dataset}, new folds: tau {kendall_tau:.3f}{limits}", look),
+            (share, "share_split", "{splitter}, {dataset}: the split's share is {share_split:.0%}", look),
+        ):
+            scale = 100 if axes is share else 1
+            plot_points(axes, scale * numbers[column], positions, texts_of(numbers.reset_index(), text), **style)
     share.axvline(0, color="black", linewidth=0.6, zorder=0.8)
     for axes in (tau, share):
         axes.grid(visible=False, axis="y")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import STYLE, new_figure, plot_points, texts_of
+from fairfold.figures.style import STYLE, new_figure
 
 BAR_STEP = 0.07  # between crossbars above each other, in ranks
 FIRST_BAR = 1.22
@@ -103,8 +104,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
     if ranked.empty:
         axes.text(0.5, 0.5, "no ranks", transform=axes.transAxes, ha="center", va="center", color="#777777")
     axes.set_xticks(positions, models, rotation=90)
-    axes.set_xlim(-0.6, len(models) - 0.4)
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.set(xlim=(-0.6, len(models) - 0.4), yticks=[0, 0.25, 0.5, 0.75, 1])
     axes.spines["left"].set_bounds(0, 1)  # above are texts and bars
     axes.grid(visible=False, axis="x")
 

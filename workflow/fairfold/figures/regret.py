@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import interval, tell
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, interval, look_of, new_figure, nothing_to_draw, side_by_side, tell
+from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw, side_by_side
 
 _ROW = 0.17  # inches
 
@@ -45,8 +46,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
     for axes, metric in zip(panels[0], leading, strict=True):
         _draw(axes, shown[shown["metric"] == metric], strategies, rates)
         axes.set_xlabel(f"below the best, {names.text(metric)}")
-    axes.set_yticks(range(len(strategies)), strategies)
-    axes.set_ylim(len(strategies) - 0.4, -0.6)
+    name_rows(axes, strategies, 0.6)
     look = {"linewidth": 1, "markersize": 4}
     handles = [entry(f"{rate} % hidden", **look_of(n), **look) for n, rate in enumerate(rates)]
     add_legend(figure, handles, min(4, len(rates)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from fairfold.figures.legend import Legend
+from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw, tell
+from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw
 
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 
@@ -66,9 +67,8 @@ def _draw(axes: Axes, numbers: pd.DataFrame, look: dict, shift: float) -> None:
     is_measured = numbers["kind"] == "measured"
     known, ahead = numbers[is_measured], numbers[~is_measured]
     axes.vlines(numbers["n_train"] * shift, numbers["low"], numbers["high"], color=look["color"], linewidth=0.7)
-    (line,) = axes.plot(known["n_train"] * shift, known["score"], **look)
-    points = known[["model", "n_train", "score"]].itertuples(index=False, name=None)
-    tell(line, [f"{model}, {n:,.0f} samples: {score:.3f}" for model, n, score in points])
+    texts = texts_of(known, "{model}, {n_train:,.0f} samples: {score:.3f}")
+    plot_points(axes, known["n_train"] * shift, known["score"], texts, **look)
     if len(ahead):
         dashed = pd.concat([known.tail(1), ahead])
         axes.plot(dashed["n_train"] * shift, dashed["score"], color=look["color"], linestyle="--", linewidth=0.8)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw, plot_points, texts_of
+from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw
 
 _MARKERS = "os^DvPX*<>"
 _Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, interval, name_of, new_figure, plot_points
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, name_of, new_figure
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -100,8 +101,7 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     figure, ((axis,),) = new_figure(3.4, 2.3)
     for name, curve in densities.groupby("classifier", sort=False):
         axis.plot(curve["performance"], curve["density"], **looks[name])
-    axis.set(xlabel="performance x", ylabel="joint density p(x, c)")
-    axis.set_ylim(bottom=0)
+    axis.set(xlabel="performance x", ylabel="joint density p(x, c)", ylim=(0, None))
     axis.margins(x=0)
     _legend(figure, _handles(looks))
     return figure
