@@ -140,10 +140,8 @@ class Entry:
     @classmethod
     def from_stanza(cls, stanza: Mapping[str, Any]) -> Entry:
         """Entry from a catalog stanza that has been checked against the schema."""
-        fields = dict(stanza)
-        fields["files"] = tuple(DataFile(**{**file, "urls": tuple(file["urls"])}) for file in fields.get("files", ()))
-        fields["used_by"] = tuple(fields.get("used_by", ()))
-        return cls(**fields)
+        files = tuple(DataFile(**{**file, "urls": tuple(file["urls"])}) for file in stanza.get("files", ()))
+        return cls(**{**stanza, "files": files, "used_by": tuple(stanza.get("used_by", ()))})
 
     @classmethod
     def from_own(cls, dataset: str, stanza: Mapping[str, Any]) -> Entry:
@@ -199,10 +197,11 @@ class Entry:
         return known
 
     @property
-    def text_columns(self) -> list[str]:
-        """Columns that tell something of a sample that is neither a feature nor a label, read as text."""
-        names = (self.id_column, self.groups, self.folds, self.weights, self.dates)
-        return [name for name in names if name is not None]
+    def roles(self) -> dict[str, str]:
+        """Columns that are neither features nor labels, read as text, by their role."""
+        roles = {"id": self.id_column, "groups": self.groups, "folds": self.folds}
+        roles |= {"weights": self.weights, "dates": self.dates}
+        return {role: name for role, name in roles.items() if name is not None}
 
     @property
     def own_files(self) -> list[Path]:

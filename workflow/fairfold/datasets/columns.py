@@ -118,8 +118,9 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
     """
     found = {ROW_NAMES} & set(columns)
     for pattern in map(composed, patterns):
-        matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if _is_pattern(pattern) else ())
-        if not matches and _is_pattern(pattern):
+        is_pattern = any(character in pattern for character in "*?[")
+        matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if is_pattern else ())
+        if not matches and is_pattern:
             fault = f"ignore has the pattern {pattern!r}, but no column fits it"
             raise DataError(f"{source}: {fault}; correct or remove it.")
         if not matches:
@@ -128,18 +129,11 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
     return [column for column in columns if column in found]
 
 
-def _is_pattern(text: str) -> bool:
-    return any(character in text for character in "*?[")
-
-
-def check_roles(
-    labels: Collection[str], ignored: Collection[str], source: str, named: Mapping[str, str | None]
-) -> None:
+def _check_roles(labels: Collection[str], ignored: Collection[str], source: str, named: Mapping[str, str]) -> None:
     """Raise :class:`DataError` for a column that is to be two of label, ignored, and what keys of ``named`` say."""
     roles = {"a label (labels)": set(labels)}
     for key, name in named.items():
-        if name is not None:
-            roles[f"the {'identifier' if key == 'id' else key.removesuffix('s')} ({key})"] = {name}
+        roles[f"the {'identifier' if key == 'id' else key.removesuffix('s')} ({key})"] = {name}
     roles["left out (ignore)"] = set(ignored)
     for one, other in itertools.combinations(roles, 2):
         if both := sorted(roles[one] & roles[other]):
@@ -195,13 +189,11 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     DataError
         When a column has two roles, lacks a value, or holds a value that does not fit its role.
     """
-    names = (entry.id_column, entry.groups, entry.folds, entry.weights, entry.dates)
-    columns = dict(zip(("id", "groups", "folds", "weights", "dates"), names, strict=True))
-    check_roles(labels, table.ignored, table.source, columns)
-    for role, name in columns.items():
-        if name is not None and role != "id":
+    _check_roles(labels, table.ignored, table.source, entry.roles)
+    for role, name in entry.roles.items():
+        if role != "id":
             _check_no_gap(role, name, table)
-    left_out = {kind: (name,) for kind, name in columns.items() if name is not None}
+    left_out = {role: (name,) for role, name in entry.roles.items()}
     parts: dict[str, Any] = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
     if entry.id_column is not None:
         parts["sample_ids"] = identifiers(entry, table)

@@ -252,20 +252,16 @@ def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str
     line, first = next(rows, (0, []))
     if not first:
         raise DataError(f"{file.path} holds blank lines only. Add rows of numbers.")
-    if header:
-        return _csv_header(first, file.path, line), rows
-    return [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
-
-
-def _csv_header(cells: Iterable[str], path: Path, line: int) -> list[str]:
-    columns = [composed(cell.strip()) for cell in cells]
+    if not header:
+        return [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
+    columns = [composed(cell.strip()) for cell in first]
     if columns[0] == "" and len(columns) > 1:
         columns[0] = ROW_NAMES
     if "" in columns:
-        at = columns.index("") + 1
-        raise DataError(f"{path}, line {line}: column {at} of the header has no name. Name it, or remove the column.")
-    check_unique(columns, path)
-    return columns
+        fault = f"column {columns.index('') + 1} of the header has no name"
+        raise DataError(f"{file.path}, line {line}: {fault}. Name it, or remove the column.")
+    check_unique(columns, file.path)
+    return columns, rows
 
 
 def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:

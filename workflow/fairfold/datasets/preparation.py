@@ -109,7 +109,7 @@ def _generate(entry: Entry) -> Dataset:
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     wanted, path = entry.labels.get("column"), _only(entry, paths)
-    known = [*([] if wanted is None else [wanted]), *entry.text_columns]
+    known = [*([] if wanted is None else [wanted]), *entry.roles.values()]
     if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
         raise ConfigError(
             f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which cells of labels hold, too; leave "
@@ -137,11 +137,9 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    options = {"ignored": entry.ignore}
-    categorical = []
-    if entry.categorical:
-        categorical = formats.arff_text_columns_of(parts[0], apart=entry.text_columns, **options)
-    options |= {"gaps": True, "text_columns": entry.text_columns}
+    known, options = list(entry.roles.values()), {"ignored": entry.ignore}
+    categorical = formats.arff_text_columns_of(parts[0], apart=known, **options) if entry.categorical else []
+    options |= {"gaps": True, "text_columns": known}
     tables = [
         _read_words(
             functools.partial(formats.read_arff, path, **options),
@@ -162,7 +160,7 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
-    if entry.task != "multilabel" or entry.text_columns or entry.ignore or entry.labels.keys() - {"prefix", "columns"}:
+    if entry.task != "multilabel" or entry.roles or entry.ignore or entry.labels.keys() - {"prefix", "columns"}:
         raise ConfigError(
             f"dataset {entry.id}: {path} is an svmlight file. Find its labels by labels.prefix (such as "
             f"{svmlight.LABEL}) or labels.columns, and leave out id, groups, folds, weights, dates and ignore, as it "
@@ -223,9 +221,6 @@ def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     variables = entry.labels["per_class"]
     matrices = formats.read_mat(path, variables)
-    widths = sorted({matrix.shape[1] for matrix in matrices.values()})
-    if len(widths) > 1:
-        raise DataError(f"{path}: the classes have {widths} features; all must have the same number.")
     # float64 first: the spike counts are uint8, and arithmetic on them would wrap around
     X = np.vstack([np.asarray(matrices[name], dtype=np.float64) for name in variables])
     classes = np.repeat(variables, [len(matrices[name]) for name in variables])

@@ -239,8 +239,11 @@ def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> li
     different, telling = [], []
     for columns, values in _blocks(data.X, least):
         is_whole = np.flatnonzero((values == np.round(values)).all(axis=0))
-        for j in is_whole[_all_differ(values[:, is_whole])]:
-            different.append(_all_different(data.feature_names[columns[j]]))
+        differ = (np.diff(np.sort(values[:, is_whole], axis=0), axis=0) > 0).all(axis=0) & (len(values) >= _LEAST_ROWS)
+        for column in (data.feature_names[columns[j]] for j in is_whole[differ]):
+            sentence = f"column {column!r} holds whole numbers that all differ, as identifiers do, and is used as a "
+            advice = "feature; if it is one, set it as id or leave it out (ignore)"
+            different.append(_Suspect(_ALL_DIFFERENT, f"{sentence}{advice}", column))
         is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
         for j, label, side in _separations(labels, measured, testable, values):
             if is_binary[j] or data.task != "multiclass":
@@ -308,10 +311,6 @@ def _rounded(data: Dataset) -> Iterator[_Suspect]:
             )
 
 
-def _all_differ(values: np.ndarray) -> np.ndarray:
-    return (np.diff(np.sort(values, axis=0), axis=0) > 0).all(axis=0) & (len(values) >= _LEAST_ROWS)
-
-
 def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray) -> list[tuple[int, int, int]]:
     """Return what :func:`_separations` does, of labels that are measured everywhere.
 
@@ -328,11 +327,6 @@ def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray)
     above = (sums == k * (2 * n - k - 1) // 2) & gaps[n - positives - 1]
     below = (sums == k * (k - 1) // 2) & gaps[positives - 1]
     return [(int(j), int(chosen[row]), 1 if above[row, j] else -1) for row, j in np.argwhere(above | below)]
-
-
-def _all_different(column: str) -> _Suspect:
-    sentence = f"column {column!r} holds whole numbers that all differ, as identifiers do, and is used as a feature"
-    return _Suspect(_ALL_DIFFERENT, f"{sentence}; if it is one, set it as id or leave it out (ignore)", column)
 
 
 def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: bool) -> _Suspect:
