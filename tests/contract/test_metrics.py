@@ -21,7 +21,6 @@ ENTRIES = """METRICS = {
         "precision",
         "threshold",
         lambda of: float(of.truth[of.predicted == 1].mean()) if of.predicted.any() else np.nan,
-        of_pool=True,
         correction=Correction(lambda of: plain_scores.quotient(of.hits, of.predicted)),
         objective=lambda hits, chosen, positives, n: hits / chosen,
     ),
@@ -48,7 +47,7 @@ from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import printed_scores, summarise_scores
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.thresholds import all_thresholds, best_thresholds
+from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.figures.legend import Legend
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.models.legend import legend_table
@@ -85,8 +84,9 @@ try:
     corrected_scores(Y, P["good"], 1.0, metrics=["recall"])
 except DataError as error:
     told["error"] = str(error)
-told["thresholds"] = [sorted(all_thresholds(P["good"])), best_thresholds(P["good"], "precision")[0]]
-told["sparse threshold"] = best_thresholds(sparse.csr_array(P["good"]), "precision")[0]
+thresholds = all_thresholds(P["good"])
+told["thresholds"] = [sorted(thresholds), thresholds["precision"]["pooled"][0]]
+told["sparse threshold"] = all_thresholds(sparse.csr_array(P["good"]))["precision"]["pooled"][0]
 told["highest"] = (np.sort(P["good"], axis=None)[-2:].mean()).item()
 
 unit = {"dataset": "mine", "missing_rate": 0}

@@ -253,12 +253,6 @@ def test_what_needs_more_repetitions_is_undefined():
     assert undefined(3, 2, 1) == intervals | {"kendall_tau", "tau_same_folds", "tau_lost", "share_split"}
 
 
-@pytest.mark.parametrize("ranks", [np.ones((2, 3)), np.full((2, 2, 2), np.nan)])
-def test_other_ranks_are_refused(ranks):
-    with pytest.raises(DataError, match=r"ranks have shape \(2, .*; give a finite number for each repeat, training"):
-        stability_of(ranks)
-
-
 def test_a_missing_column_is_named():
     with pytest.raises(DataError, match="no column 'training'"):
         rank_stability(table_of(np.ones((2, 2, 2, 2))).drop(columns="training"))

@@ -247,22 +247,17 @@ def propensity_scored_precision_at_k(
     inverse_propensity: np.ndarray,
     k: int = 5,
     *,
-    normalize: bool = True,
     sample_weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Precision in which each positive counts by its inverse propensity.
+    """Precision in which each positive counts by its inverse propensity, divided by the best that there could be.
 
     Parameters
     ----------
     Y_true, P, k, sample_weight : as of :func:`precision_at_k`.
     inverse_propensity : (n_labels,) above 0; see :func:`inverse_propensities`.
-    normalize : whether to divide by the best that any prediction could have, as results are printed; without it, the
-        mean over samples is an unbiased estimate of precision by complete labels where the propensities are right, and
-        may be above 1.
-
     Returns
     -------
-    (k,) values at 1, 2, ..., k; normalised, of samples with a negative, and NaN where none of these has a positive and
+    (k,) values at 1, 2, ..., k, of samples with a negative; NaN where none of these has a positive and
     more measured labels than places.
 
     Raises
@@ -279,9 +274,6 @@ def propensity_scored_precision_at_k(
         )
     places = np.arange(1, k + 1)
     gained = np.cumsum(np.where(of.hit, inverse[of.top], 0.0), axis=1) / places
-    if not normalize:
-        counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
-        return of.mean(gained, counted, counted)
     first = top_labels(with_data(of.positive, inverse[of.positive.indices]), k, zeros=False).labels
     best = np.cumsum(np.where(first >= 0, inverse[first], 0.0), axis=1) / places
     has_negative = of.n_positives < of.n_measured  # other samples are predicted perfectly, whatever comes first
@@ -332,17 +324,14 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
     of_label = np.repeat(np.arange(n_labels), np.diff(Y.indptr))
     n_positives = np.bincount(of_label[Y.data == 1], minlength=n_labels)
     n_measured = n_samples - np.bincount(of_label[Y.data == UNMEASURED], minlength=n_labels)
-    P = P if isinstance(P, np.ndarray) else sparse.csc_array(P)
+    P = sparse.csc_array(P)
     found = np.full(n_labels, np.nan)
     for label in np.flatnonzero((n_positives > 0) & (n_positives < n_measured)):
-        state, stored = np.zeros(n_samples, dtype=np.int8), slice(*Y.indptr[label : label + 2])
-        state[Y.indices[stored]] = Y.data[stored]
-        if isinstance(P, np.ndarray):
-            values = P[:, label]
-        else:
-            stored = slice(*P.indptr[label : label + 2])
-            state, values = state[P.indices[stored]], P.data[stored]
-        found[label] = _average_precision(state, values, n_positives[label], n_measured[label])
+        labeled, predicted = (slice(*each.indptr[label : label + 2]) for each in (Y, P))
+        state = np.zeros(n_samples, dtype=np.int8)
+        state[Y.indices[labeled]] = Y.data[labeled]
+        of_label = state[P.indices[predicted]], P.data[predicted]
+        found[label] = _average_precision(*of_label, n_positives[label], n_measured[label])
     return found
 
 
@@ -358,12 +347,7 @@ def _average_precision(state: np.ndarray, values: np.ndarray, n_positives: int, 
 
 
 def scores_by_frequency_band(
-    Y_true: Matrix,
-    P: Matrix,
-    n_train_positives: np.ndarray,
-    *,
-    bands: Sequence[int] = BANDS,
-    k: int = 5,
+    Y_true: Matrix, P: Matrix, n_train_positives: np.ndarray, *, bands: Sequence[int] = BANDS, k: int = 5
 ) -> pd.DataFrame:
     """Macro scores of the labels of each band, which are those with about as many training positives.
 
@@ -441,19 +425,14 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
 
 def count_positives(Y: Matrix) -> np.ndarray:
     """Count the positives of each label, (n_labels,), of (n_samples, n_labels) labels of 0/1, NaN where unmeasured."""
-    Y = check_label_matrix(Y, "Y", DataError)
-    if sparse.issparse(Y):
-        return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
-    return np.count_nonzero(Y == 1, axis=0)
+    Y = canonical(check_label_matrix(Y, "Y", DataError))
+    return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
 
 
 def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float]]:
     """Names, and the fewest and the most training positives."""
     ends = list(bands)
-    is_rising = all(isinstance(end, Integral) for end in ends) and all(
-        low < high for low, high in zip([0, *ends], ends, strict=False)
-    )
-    if not ends or not is_rising:
+    if not ends or not all(isinstance(end, Integral) for end in ends) or sorted({0, *ends}) != [0, *ends]:
         raise DataError(f"bands are {bands!r}; they must be whole numbers from 1 that ascend, such as {BANDS}.")
     lowest = [0, 1, *[int(end) + 1 for end in ends]]
     highest = [0, *map(int, ends), np.inf]
@@ -464,13 +443,8 @@ def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float
 def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: np.ndarray | None) -> _Hits:
     if isinstance(P, TopLabels):
         Y, top = canonical(check_label_matrix(Y_true, "Y_true", DataError)), P.labels
-        if top.ndim != 2 or len(top) != Y.shape[0] or top.shape[1] < k:
-            raise DataError(
-                f"the first labels have shape {top.shape}; there must be {k} or more of each of the {Y.shape[0]} "
-                "samples."
-            )
-        if not -1 <= top.min() <= top.max() < Y.shape[1]:
-            raise DataError(f"the first labels are from {top.min()} to {top.max()}, but there are {Y.shape[1]} labels.")
+        if len(top) != Y.shape[0] or top.shape[1] < k:
+            raise DataError(f"the first labels have shape {top.shape}; expected ({Y.shape[0]}, {k}) or more columns.")
         top = top[:, :k]
     else:
         Y, P = check_pair(Y_true, P)

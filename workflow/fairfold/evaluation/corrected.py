@@ -44,13 +44,7 @@ from fairfold.core.groups import group_codes
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.corrected_cells import (
-    Cells,
-    Ranking,
-    RankingLoss,
-    Weighed,
-    check_frequency,
-)
+from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, Weighed, check_frequency
 from fairfold.evaluation.corrections import Estimates
 from fairfold.evaluation.metrics import METRICS, ON_REQUEST, Metric, metric_of
 from fairfold.evaluation.plain_scores import quotient
@@ -148,7 +142,11 @@ def corrected_draws(
     scorer = Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight)
     if counts is None:
         counts = draw_samples(len(scorer.weights), groups, n_draws, random_state)
-    return scorer.draws(label_frequency, counts, random_state)
+    frequencies = itertools.repeat(label_frequency)
+    if callable(label_frequency):
+        counts, drawn = itertools.tee(counts)
+        frequencies = (label_frequency(np.repeat(np.arange(len(each)), each)) for each in drawn)
+    return scorer.draws(frequencies, counts, random_state)
 
 
 def draw_samples(n_samples: int, groups: ArrayLike | None, n_draws: int, random_state: int) -> Iterator[np.ndarray]:
@@ -191,18 +189,16 @@ class Corrected:
         return {metric: float(value) for metric, (value,) in found.items()}
 
     def draws(
-        self,
-        frequency: ArrayLike | Callable[[np.ndarray], ArrayLike],
-        counts: Iterable[np.ndarray],
-        random_state: int,
+        self, frequencies: Iterable[ArrayLike], counts: Iterable[np.ndarray], random_state: int
     ) -> dict[str, np.ndarray]:
-        """Metric -> estimates of each draw, of these counts of samples; see :func:`corrected_draws`."""
-        rng, counts = np.random.default_rng(seed_for(random_state, "hidden hits")), iter(counts)
+        """Metric -> estimates of each draw, of its counts of samples and its frequency; see :func:`corrected_draws`."""
+        rng = np.random.default_rng(seed_for(random_state, "hidden hits"))
+        frequencies, counts = iter(frequencies), iter(counts)
         n_at_once = max(1, _CELLS_AT_ONCE // max(len(self.cells.rows), len(self.weights)))
         parts = []
         while drawn := list(itertools.islice(counts, n_at_once)):
             unseen = rng.standard_gamma(1, size=(len(drawn), 2))
-            of_draws = (frequency(_rows(each)) if callable(frequency) else frequency for each in drawn)
+            of_draws = itertools.islice(frequencies, len(drawn))
             parts.append(self._of_draws(self.weights * np.array(drawn), of_draws, unseen))
         return {metric: np.concatenate([[], *(part[metric] for part in parts)]) for metric in self.metrics}
 
@@ -218,7 +214,10 @@ class Corrected:
         w = np.array(w)
         hidden = unseen * _hidden_per_observed(self.cells, w, weights)[:, np.newaxis]
         pools = {
-            macro: [self._pool(ranking, w, weights, 0 * hidden if macro else hidden) for ranking in rankings]
+            macro: [
+                _counts(ranking.P, ranking.weigh(w, weights), self.threshold, 0 * hidden if macro else hidden)
+                for ranking in rankings
+            ]
             for macro, rankings in self._rankings.items()
         }
 
@@ -231,12 +230,6 @@ class Corrected:
             parts = [Estimates(ranking_losses=ranking_losses)] if of_samples else pools[macro]
             found[name] = _mean_score(metric, parts, len(weights))
         return found
-
-    def _pool(self, ranking: Ranking, w: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> Estimates:
-        """Sums over some pairs; ``hidden`` : (n_draws, 2), see :func:`_counts`."""
-        weighed = ranking.weigh(w, weights)
-        hits, positives, predicted, whole = _counts(ranking.P, weighed, self.threshold, hidden)
-        return Estimates(weighed, hits=hits, predicted=predicted, positives=positives, whole=whole)
 
     def _weigh(self, frequency: ArrayLike) -> tuple[np.ndarray, float | None]:
         """(k,) s / c of all pairs, and the frequency where it is one of all labels."""
@@ -254,11 +247,6 @@ class Corrected:
         return RankingLoss(self.cells)
 
 
-def _rows(counts: np.ndarray) -> np.ndarray:
-    """Of a draw, each as often as it is in it."""
-    return np.repeat(np.arange(len(counts)), counts)
-
-
 def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(n_draws,) weight of the hidden positives for which an observed one stands, (1 - c) / c of a mean sample."""
     of_cells = np.take(weights, cells.rows, axis=-1)
@@ -267,17 +255,17 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
     return weights.mean(axis=-1) * np.divide(all_positives - observed, observed, out=0 * observed, where=observed > 0)
 
 
-def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Weights of true positives, positives, what is predicted, and all; none more than what it is part of.
+def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarray) -> Estimates:
+    """Weights of true positives, positives, what is predicted, and all pairs; none more than what it is part of.
 
     To the former two come (..., 2) ``hidden`` hits, and positives that are none. P are those of the ranking, in order.
     """
     n_predicted = np.searchsorted(-P, -threshold)
-    whole = weighed.whole
     predicted = weighed.until[..., n_predicted] + weighed.absent * (threshold < 0)
-    positives = np.minimum(weighed.positives + hidden.sum(axis=-1), whole)
+    positives = np.minimum(weighed.positives + hidden.sum(axis=-1), weighed.whole)
     hits = weighed.positive[..., weighed.places < n_predicted].sum(axis=-1) + hidden[..., 0]
-    return np.minimum(hits, np.minimum(predicted, positives)), positives, predicted, whole
+    hits = np.minimum(hits, np.minimum(predicted, positives))
+    return Estimates(weighed, hits=hits, predicted=predicted, positives=positives, whole=weighed.whole)
 
 
 def _mean_score(metric: Metric, parts: Iterable[Estimates], n_draws: int) -> np.ndarray:

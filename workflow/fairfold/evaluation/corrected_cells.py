@@ -37,15 +37,17 @@ class Cells(NamedTuple):
     n_labels: int
 
     @classmethod
-    def of(cls, Y: Matrix, P: Matrix) -> Cells:
+    def of(cls, Y: Matrix, P: Matrix, name: str = "Y_observed") -> Cells:
         """All pairs, or of sparse probabilities those that are stored in either matrix; with a label frequency of 1.
+
+        ``name`` is what messages call the labels.
 
         Raises
         ------
         DataError
             When shapes differ, labels are none, or probabilities are not finite.
         """
-        Y, P = check_pair(Y, P, "Y_observed")
+        Y, P = check_pair(Y, P, name)
         if sparse.issparse(P):
             rows, labels, truth, values = stored_cells(Y, P.astype(np.float64, copy=False))
         else:
@@ -85,27 +87,25 @@ class Ranking:
     """
 
     def __init__(self, cells: Cells, members: np.ndarray | None = None) -> None:
-        self._of_all = members is None
+        n_labels = cells.n_labels if members is None else 1
         members = np.arange(len(cells.rows)) if members is None else members
         order = members[np.argsort(-cells.P[members], kind="stable")]
         P = cells.P[order]
         self.P, self._rows, self._is_measured = P, cells.rows[order], cells.is_measured[order]
-        self._n_absent, self._some_absent = cells.n_absent, len(members) < len(cells.n_absent) or self._of_all
+        self._n_absent = n_labels - np.bincount(self._rows, minlength=len(cells.n_absent))
         self._at = np.flatnonzero(cells.w[order] > 0)
         self._observed = order[self._at]
         ends = np.append(np.flatnonzero(P[1:] != P[:-1]), len(P) - 1)  # the last place of each rank
         rank = np.searchsorted(ends, self._at)
         self._last, self._first = ends[rank], np.append(0, ends + 1)[rank]
         self._ties_with_absent = P[self._at] == 0
-        self._n_before, self._n_until = (
-            np.searchsorted(self._at, self._first),
-            np.searchsorted(self._at, self._last, side="right"),
-        )
+        self._n_before = np.searchsorted(self._at, self._first)
+        self._n_until = np.searchsorted(self._at, self._last, side="right")
 
     def weigh(self, w: np.ndarray, weights: np.ndarray) -> Weighed:
         """With (..., k) s / c of all pairs, and (..., n_samples) weights; results begin with the same axes."""
         of_cells = self._is_measured * np.take(weights, self._rows, axis=-1)
-        absent = self._weight_of_absent(weights)
+        absent = np.asarray(weights @ self._n_absent)
         weight = np.take(of_cells, self._at, axis=-1)
         positive = weight * np.take(w, self._observed, axis=-1)
         until, positives_until = _sums_until(of_cells), _sums_until(positive)
@@ -122,13 +122,6 @@ class Ranking:
             until=until,
             absent=absent,
         )
-
-    def _weight_of_absent(self, weights: np.ndarray) -> np.ndarray:
-        if self._of_all:
-            return np.asarray(weights @ self._n_absent)
-        if not self._some_absent:
-            return np.zeros(weights.shape[:-1])
-        return weights.sum(axis=-1) - np.take(weights, self._rows, axis=-1).sum(axis=-1)
 
 
 def _sums_until(values: np.ndarray) -> np.ndarray:

@@ -56,23 +56,6 @@ def f1(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | 
     return 2 * hits / np.maximum(first + second, np.finfo(float).tiny)
 
 
-def hamming_loss(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Compute the share of labels in one set only; parameters are those of :func:`mcc`.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        NaN where there are no labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hamming_loss(np.array([2.0]), np.array([3.0]), np.array([2.0]), np.array([4.0]))
-    array([0.25])
-    """
-    return quotient(first + second - 2 * hits, n)
-
-
 NOT_CORRECTED = "cannot be corrected"
 _ROUNDING = 1e-9  # of sums of the same weights in another order, relative to the sum
 
@@ -155,7 +138,7 @@ def corrected_f1(of: Estimates) -> np.ndarray:
 
 def corrected_hamming_loss(of: Estimates) -> np.ndarray:
     """Estimate the Hamming loss."""
-    return hamming_loss(of.hits, of.positives, of.predicted, of.whole)
+    return quotient(of.positives + of.predicted - 2 * of.hits, of.whole)
 
 
 def ranking_loss(of: Estimates) -> np.ndarray:

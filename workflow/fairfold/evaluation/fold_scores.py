@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.arrays import Matrix, finite_rows, to_dense, with_data
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import parts_of, share_tested
 from fairfold.core.groups import OfSamples
@@ -102,18 +102,12 @@ class FinalPredictions(NamedTuple):
             raise DataError(unknown_name("metric", metric, BASIC_METRICS))
         return self.kept[list(BASIC_METRICS).index(metric)]
 
-    def digest(self) -> bytes:
+    def digest(self) -> str:
         """Compute a digest that two models share if their predictions are equal to the last bit."""
-        P = self.probabilities
-        parts = [getattr(P, part) for part in _PARTS] if sparse.issparse(P) else [P]
-        found = hashlib.blake2b()
-        for array in map(np.ascontiguousarray, [*parts, self.kept, self.fold_of]):
-            found.update(str(array.shape).encode())
-            found.update(array)
-        return found.digest()
+        return joblib.hash({name: np.ascontiguousarray(array) for name, array in self.to_arrays().items()})
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return plain arrays by name, from which :meth:`from_arrays` makes the same predictions."""
+        """Return plain arrays by name."""
         arrays = self._asdict()
         if sparse.issparse(self.probabilities):
             P = arrays.pop("probabilities")
@@ -121,20 +115,14 @@ class FinalPredictions(NamedTuple):
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> FinalPredictions:
-        """Return the predictions that :meth:`to_arrays` made arrays of."""
-        if "probabilities" in arrays:
-            P = arrays["probabilities"]
-        else:
-            *content, shape = (arrays[f"probabilities_{part}"] for part in _PARTS)
-            P = sparse.csr_array(tuple(content), shape=tuple(shape))
-        return cls(P, arrays["kept"], arrays["fold_of"])
-
-    @classmethod
     def load(cls, path: str | PathLike, model: str) -> FinalPredictions:
         """Read the predictions of a model from a file that :func:`write_predictions` wrote."""
         arrays = read_arrays(path, prefix=f"{model}/")
-        return cls.from_arrays({name.removeprefix(f"{model}/"): array for name, array in arrays.items()})
+        P = arrays.get(f"{model}/probabilities")
+        if P is None:
+            *content, shape = (arrays[f"{model}/probabilities_{part}"] for part in _PARTS)
+            P = sparse.csr_array(tuple(content), shape=tuple(shape))
+        return cls(P, arrays[f"{model}/kept"], arrays[f"{model}/fold_of"])
 
 
 def write_predictions(predictions: Mapping[str, FinalPredictions], path: str | PathLike, **arrays: np.ndarray) -> None:
@@ -191,19 +179,11 @@ def _mean_of_known(matrices: list[Matrix]) -> Matrix:
     if not sparse.issparse(matrices[0]):
         total = np.where(known[..., np.newaxis], matrices, 0).sum(axis=0)
         return np.divide(total, n_known[:, np.newaxis], out=np.full(total.shape, np.nan), where=n_known[:, None] > 0)
-    total = sum(_without_rows(P, ~has) for P, has in zip(matrices, known, strict=True))
+    total = sum(with_data(P, np.nan_to_num(P.data)) for P in matrices)  # a row without probabilities stores one NaN
     mean = sparse.diags_array(1 / np.maximum(n_known, 1)) @ total
     rows = np.flatnonzero(n_known == 0)
     none = sparse.csr_array((np.full(len(rows), np.nan), (rows, np.zeros_like(rows))), shape=mean.shape)
     return sparse.csr_array(mean + none)
-
-
-def _without_rows(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
-    """Nothing in these rows."""
-    counts = np.where(rows, 0, np.diff(matrix.indptr))
-    stays = np.repeat(~rows, np.diff(matrix.indptr))
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return sparse.csr_array((matrix.data[stays], matrix.indices[stays], starts), shape=matrix.shape)
 
 
 def _numbers_of(fold_of: np.ndarray) -> np.ndarray:
@@ -287,8 +267,7 @@ def score_on_folds(
     SplitError
         As :func:`~fairfold.core.folds.parts_of`.
     """
-    scores, seconds, findings = [], [], []
-    counting, best_levels = {}, {}
+    scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
     of_samples = OfSamples(groups, check_weights(sample_weight, X.shape[0], DataError))
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         if folds is not None and fold not in folds:
@@ -306,8 +285,8 @@ def score_on_folds(
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
-            weights = of_samples.of(test).weights
-            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, threshold, weights)
+            given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, given)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
             best_levels[fold] = dict(estimator.best_levels_)
             counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
@@ -343,12 +322,7 @@ def labels_for(estimator: Any, Y: Matrix) -> Matrix:
 
 
 def _score_levels(
-    Y: Matrix,
-    seen: Matrix | None,
-    stages: Sequence[Matrix],
-    best_levels: Mapping[str, int],
-    threshold: float,
-    weights: np.ndarray | None,
+    Y: Matrix, seen: Matrix | None, stages: Sequence[Matrix], best_levels: Mapping[str, int], given: Mapping[str, Any]
 ) -> list[tuple[int, bool, str, float, float, str]]:
     """Rows ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
@@ -356,9 +330,8 @@ def _score_levels(
         if not finite_rows(P).all():
             raise ModelError(f"level {level} predicts probabilities that are not finite.")
         final = [metric for metric in BASIC_METRICS if best_levels[metric] == level and seen is not None]
-        counted = {"threshold": threshold, "sample_weight": weights}
-        observed = multilabel_scores(seen, P, metrics=final, **counted) if final else {}
-        for metric, value in multilabel_scores(Y, P, **counted).items():
+        observed = multilabel_scores(seen, P, metrics=final, **given) if final else {}
+        for metric, value in multilabel_scores(Y, P, **given).items():
             reason = BASIC_METRICS[metric].undefined if np.isnan(value) else ""
             rows.append((level, level == best_levels[metric], metric, value, observed.get(metric, np.nan), reason))
     return rows

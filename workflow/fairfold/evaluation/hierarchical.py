@@ -12,19 +12,19 @@ predicted neither score is taken, as long as there are others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, finite_rows, stored_cells
+from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import parts_of
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.validation import UNMEASURED, check_binary
+from fairfold.core.validation import check_label_matrix
 from fairfold.errors import DataError
+from fairfold.evaluation.corrected_cells import Cells
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.plain_scores import check_pair
 
 THRESHOLDS = np.arange(0.01, 1, 0.01)
 """Of CAFA's evaluator, to the last bit."""
@@ -58,9 +58,7 @@ def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
     DataError
         When Y is not such a matrix, or of another number of labels.
     """
-    Y = check_binary(Y, "Y", DataError, unmeasured=True)
-    if Y.ndim != 2 or Y.shape[1] != hierarchy.n_labels:
-        raise DataError(f"Y has shape {Y.shape}; it must be (n_samples, {hierarchy.n_labels}), as the hierarchy has.")
+    Y = check_label_matrix(Y, "Y", DataError, n_labels=hierarchy.n_labels)
     positive = sparse.csr_array(Y == 1)
     positive = positive[np.flatnonzero(np.diff(positive.indptr))].tocsc()
     parents, starts = hierarchy.neighbours(below=False)
@@ -93,77 +91,47 @@ def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> d
     DataError
         When shapes differ, labels are not 0/1, or probabilities are not from 0 to 1.
     """
-    Y, P = check_pair(Y_true, P)
+    cells = Cells.of(Y_true, P, "Y_true")
     information = np.asarray(information, dtype=np.float64)
-    if information.shape != Y.shape[1:]:
-        raise DataError(f"information has shape {information.shape}; it must be ({Y.shape[1]},), a number per label.")
-    values = P.data if sparse.issparse(P) else P
-    if not ((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all():
+    if information.shape != cells.shape[1:]:
+        raise DataError(f"information has shape {information.shape}; it must be {cells.shape[1:]}, one per label.")
+    if not ((cells.P >= -_ROUNDING) & (cells.P <= 1 + _ROUNDING)).all():
         raise DataError("probabilities must be numbers from 0 to 1.")
-    counted = np.asarray((Y == 1).sum(axis=1)) > 0
+    counted = cells.sums(cells.w) > 0
     if not counted.any():
         return dict.fromkeys(SCORES, np.nan)
-    Y, P = Y[counted], P[counted]
-    cells = _Cells.of(Y, P)
-    plain, weighted = (_Counts.of(cells, weights) for weights in (np.ones(Y.shape[1]), information))
-    taken = (plain.predicted > 0).any(axis=0)
+    plain, weighted = (
+        [sums[counted] for sums in _sums(cells, weights)] for weights in (np.ones(cells.n_labels), information)
+    )
+    taken = (plain[0] > 0).any(axis=0)
     taken = taken if taken.any() else ~taken
-    return {
-        "f_max": float(plain.f()[taken].max()),
-        "weighted_f_max": float(weighted.f()[taken].max()),
-        "s_min": float(weighted.s()[taken].min()),
-    }
+    best = _f(*plain)[taken].max(), _f(*weighted)[taken].max(), _s(*weighted)[taken].min()
+    return dict(zip(SCORES, map(float, best), strict=True))
 
 
-class _Cells(NamedTuple):
-    """(n_cells,) rows, labels, truth, and how many thresholds the probability meets; without those that say nothing."""
-
-    n_samples: int
-    rows: np.ndarray
-    labels: np.ndarray
-    truth: np.ndarray
-    n_met: np.ndarray
-
-    @classmethod
-    def of(cls, Y: Matrix, P: Matrix) -> _Cells:
-        if sparse.issparse(P):
-            rows, labels, truth, values = stored_cells(Y, P)
-        else:
-            rows, labels = (each.ravel() for each in np.indices(P.shape))
-            truth, values = Y.ravel(), P.ravel()
-        return cls(P.shape[0], rows, labels, truth, np.searchsorted(THRESHOLDS, values, side="right"))
-
-    def sums(self, weights: np.ndarray) -> np.ndarray:
-        """(n_samples, n_thresholds) sums of the weights of the cells that meet each threshold."""
-        n_bins = len(THRESHOLDS) + 1
-        found = np.bincount(self.n_met + n_bins * self.rows, weights, minlength=self.n_samples * n_bins)
-        return np.cumsum(found.reshape(-1, n_bins)[:, ::-1], axis=1)[:, -2::-1]
+def _sums(cells: Cells, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights of each sample's labels: (n_samples, n_thresholds) predicted, and rightly so; (n_samples, 1) true."""
+    n_bins = len(THRESHOLDS) + 1
+    places = np.searchsorted(THRESHOLDS, cells.P, side="right") + n_bins * cells.rows
+    of_cells = np.where(cells.is_measured, weights[cells.labels], 0.0)
+    predicted, hit = (
+        np.bincount(places, each, minlength=n_bins * cells.shape[0]).reshape(-1, n_bins)[:, ::-1]
+        for each in (of_cells, of_cells * cells.w)
+    )
+    true = cells.sums(of_cells * cells.w)[:, np.newaxis]
+    return np.cumsum(predicted, axis=1)[:, -2::-1], np.cumsum(hit, axis=1)[:, -2::-1], true
 
 
-class _Counts(NamedTuple):
-    """Weights of labels: (n_samples, n_thresholds) predicted, and rightly so; (n_samples,) true."""
+def _f(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """(n_thresholds,) harmonic means of precision and recall."""
+    precision = _ratio(_ratio(hit, predicted).sum(axis=0), (predicted > 0).sum(axis=0))
+    recall = _ratio(hit, true).mean(axis=0)
+    return _ratio(2 * precision * recall, precision + recall)
 
-    predicted: np.ndarray
-    hit: np.ndarray
-    true: np.ndarray
 
-    @classmethod
-    def of(cls, cells: _Cells, weights: np.ndarray) -> _Counts:
-        of_cells = np.where(cells.truth == UNMEASURED, 0.0, weights[cells.labels])
-        true = of_cells * (cells.truth == 1)
-        return cls(cells.sums(of_cells), cells.sums(true), np.bincount(cells.rows, true, minlength=cells.n_samples))
-
-    def f(self) -> np.ndarray:
-        """(n_thresholds,) harmonic means of precision and recall."""
-        n_predicted_for = (self.predicted > 0).sum(axis=0)
-        precision = _ratio(_ratio(self.hit, self.predicted).sum(axis=0), n_predicted_for)
-        recall = _ratio(self.hit, self.true[:, np.newaxis]).mean(axis=0)
-        return _ratio(2 * precision * recall, precision + recall)
-
-    def s(self) -> np.ndarray:
-        """(n_thresholds,) distances from a prediction without fault."""
-        uncertainty = (self.true[:, np.newaxis] - self.hit).mean(axis=0)
-        return np.hypot(uncertainty, (self.predicted - self.hit).mean(axis=0))
+def _s(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """(n_thresholds,) distances from a prediction without fault."""
+    return np.hypot((true - hit).mean(axis=0), (predicted - hit).mean(axis=0))
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -82,8 +82,6 @@ class Metric(NamedTuple):
         Whether the metric stands first among those of its use.
     needs_propensity : bool, default=False
         Whether the metric needs `inverse_propensity`.
-    of_pool : bool, default=False
-        Whether the metric takes the pairs of sparse predictions as one problem.
     short : str, default=""
         Name in narrow tables; `name` where it is empty.
     range : tuple of float, default=(0, 1)
@@ -106,7 +104,6 @@ class Metric(NamedTuple):
     function: Callable[[Predictions], float]
     leads: bool = False
     needs_propensity: bool = False
-    of_pool: bool = False
     short: str = ""
     range: tuple[float, float] = (0.0, 1.0)
     needs: str = ""
@@ -147,24 +144,15 @@ def _roc_auc(of: Predictions) -> float:
 
 
 def _average_precision(of: Predictions) -> float:
-    if sparse.issparse(of.P):
-        return plain_scores.sparse_average_precision_score(of.Y, of.P, of.of_samples)
-    return plain_scores.average_precision_score(of.truth, of.score, of.weights) if _has_both(of.truth) else np.nan
+    score = (
+        plain_scores.sparse_average_precision_score if sparse.issparse(of.P) else plain_scores.average_precision_score
+    )
+    return score(of.truth, of.score, of.weights) if _has_both(of.truth) else np.nan
 
 
 def _has_both(truth: np.ndarray) -> bool:
     """Whether there are positives and negatives."""
     return bool(0 < truth.sum() < truth.size)
-
-
-def _hamming_loss(of: Predictions) -> float:
-    return np.average(of.truth != of.predicted, weights=of.weights)
-
-
-def _ranking_loss(of: Predictions) -> float:
-    if sparse.issparse(of.P):
-        return plain_scores.sparse_label_ranking_loss(of.Y, of.P, of.of_samples)
-    return plain_scores.label_ranking_loss(of.Y, of.P, of.of_samples)
 
 
 def _mcc(of: Predictions) -> float:
@@ -180,20 +168,14 @@ def _f1(of: Predictions) -> float:
 def _metrics_at(k: int) -> dict[str, Metric]:
     """Those of the first k labels."""
 
-    def of_samples(score: Callable[..., np.ndarray]) -> Callable[[Predictions], float]:
-        return lambda of: score(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1]
-
-    def propensity_scored(of: Predictions) -> float:
-        return at_k.propensity_scored_precision_at_k(
-            of.sparse_Y, of.top, of.inverse_propensity, k, sample_weight=of.of_samples
-        )[-1]
-
     functions = {
-        "precision": of_samples(at_k.precision_at_k),
-        "recall": of_samples(at_k.recall_at_k),
-        "ndcg": of_samples(at_k.ndcg_at_k),
-        "propensity_scored_precision": propensity_scored,
-        "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1],
+        "precision": lambda of: at_k.precision_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
+        "recall": lambda of: at_k.recall_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
+        "ndcg": lambda of: at_k.ndcg_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
+        "propensity_scored_precision": lambda of: at_k.propensity_scored_precision_at_k(
+            of.sparse_Y, of.top, of.inverse_propensity, k, sample_weight=of.of_samples
+        ),
+        "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k),
     }
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
     pair, more = "a positive and a negative label", f"a sample with a positive and more than {k} label{'s' * (k > 1)}"
@@ -205,13 +187,13 @@ def _metrics_at(k: int) -> dict[str, Metric]:
             label=(label := f"{names.get(key, key)} at {k}"),
             name=label,
             use="top",
-            function=function,
+            function=lambda of, scores=scores: scores(of)[-1],
             leads=key == "ndcg" and k == PLACES[-1],
-            needs_propensity=function is propensity_scored,
+            needs_propensity=key == "propensity_scored_precision",
             needs=needs.get(key, more),
             scikit_learn="no such function" if key != "ndcg" else "0 without a positive; an error for one label",
         )
-        for key, function in functions.items()
+        for key, scores in functions.items()
     }
 
 
@@ -222,7 +204,6 @@ METRICS = {
         name="AUROC",
         use="ranking",
         function=_roc_auc,
-        of_pool=True,
         needs="a positive and a negative label",
         scikit_learn="NaN",
         correction=Correction(corrections.roc_auc),
@@ -244,8 +225,7 @@ METRICS = {
         label="Hamming loss",
         name="Hamming loss",
         use="threshold",
-        function=_hamming_loss,
-        of_pool=True,
+        function=lambda of: np.average(of.truth != of.predicted, weights=of.weights),
         needs="a measured label",
         scikit_learn="an error",
         correction=Correction(corrections.corrected_hamming_loss, by_label=False),
@@ -256,7 +236,7 @@ METRICS = {
         label="ranking loss",
         name="ranking loss",
         use="ranking",
-        function=_ranking_loss,
+        function=lambda of: plain_scores.label_ranking_loss(of.Y, of.P, of.of_samples),
         needs="a sample with a positive and a negative label",
         scikit_learn="0; an error for one label",
         correction=Correction(corrections.ranking_loss, by_label=False, of_samples=True),
@@ -268,7 +248,6 @@ METRICS = {
         use="threshold",
         function=_mcc,
         leads=True,
-        of_pool=True,
         short="MCC",
         range=(-1.0, 1.0),
         needs="a positive and a negative label",
@@ -285,12 +264,11 @@ ON_REQUEST = {
         name="F1",
         use="threshold",
         function=_f1,
-        of_pool=True,
         needs="a positive label",
         scikit_learn="0",
         correction=Correction(corrections.corrected_f1),
         objective=corrections.f1,
-    ),
+    )
 }
 """Metrics that are computed where they are asked for by name, and that a study has no tables of."""
 
@@ -313,6 +291,5 @@ def metric_of(name: str) -> Metric | None:
 
 def metrics_of(use: str) -> tuple[str, ...]:
     """Names of the metrics of a use, the one that leads first."""
-    return tuple(
-        sorted((name for name in METRICS if METRICS[name].use == use), key=lambda name: not METRICS[name].leads)
-    )
+    names = (name for name, metric in METRICS.items() if metric.use == use)
+    return tuple(sorted(names, key=lambda name: not METRICS[name].leads))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, stored_cells, with_data
-from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
+from fairfold.core.arrays import Matrix, canonical, stored_cells
+from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import DataError
 
 
@@ -98,93 +98,53 @@ def _counts_at_thresholds(
     return np.cumsum((1 - truth) * weights)[last], np.cumsum(truth * weights)[last]
 
 
-def label_ranking_loss(Y: np.ndarray, P: np.ndarray, of_samples: np.ndarray | None = None) -> float:
+def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
     """Share of (positive, negative) label pairs of a sample in which the positive has no higher score; mean of samples.
 
     Samples without a positive or without a negative label have a loss of 0, and those without a measured one take no
-    part; NaN where no sample has a pair.
+    part; NaN where no sample has a pair. Labels of a sample that CSR matrices do not store are negatives, which tie at
+    0: they are one cell that counts for all of them.
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels); ``UNMEASURED`` labels take no part. Some are measured.
+    Y, P : (n_samples, n_labels), both CSR or neither; ``UNMEASURED`` labels take no part. Some are measured.
     of_samples : (n_samples,) weights, or None.
-    """
-    order = np.argsort(P, axis=1)
-    ranked, truth = np.take_along_axis(P, order, axis=1), np.take_along_axis(Y, order, axis=1)
-    positive, negative = (truth == 1).astype(np.int64), (truth == 0).astype(np.int64)
-    # Positives of at most a label's score: of equal scores, the count at the last one.
-    is_last = np.append(np.diff(ranked, axis=1) != 0, np.full((len(Y), 1), True), axis=1)
-    at_most = np.where(is_last, np.cumsum(positive, axis=1), Y.shape[1])
-    at_most = np.minimum.accumulate(at_most[:, ::-1], axis=1)[:, ::-1]
-    return _mean_loss((negative * at_most).sum(axis=1), positive.sum(axis=1), negative.sum(axis=1), of_samples)
-
-
-def _mean_loss(
-    n_wrong: np.ndarray, n_positives: np.ndarray, n_negatives: np.ndarray, of_samples: np.ndarray | None
-) -> float:
-    """Mean over samples of the share of their pairs that are wrong; each argument has one number per sample."""
-    n_pairs = n_positives * n_negatives
-    if not n_pairs.any():
-        return np.nan
-    known = n_positives + n_negatives > 0
-    losses = n_wrong / np.maximum(n_pairs, 1)
-    return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
-
-
-def sparse_average_precision_score(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
-    """Compute the micro average precision of sparse predictions; NaN without a positive or without a negative.
-
-    No array is longer than what P and Y store.
-
-    Parameters
-    ----------
-    Y, P : (n_samples, n_labels), CSR; ``UNMEASURED`` labels take no part.
-    of_samples : (n_samples,) weights, or None.
-    """
-    from fairfold.core.sparse_rows import values_at  # compiled
-
-    Y, P = canonical(Y), canonical(P)
-    truth = values_at(P.indptr, P.indices, Y.indptr, Y.indices, Y.data)
-    n_of = {value: with_data(Y, Y.data == value).sum(axis=1) for value in (1, UNMEASURED)}
-    n_absent = {value: n_of[value] - with_data(P, truth == value).sum(axis=1) for value in n_of}
-    n_measured = P.shape[0] * P.shape[1] - n_of[UNMEASURED].sum()
-    if not 0 < n_of[1].sum() < n_measured:
-        return np.nan
-    weights = np.ones(P.shape[0]) if of_samples is None else of_samples
-    of_cells = np.repeat(weights, np.diff(P.indptr))
-    n_zeros = weights @ (P.shape[1] - np.diff(P.indptr) - n_absent[1] - n_absent[UNMEASURED])
-    positives = np.append(P.data[truth == 1], np.zeros(n_absent[1].sum(), P.dtype))
-    of_positives = np.append(of_cells[truth == 1], np.repeat(weights, n_absent[1]))
-    falling = np.argsort(positives)[::-1]
-    negated, place = np.unique(-positives[falling], return_inverse=True)  # thresholds, the highest first
-    gain = np.bincount(place, of_positives[falling])
-    true = np.cumsum(gain)
-    negatives, of_negatives = P.data[truth == 0], of_cells[truth == 0]
-    falling = np.argsort(negatives)[::-1]
-    n_at_least = np.searchsorted(-negatives[falling], negated, side="right")
-    false = np.append(0.0, np.cumsum(of_negatives[falling]))[n_at_least] + np.where(negated < 0, 0.0, n_zeros)
-    return float(np.cumsum(gain * (true / (true + false)))[-1] / true[-1])
-
-
-def sparse_label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
-    """Compute :func:`label_ranking_loss` of CSR matrices.
-
-    A sample's labels that store nothing are negatives, which tie at 0: they are one cell that counts for all of them.
     """
     n_samples, n_labels = P.shape
-    rows, _, truth, score = stored_cells(Y, P)
-    n_absent = n_labels - np.bincount(rows, minlength=n_samples)
-    n_negatives = np.concatenate([truth == 0, n_absent])
-    is_positive = np.append(truth == 1, np.zeros(n_samples, dtype=bool))
-    rows, score = np.append(rows, np.arange(n_samples)), np.append(score, np.zeros(n_samples))
-    order = np.lexsort((score, rows))
+    if sparse.issparse(P):
+        rows, _, truth, score = stored_cells(Y, P)
+        n_absent = n_labels - np.bincount(rows, minlength=n_samples)
+        n_negatives = np.concatenate([truth == 0, n_absent])
+        is_positive = np.append(truth == 1, np.zeros(n_samples, dtype=bool))
+        rows, score = np.append(rows, np.arange(n_samples)), np.append(score, np.zeros(n_samples))
+        order = np.lexsort((score, rows))
+    else:
+        rows, score, is_positive, n_negatives = (
+            np.indices(P.shape)[0].ravel(),
+            P.ravel(),
+            Y.ravel() == 1,
+            Y.ravel() == 0,
+        )
+        order = (np.argsort(P, axis=1) + n_labels * np.arange(n_samples)[:, np.newaxis]).ravel()
     rows, score, is_positive, n_negatives = (each[order] for each in (rows, score, is_positive, n_negatives))
     of_rows = [np.bincount(rows, each, minlength=n_samples) for each in (is_positive, n_negatives)]
     # Positives of at most a cell's score: of equal scores, the count at the last one.
     is_last = np.append((np.diff(score) != 0) | (np.diff(rows) != 0), True)
     at_most = np.cumsum(is_positive)[is_last][np.cumsum(is_last) - is_last]
     at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
-    return _mean_loss(np.bincount(rows, n_negatives * at_most, minlength=n_samples), *of_rows, of_samples)
+    n_pairs = of_rows[0] * of_rows[1]
+    if not n_pairs.any():
+        return np.nan
+    losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(n_pairs, 1)
+    known = of_rows[0] + of_rows[1] > 0
+    return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
+
+
+def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray) -> float:
+    """Compute :func:`average_precision_score` of many pairs, whose terms are added one after the other."""
+    false, true = _counts_at_thresholds(truth, score, weights)
+    terms = np.diff(true, prepend=0.0) * (true / (true + false))
+    return float(np.cumsum(terms)[-1] / true[-1])
 
 
 def quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from fairfold.core.ties import settled
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
+from fairfold.evaluation.score_tables import check_columns
 
 
 def percentile_ranks(
@@ -51,7 +52,9 @@ def percentile_ranks(
         When a column is missing, a metric is unknown, or a method has two values in one repeat.
     """
     units, repeats = list(units), list(repeats)
-    _check(scores, [*units, *repeats, method, "metric", "value"], higher_is_better)
+    check_columns(scores, [*units, *repeats, method, "metric", "value"], "scores")
+    if unknown := set(scores["metric"]) - set(higher_is_better):
+        raise DataError(f"unknown metric {min(unknown)!r}; known are {', '.join(higher_is_better)}.")
     columns = scores[method].drop_duplicates().tolist()
     grid = scores.set_index([*units, "metric", *repeats, method])["value"]
     if grid.index.has_duplicates:
@@ -68,15 +71,6 @@ def percentile_ranks(
     result = grouped.mean().reindex(order).stack(future_stack=True).rename("percentile_rank").reset_index()
     n_repeats = grouped.size().reindex(order, fill_value=0).rename("n_repeats").reset_index()
     return result.merge(n_repeats, how="left")
-
-
-def _check(scores: pd.DataFrame, columns: Sequence[str], higher_is_better: Mapping[str, bool]) -> None:
-    missing = [column for column in columns if column not in scores]
-    if missing:
-        raise DataError(f"the table of scores has no column {missing[0]!r}; it has {', '.join(map(str, scores))}.")
-    unknown = set(scores["metric"]) - set(higher_is_better)
-    if unknown:
-        raise DataError(f"unknown metric {min(unknown)!r}; known are {', '.join(higher_is_better)}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,26 +185,25 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
     comparisons, pairs, cliques = [], [], []
     for panel, part in ranks.groupby(["metric", "missing_rate"], sort=False):
         table = part.pivot(index="dataset", columns="model", values="percentile_rank").reindex(columns=models)
-        result = _compare(table, True, alpha)
-        friedman = (result.friedman_statistic, result.friedman_p)
-        sizes = (result.n_blocks, result.n_dropped, len(models))
-        comparisons.append((*panel, *sizes, *friedman, result.critical_difference, result.reason))
-        means = table.dropna().mean()
+        found, means = _compare(table, True, alpha), table.dropna().mean()
+        statistics = found.friedman_statistic, found.friedman_p, found.critical_difference, found.reason
+        comparisons.append((*panel, found.n_blocks, found.n_dropped, len(models), *statistics))
         for a, b in combinations(models, 2):
-            adjusted = result.adjusted_p_values.loc[a, b]
-            tested = (result.p_values.loc[a, b], adjusted, adjusted <= alpha)
-            pairs.append((*panel, a, b, means[a] - means[b], *tested))
-        for number, clique in enumerate(result.cliques, start=1):
-            cliques += [(*panel, number, model, result.mean_ranks[model]) for model in clique]
-    panel = ["metric", "missing_rate"]
-    sizes = ["n_datasets", "n_dropped", "n_methods"]
+            p, adjusted = found.p_values.loc[a, b], found.adjusted_p_values.loc[a, b]
+            pairs.append((*panel, a, b, means[a] - means[b], p, adjusted, adjusted <= alpha))
+        for number, clique in enumerate(found.cliques, start=1):
+            cliques += [(*panel, number, model, found.mean_ranks[model]) for model in clique]
     statistics = ["friedman_statistic", "friedman_p", "critical_difference", "reason"]
-    tested = ["mean_difference", "p_value", "adjusted_p_value", "is_different"]
-    return ComparisonTables(
-        pd.DataFrame(comparisons, columns=[*panel, *sizes, *statistics]),
-        pd.DataFrame(pairs, columns=[*panel, "model_a", "model_b", *tested]),
-        pd.DataFrame(cliques, columns=[*panel, "clique", "model", "mean_rank"]),
+    columns = (
+        ["n_datasets", "n_dropped", "n_methods", *statistics],
+        ["model_a", "model_b", "mean_difference", "p_value", "adjusted_p_value", "is_different"],
+        ["clique", "model", "mean_rank"],
     )
+    rows = comparisons, pairs, cliques
+    tables = (
+        pd.DataFrame(part, columns=["metric", "missing_rate", *of]) for part, of in zip(rows, columns, strict=True)
+    )
+    return ComparisonTables(*tables)
 
 
 def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd.DataFrame:
@@ -290,16 +283,18 @@ def _compare(table: pd.DataFrame, higher_is_better: bool, alpha: float) -> Compa
     digits = 12 - int(np.ceil(np.log10(np.abs(complete).max(initial=0) or 1.0)))
     ranks = scipy.stats.rankdata(np.round(complete, digits) * (-1 if higher_is_better else 1), axis=1)
     mean_ranks = ranks.mean(axis=0) if n_blocks else np.full(n_methods, np.nan)
-    pairs = list(combinations(range(n_methods), 2))
-    p_values = adjusted = np.full(len(pairs), np.nan)
+    pairs = np.triu_indices(n_methods, 1)
+    p_values = adjusted = np.full(len(pairs[0]), np.nan)
     statistic = friedman_p = critical = np.nan
     cliques: list[tuple[str, ...]] = []
     reason = "" if n_methods > 2 else "Friedman's test needs 3 methods or more"
     if n_blocks < 2:
         reason = f"complete blocks: {n_blocks}; tests need 2 or more"
     else:
-        p_values = np.array([_wilcoxon(np.round(complete[:, a] - complete[:, b], digits)) for a, b in pairs])
-        adjusted = scipy.stats.false_discovery_control(p_values) if pairs else p_values
+        p_values = np.array(
+            [_wilcoxon(np.round(complete[:, a] - complete[:, b], digits)) for a, b in zip(*pairs, strict=True)]
+        )
+        adjusted = scipy.stats.false_discovery_control(p_values) if p_values.size else p_values
         statistic, friedman_p = _friedman(ranks)
         critical = _nemenyi_quantile(n_methods, alpha) * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks))
         order = np.argsort(mean_ranks, kind="stable")
@@ -351,15 +346,14 @@ def _wilcoxon(differences: np.ndarray) -> float:
 @cache
 def _nemenyi_quantile(n_methods: int, alpha: float) -> float:
     """Demsar (2006), Table 5: the quantile of the studentised range over the root of 2; NaN for one method."""
-    return (
-        float(scipy.stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)) if n_methods > 1 else np.nan
-    )
+    if n_methods < 2:
+        return np.nan
+    return float(scipy.stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2))
 
 
-def _symmetric(p_values: np.ndarray, pairs: Sequence[tuple[int, int]], n_methods: int) -> np.ndarray:
+def _symmetric(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_methods: int) -> np.ndarray:
     matrix = np.eye(n_methods)
-    for (a, b), p in zip(pairs, p_values, strict=True):
-        matrix[a, b] = matrix[b, a] = p
+    matrix[pairs] = matrix.T[pairs] = values
     return matrix
 
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from fairfold.errors import DataError
+
 UNITS = ("dataset", "missing_rate", "model")
+
+
+def check_columns(table: pd.DataFrame, columns: Sequence[str], what: str) -> None:
+    """Raise :class:`DataError` if a table has no column of these names; `what` names its content in the message."""
+    if missing := [column for column in columns if column not in table]:
+        raise DataError(f"the table of {what} has no column {missing[0]!r}; it has {', '.join(map(str, table))}.")
 
 
 def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.DataFrame:

@@ -61,7 +61,7 @@ def multilabel_scores(
     if np.count_nonzero((Y.data if sparse.issparse(Y) else Y) == UNMEASURED) == np.prod(Y.shape):
         return dict.fromkeys(entries, np.nan)
     predictions = Predictions(Y, P, of_samples=of_samples)
-    if not sparse.issparse(P) or any(metric.of_pool for metric in entries.values()):
+    if any(metric.use != "top" for metric in entries.values()):
         truth, score, weights = _pairs(Y, P, of_samples)
         predicted = (score > threshold).astype(np.int8)
         predictions = predictions._replace(truth=truth, score=score, predicted=predicted, weights=weights)

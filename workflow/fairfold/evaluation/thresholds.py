@@ -8,7 +8,7 @@ ratio of expectations takes the place of the expectation of the ratio, which it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -27,91 +27,64 @@ OBJECTIVES = tuple(_ENTRIES)
 """Metrics whose entry has an objective."""
 
 
-def best_thresholds(probabilities: Matrix, objective: str, *, by: Literal["pooled", "label"] = "pooled") -> np.ndarray:
-    """The threshold above which labels are to be predicted for the best expected score.
+def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
+    """Find the thresholds above which labels are to be predicted for the best expected scores.
 
     Parameters
     ----------
-    probabilities : (n_samples, n_labels) calibrated, of samples that the model did not see; of a CSR matrix those that
-        are not stored are 0.
-    objective : the metric that is to be best, of ``OBJECTIVES``.
-    by : ``"pooled"`` for one threshold, with which all (sample, label) pairs have the best score together; ``"label"``
-        for one of each label.
+    probabilities : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Calibrated probabilities of samples that the model did not see; of a CSR matrix those not stored are 0.
 
     Returns
     -------
-    (n_labels,) thresholds midway between two probabilities, in [0, 1). Where no label is expected to be positive, or
-    all are, one half. Time grows with n·q·log(n·q), of a CSR matrix with what it stores in place of n·q.
+    dict of dict of list
+        For each metric of ``OBJECTIVES`` its thresholds by pooling: ``all_thresholds(P)["mcc"]["label"]`` has the best
+        one of each label, and ``"pooled"`` repeats the one with which all pairs of a sample and a label have the best
+        score together. They lie midway between two probabilities, in [0, 1). Where no label is expected to be positive,
+        or all are, they are one half. Time grows with n·q·log(n·q), of a CSR matrix with what it stores in place of
+        n·q.
 
     Raises
     ------
     DataError
-        When there is no such objective or pooling, or probabilities do not lie between 0 and 1.
+        When probabilities do not lie between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> all_thresholds(np.array([[0.75], [0.5], [0.25]]))["f1"]
+    {'pooled': [0.375], 'label': [0.375]}
     """
-    if objective not in OBJECTIVES:
-        raise DataError(unknown_name("objective", objective, OBJECTIVES))
-    if by not in ("pooled", "label"):
-        raise DataError(f"by is {by!r}; it must be 'pooled' or 'label'.")
-    return _best(_checked(probabilities), by, [objective])[objective]
-
-
-def _checked(probabilities: Matrix) -> Matrix:
-    P = canonical(probabilities) if sparse.issparse(probabilities) else np.asarray(probabilities, dtype=np.float64)
-    values = P.data if sparse.issparse(P) else P
+    is_sparse = sparse.issparse(probabilities)
+    P = canonical(probabilities) if is_sparse else np.asarray(probabilities, dtype=np.float64)
+    values = P.data if is_sparse else P.ravel()
     # which NaN does not meet
     if P.ndim != 2 or not (values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
         raise DataError("probabilities must be (n_samples, n_labels) numbers between 0 and 1.")
-    return P
-
-
-def _best(P: Matrix, by: Literal["pooled", "label"], objectives: Sequence[str]) -> dict[str, np.ndarray]:
-    """(n_labels,) thresholds for each objective."""
     n_samples, n_labels = P.shape
-    n = n_samples * n_labels if by == "pooled" else n_samples
-    if sparse.issparse(P):
-        of_labels = P if by == "pooled" else P.tocsc()
-        cells = [P.data] if by == "pooled" else np.split(of_labels.data, of_labels.indptr[1:-1])
-    else:
-        cells = [P.ravel()] if by == "pooled" else P.T
-    scores = {each: _ENTRIES[each].objective for each in objectives}
-    found = {each: np.full(len(cells), score if not callable(score) else np.nan) for each, score in scores.items()}
-    for place, p in enumerate(cells):
-        p = np.sort(p)[::-1]
-        for each, score in scores.items():
-            if callable(score):
-                found[each][place] = _best_of_sorted(p, float(n), score)
-    return {each: np.broadcast_to(found[each], n_labels).copy() for each in objectives}
+    by_label = np.split(P.tocsc().data, P.tocsc().indptr[1:-1]) if is_sparse else P.T
+    found: dict[str, dict[str, list[float]]] = {objective: {} for objective in OBJECTIVES}
+    for by, cells, n in (("pooled", [values], n_samples * n_labels), ("label", by_label, n_samples)):
+        falling = [np.sort(p)[::-1] for p in cells]
+        for objective, metric in _ENTRIES.items():
+            score = metric.objective
+            best = [_best_of_sorted(p, float(n), score) if callable(score) else score for p in falling]
+            found[objective][by] = np.broadcast_to(np.array(best, dtype=np.float64), n_labels).tolist()
+    return found
 
 
 def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -> float:
     """Best threshold of falling probabilities; the n cells that are not among them are 0."""
-    best, threshold = 0.0, 0.5
     p = p.astype(np.float64)
     hits, chosen = np.cumsum(p), np.arange(1.0, len(p) + 1)
     total = hits[-1] if len(p) else 0.0
-    below = np.append(p[1:], 0.0)
-    if len(p):
-        is_last = chosen == len(p)
-        goodness = np.where((p > below) | is_last, score(hits, chosen, total, n), -np.inf)  # ties go together
-        place = int(goodness.argmax())
-        if goodness[place] > best:
-            best = goodness[place]
-            threshold = (p[place] + below[place]) / 2 if chosen[place] < n else 0.0
-    if len(p) < n and score(np.array(total), np.array(n), np.array(total), n) > best:
-        return 0.0  # all zeros are predicted together
-    return threshold
-
-
-def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
-    """Thresholds of every objective, pooled and by label, as plain lists: ``all_thresholds(P)["mcc"]["label"]``.
-
-    Parameters
-    ----------
-    probabilities : as of :func:`best_thresholds`.
-    """
-    P = _checked(probabilities)
-    found = {by: _best(P, by, OBJECTIVES) for by in ("pooled", "label")}
-    return {objective: {by: found[by][objective].tolist() for by in found} for objective in OBJECTIVES}
+    thresholds = np.where(chosen < n, (p + np.append(p[1:], 0.0)) / 2, 0.0)
+    is_last = np.diff(p, append=-1.0) < 0  # ties go together
+    if len(p) < n:  # all zeros are predicted together
+        hits, chosen, thresholds = np.append(hits, total), np.append(chosen, n), np.append(thresholds, 0.0)
+        is_last = np.append(is_last, True)
+    goodness = np.where(is_last, score(hits, chosen, total, n), -np.inf)
+    return np.append(0.5, thresholds)[np.append(0.0, goodness).argmax()]
 
 
 def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) -> np.ndarray:

@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import ClassifierMixin
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, with_data
 from fairfold.core.gaps import GapFiller
 from fairfold.datasets import Dataset
 from fairfold.evaluation.scores import multilabel_scores
@@ -105,11 +105,8 @@ def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matr
         moved = X.copy()
         moved[:, features] = X[np.ix_(order, features)]
         return moved
-    columns = sparse.csc_array(X)
-    kept = np.ones(X.shape[1])
-    kept[features] = 0
-    only = columns @ sparse.diags_array(1 - kept)
-    return sparse.csr_array(columns @ sparse.diags_array(kept) + sparse.csr_array(only)[order])
+    is_moved = np.isin(X.indices, features)
+    return sparse.csr_array(with_data(X, X.data * ~is_moved) + with_data(X, X.data * is_moved)[order])
 
 
 def summarise_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int]]) -> pd.DataFrame:

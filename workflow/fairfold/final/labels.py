@@ -19,6 +19,7 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.gaps import GapFiller
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
+from fairfold.evaluation.corrections import mcc
 
 N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
@@ -66,11 +67,10 @@ def label_scores(
         weights *= sample_weight
     rows = []
     for label, name in enumerate(labels):
-        y, p, of_label = Y[:, label], P[:, label], weights
-        if (measured := y != UNMEASURED).sum() < len(y):
-            y, of_label = y[measured], weights[:, measured]
-        found = {"label": name, "n_positives": int(y.sum()), "n_expected": p.sum()}
-        for score, values in (weighted_scores(y, p[measured], of_label) if len(y) else _no_scores(weights)).items():
+        measured = Y[:, label] != UNMEASURED
+        y, p = Y[measured, label], P[measured, label]
+        found = {"label": name, "n_positives": int(y.sum()), "n_expected": P[:, label].sum()}
+        for score, values in weighted_scores(y, p, weights[:, measured]).items():
             known = values[1:][~np.isnan(values[1:])]
             low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (np.nan, np.nan)
             found |= {score: values[0], f"{score}_low": low, f"{score}_high": high}
@@ -82,11 +82,6 @@ def _codes(Y: Matrix, name: str, shape: tuple[int, int]) -> np.ndarray:
     """Dense labels of 0/1, ``UNMEASURED`` where they are NaN."""
     codes = check_label_matrix(Y, name, DataError, n_samples=shape[0], n_labels=shape[1])
     return to_dense(codes, name, DataError)
-
-
-def _no_scores(weights: np.ndarray) -> dict[str, np.ndarray]:
-    """Those of a label that is measured nowhere."""
-    return dict.fromkeys(("average_precision", "roc_auc", "mcc"), np.full(len(weights), np.nan))
 
 
 def weighted_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
@@ -101,6 +96,8 @@ def weighted_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[s
     -------
     dict of (n_weightings,); NaN where all that count have the same label.
     """
+    if not len(y):
+        return dict.fromkeys(("average_precision", "roc_auc", "mcc"), np.full(len(weights), np.nan))
     parts = [weights[first : first + _AT_ONCE] for first in range(0, len(weights), _AT_ONCE)]
     found = [_ranking_scores(y, p, part) | {"mcc": _mcc(y, p > 0.5, part)} for part in parts]
     return {score: np.concatenate([each[score] for each in found]) for score in found[0]}
@@ -125,9 +122,7 @@ def _ranking_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[s
 def _mcc(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
     n, positives = weights.sum(axis=1), weights @ y
     chosen, hits = weights @ predicted, weights @ (y * predicted)
-    spread = chosen * (n - chosen) * positives * (n - positives)
-    found = np.where(spread > 0, (hits * n - chosen * positives) / np.sqrt(np.where(spread > 0, spread, 1)), 0.0)
-    return np.where((positives > 0) & (positives < n), found, np.nan)
+    return np.where((positives > 0) & (positives < n), mcc(hits, chosen, positives, n), np.nan)
 
 
 def suspect_cells(
@@ -162,20 +157,18 @@ def suspect_cells(
     """
     Y = _codes(Y, "Y", P.shape)
     near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
-    tables = []
     zeros = "missing" if negatives == "unlabelled" else "wrong negative"
+    found = []
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(value == Y)
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
-        rows, columns = rows[order], columns[order]
-        have = [Y[near[row], column] == 1 for row, column in zip(rows, columns, strict=True)]
-        nearest = [near[row][has][:N_NAMED] for row, has in zip(rows, have, strict=True)]
-        shares = [has.mean() if len(has) else np.nan for has in have]
-        named = [", ".join(str(samples[one]) for one in those) for those in nearest]
-        table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": [samples[row] for row in rows]}
-        table |= {"label": [labels[column] for column in columns], "posterior": P[rows, columns]}
-        tables.append(pd.DataFrame(table | {"share_of_neighbours": shares, "neighbours": named}))
-    return pd.concat(tables, ignore_index=True)
+        for rank, (row, column) in enumerate(zip(rows[order], columns[order], strict=True), start=1):
+            has = Y[near[row], column] == 1
+            share = has.mean() if len(has) else np.nan
+            named = ", ".join(str(samples[one]) for one in near[row][has][:N_NAMED])
+            found.append((kind, rank, samples[row], labels[column], P[row, column], share, named))
+    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
+    return pd.DataFrame(found, columns=columns)
 
 
 def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:

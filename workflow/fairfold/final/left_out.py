@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import parts_of
@@ -14,14 +15,11 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import labels_for
-from fairfold.models import make_model
+from fairfold.final.model import make_for
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds
 
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
-
-    Look = Callable[[int, ClassifierMixin, np.ndarray], None]
+Look = Callable[[int, ClassifierMixin, np.ndarray], None]
 
 
 def left_out_posteriors(
@@ -74,15 +72,12 @@ def left_out_of_dataset(
     look : as of :func:`left_out_posteriors`.
     """
     if (fold_of < 0).any():
-        splitter = IterativeStratification(
-            fitting_folds(5, data.groups), random_state=seed_for(seed, "labels", data.id, "folds")
-        )
+        seed_of_folds = seed_for(seed, "labels", data.id, "folds")
+        splitter = IterativeStratification(fitting_folds(5, data.groups), random_state=seed_of_folds)
         fold_of = splitter.assign(data.Y, data.named_groups)
-    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
 
     def make(fold: int) -> ClassifierMixin:
-        return make_model(
-            name, **settings, **known, n_jobs=n_jobs, random_state=seed_for(seed, "labels", data.id, fold)
-        )
+        seed_of_fold = seed_for(seed, "labels", data.id, fold)
+        return make_for(data, name, settings, n_jobs=n_jobs, random_state=seed_of_fold)
 
     return left_out_posteriors(make, data.X, Y, fold_of, groups=data.groups, sample_weight=data.weights, look=look)

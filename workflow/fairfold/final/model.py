@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -85,18 +85,13 @@ class FinalModel:
             X, P = self.probe
             dense = X.toarray() if sparse.issparse(X) else X
             write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
-        parts = {"dataset": self.dataset, "name": self.name, "features": self.features, "labels": self.labels}
+        fields = ("dataset", "name", "features", "labels", "identifier", "categories", "missing_value")
+        parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
         with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
-            parts |= {"identifier": self.identifier, "categories": self.categories and asdict(self.categories)}
-            parts |= {"missing_value": self.missing_value, "numbers": self.learned and asdict(self.learned)}
-            json.dump({"format": FORMAT, **parts}, stream, indent=1, ensure_ascii=False)
+            json.dump(parts, stream, indent=1, ensure_ascii=False, default=asdict)
 
     def predict(
-        self,
-        table: pd.DataFrame | Matrix,
-        *,
-        objective: str | None = None,
-        by: Literal["pooled", "label"] = "pooled",
+        self, table: pd.DataFrame | Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
     ) -> dict[str, pd.DataFrame]:
         """What the model says of new samples.
 
@@ -187,8 +182,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     n_jobs : threads. The model says nothing of them, so that it is the same for any number; it predicts with one.
     """
     random_state = seed_for(seed, "final", data.id)
-    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
-    model = make_model(name, **settings, **known, n_jobs=n_jobs, random_state=random_state)
+    model = make_for(data, name, settings, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.X, labels_for(model, data.Y), **OfSamples(data.groups, data.weights).as_options())
     set_n_jobs(model, 1)
     identifier = next(iter(data.left_out.get("id", ())), None)
@@ -199,15 +193,17 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     return FinalModel(data.id, name, model, *columns, probe, data.missing_value, learned)
 
 
+def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: Any) -> ClassifierMixin:
+    """Make an unfitted model with these settings and what the dataset says about its labels and features."""
+    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
+    return make_model(name, **settings, **known, **options)
+
+
 def _whole_columns(data: Dataset) -> tuple[str, ...]:
     """Return the features that hold whole numbers only."""
-    X = sparse.csc_array(data.X) if sparse.issparse(data.X) else data.X
-
-    def is_whole(j: int) -> bool:
-        values = X.data[X.indptr[j] : X.indptr[j + 1]] if sparse.issparse(X) else X[:, j]
-        return not (values % 1 > 0).any()
-
-    return tuple(name for j, name in enumerate(data.feature_names) if is_whole(j))
+    X = sparse.csc_array(data.X)
+    stored = np.split(X.data, X.indptr[1:-1])
+    return tuple(name for name, values in zip(data.feature_names, stored, strict=False) if not (values % 1 > 0).any())
 
 
 def _array(predictions: Matrix) -> np.ndarray:
@@ -218,11 +214,9 @@ def _array(predictions: Matrix) -> np.ndarray:
 def _made_up(X: Matrix, seed: int) -> Matrix:
     """``N_PROBES`` samples, each feature between its least and its largest value."""
     if sparse.issparse(X):
-        low, high = (np.asarray(bound.todense()).ravel() for bound in (X.min(axis=0), X.max(axis=0)))
-    else:
-        known = ~np.isnan(X).all(axis=0)
-        low, high = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        low[known], high[known] = np.nanmin(X[:, known], axis=0), np.nanmax(X[:, known], axis=0)
+        low, high = (bound.toarray().ravel() for bound in (X.min(axis=0), X.max(axis=0)))
+    else:  # 0 where all are missing
+        low, high = (np.nan_to_num(bound.reduce(X, axis=0)) for bound in (np.fmin, np.fmax))
     made_up = np.random.default_rng(seed).uniform(low, high, size=(N_PROBES, X.shape[1]))
     return sparse.csr_array(made_up) if sparse.issparse(X) else made_up
 

@@ -70,7 +70,8 @@ def predict_file(
             if final.categories is not None:
                 X = np.hstack([X, final.categories.encode(table.text, str(source), before=n_samples)])
             found = final.predict(X, objective=objective, by=by)
-            rows = _wide(ids, found) if top is None else _likeliest(ids, found, top)
+            wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in KINDS)]
+            rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
             rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
     return n_samples
@@ -131,10 +132,6 @@ def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
     if final.identifier in table.text:
         return pd.Series(table.text[final.identifier], name=final.identifier)
     return pd.Series(np.arange(before + 1, before + len(table.values) + 1), name="row")
-
-
-def _wide(ids: pd.Series, found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([ids, *(found[kind].add_prefix(f"{kind}_") for kind in KINDS)], axis=1)
 
 
 def _likeliest(ids: pd.Series, found: dict[str, pd.DataFrame], top: int) -> pd.DataFrame:

@@ -71,7 +71,7 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
         X : (n_samples, n_features).
         objective : what the threshold is for, of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`; None takes
             ``threshold``.
-        by : see :func:`~fairfold.evaluation.thresholds.best_thresholds`.
+        by : see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
 
         Raises
         ------

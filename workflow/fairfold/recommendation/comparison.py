@@ -17,6 +17,7 @@ from fairfold.core.ties import first_best, settled
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, p_values_ahead
 from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.evaluation.score_tables import check_columns
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
 
 # What models are used for -> the metrics that judge it; the first one leads.
@@ -91,9 +92,9 @@ def recommend(
         When a column or the estimate of a dataset is missing, alpha is no level, a model has two scores in one fold, or
         the folds are not of so many cross-validations.
     """
-    _check(folds, _FOLDS, "scores of folds")
-    _check(scores, _SCORES, "complete scores")
-    _check(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
+    check_columns(folds, _FOLDS, "scores of folds")
+    check_columns(scores, _SCORES, "complete scores")
+    check_columns(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
     if not 0 < alpha < 1:
         raise DataError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
     if not rope >= 0:
@@ -219,9 +220,3 @@ def _pairwise_tests(goodness: np.ndarray, correlation: float) -> tuple[np.ndarra
     adjusted = np.ones_like(p)
     adjusted[pairs] = adjusted.T[pairs] = false_discovery_control(p[pairs]) if len(p) > 1 else 1
     return p, adjusted
-
-
-def _check(table: pd.DataFrame, columns: list[str], what: str) -> None:
-    missing = [column for column in columns if column not in table]
-    if missing:
-        raise DataError(f"the table of {what} has no column {missing[0]!r}; it has {', '.join(map(str, table))}.")

@@ -10,7 +10,9 @@ Where labels were hidden on purpose, the score by all labels says how right esti
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,11 +20,11 @@ import pandas as pd
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import OfSamples
-from fairfold.errors import DataError
 from fairfold.evaluation.corrected import Corrected, draw_samples
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, Metric
+from fairfold.evaluation.score_tables import check_columns
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
@@ -85,31 +87,48 @@ def complete_scores(
         As :func:`~fairfold.evaluation.corrected.corrected_scores`.
     """
     of_samples = OfSamples(groups, sample_weight)
-    correctable = {name for name, metric in BASIC_METRICS.items() if is_corrected(metric, hierarchical=hierarchical)}
-    rows, draws = [], {}
+    is_correctable = {name: is_corrected(metric, hierarchical=hierarchical) for name, metric in BASIC_METRICS.items()}
+    drawn_frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same in all folds
+    frequencies = known_frequency, None if frequency is None else frequency.median, drawn_frequencies
+    rows, draws = [], defaultdict(list)
     for model, predicted in predictions.items():
-        drawn = {metric: [] for metric in BASIC_METRICS}
         parts = parts_of(predicted.fold_of, Y.shape[0])
         n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
         counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
-        frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same ones in all folds
         for fold, (train, test) in enumerate(parts):
             given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            seed = random_state + fold % n_folds
             for metrics, P in _alike(predicted, fold):
-                possible = tuple(metric for metric in metrics if metric in correctable)
-                scorer = None
-                if finite_rows(P).all():
-                    scorer = Corrected(observed[test], P, metrics=possible, **given)
-                by = frequency, known_frequency
-                found = _scores_of_fold(Y[test], observed[test], P, scorer, by, metrics, given)
-                rows += [(model, fold, metric, *found[metric], share_tested(train, test)) for metric in metrics]
-                of_draws = counts[:, test], random_state + fold % n_folds
-                of_fold = _draws_of_fold(scorer, frequencies, metrics, *of_draws)
+                labels = Y[test], observed[test]
+                correctable = tuple(filter(is_correctable.get, metrics))
+                found, drawn = _score_fold(labels, P, metrics, correctable, frequencies, counts[:, test], seed, given)
                 for metric in metrics:
-                    drawn[metric].append(of_fold[metric])
-        draws[model] = drawn
+                    numbers = (table.get(metric, np.nan) for table in found)
+                    rows.append((model, fold, metric, *numbers, share_tested(train, test)))
+                    draws[model, metric].append(drawn.get(metric, np.full(n_draws, np.nan)))
     folds = pd.DataFrame(rows, columns=_FOLDS)
-    return {"folds": folds, "scores": _summary(folds, draws)}
+    return {"folds": folds, "scores": _summary(folds, draws, list(predictions))}
+
+
+def _score_fold(
+    labels: tuple[Matrix, Matrix],
+    P: Matrix,
+    metrics: list[str],
+    correctable: tuple[str, ...],
+    frequencies: tuple[float, float | None, np.ndarray | None],
+    counts: np.ndarray,
+    random_state: int,
+    given: Mapping[str, Any],
+) -> tuple[list[dict[str, float]], dict[str, np.ndarray]]:
+    """Scores by all labels, by observed ones, corrected, and corrected with what is known; and draws of the third."""
+    if not finite_rows(P).all():
+        return [{}] * 4, {}
+    scorer = Corrected(labels[1], P, metrics=correctable, **given)
+    by_labels = [multilabel_scores(each, P, metrics=metrics, **given) for each in labels]
+    known, median, drawn = frequencies
+    corrected = {} if median is None else scorer.scores(frequency=median)
+    draws = scorer.draws(drawn, counts, random_state) if drawn is not None and correctable else {}
+    return [*by_labels, corrected, scorer.scores(frequency=known)], draws
 
 
 def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
@@ -181,79 +200,36 @@ def _alike(predicted: FinalPredictions, fold: int) -> Iterator[tuple[list[str], 
         yield metrics, predicted.in_fold(metrics[0], fold)
 
 
-def _scores_of_fold(
-    Y: Matrix,
-    observed: Matrix,
-    P: np.ndarray,
-    scorer: Corrected | None,
-    frequencies: tuple[FrequencyDistribution | None, float],
-    metrics: list[str],
-    given: Mapping,
-) -> dict[str, tuple[float, ...]]:
-    """Metric -> scores by all labels, by observed ones, corrected, and corrected with what is known."""
-    if scorer is None:
-        return dict.fromkeys(metrics, (np.nan,) * 4)
-    nothing, (frequency, known) = dict.fromkeys(metrics, np.nan), frequencies
-    tables = [
-        multilabel_scores(Y, P, metrics=metrics, **given),
-        multilabel_scores(observed, P, metrics=metrics, **given),
-        nothing if frequency is None else nothing | scorer.scores(frequency=frequency.median),
-        nothing | scorer.scores(frequency=known),
-    ]
-    return {metric: tuple(table[metric] for table in tables) for metric in metrics}
-
-
-def _draws_of_fold(
-    scorer: Corrected | None,
-    frequencies: np.ndarray | None,
-    metrics: list[str],
-    counts: np.ndarray,
-    random_state: int,
-) -> dict[str, np.ndarray]:
-    nothing = {metric: np.full(len(counts), np.nan) for metric in metrics}
-    if frequencies is None or scorer is None or not scorer.metrics:
-        return nothing
-    of_draws = iter(frequencies)
-    return nothing | scorer.draws(lambda rows: next(of_draws), counts, random_state)
-
-
-def _summary(folds: pd.DataFrame, draws: Mapping[str, Mapping[str, list[np.ndarray]]]) -> pd.DataFrame:
+def _summary(
+    folds: pd.DataFrame, draws: Mapping[tuple[str, str], list[np.ndarray]], models: Sequence[str]
+) -> pd.DataFrame:
+    """Means over folds, with intervals; folds in which no model has a score, which is undefined there, are left out."""
     columns = _FOLDS[3:]
-    # a score that no model has in a fold is undefined there
     is_defined = folds[columns].notna().groupby([folds["metric"], folds["fold"]]).transform("any")
     folds = folds.assign(**{name: folds[name].where(is_defined[name], np.inf) for name in columns})
-    means = folds.groupby(["model", "metric"], sort=False)[columns].agg(_mean_of_defined)
-    corrected = folds.groupby(["model", "metric"], sort=False)["corrected"]
-    drawn_means = {
-        (model, metric): _mean_draw(draws[model][metric], values != np.inf) for (model, metric), values in corrected
-    }
+    groups = folds.groupby(["model", "metric"], sort=False)
+    means = groups[columns].agg(lambda values: values[values != np.inf].mean(skipna=False))
+    drawn_means = {unit: _mean_draw(draws[unit], (values != np.inf).to_numpy()) for unit, values in groups["corrected"]}
     tables = []
     for metric, of_metric in BASIC_METRICS.items():
         table = means.xs(metric, level="metric").assign(metric=metric, low=np.nan, high=np.nan, share_best=np.nan)
         drawn = pd.DataFrame({model: drawn_means[model, metric] for model in table.index})
         drawn = drawn.loc[:, table["corrected"].notna()].dropna()  # draws without an observed label in a fold
         if drawn.size:
+            goodness = of_metric.direction * drawn.round(_DIGITS)
             table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
             table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2)
-            goodness = of_metric.direction * drawn.round(_DIGITS)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
         tables.append(table.reset_index()[_SCORES])
     whole = pd.concat(tables, ignore_index=True)
-    order = {model: number for number, model in enumerate(draws)}
-    return whole.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    return whole.sort_values("model", key=lambda names: names.map(models.index), kind="stable", ignore_index=True)
 
 
-def _mean_of_defined(values: pd.Series) -> float:
-    """Mean without infinities, which mark undefined scores; NaN where a score is missing."""
-    return values[values != np.inf].mean(skipna=False)
-
-
-def _mean_draw(drawn: list[np.ndarray], is_defined: pd.Series) -> np.ndarray:
+def _mean_draw(drawn: list[np.ndarray], is_defined: np.ndarray) -> np.ndarray:
     """(n_draws,) means over the folds in which the score is defined; NaN where there is none."""
-    total = np.zeros_like(drawn[0])
-    for of_fold in itertools.compress(drawn, is_defined):
-        total += of_fold / is_defined.sum()
-    return total if is_defined.any() else np.full_like(total, np.nan)
+    if not is_defined.any():
+        return np.full(len(drawn[0]), np.nan)
+    return sum(of_fold / is_defined.sum() for of_fold in itertools.compress(drawn, is_defined))
 
 
 def correction_quality(scores: pd.DataFrame) -> pd.DataFrame:
@@ -278,22 +254,16 @@ def correction_quality(scores: pd.DataFrame) -> pd.DataFrame:
     DataError
         When a column is missing.
     """
-    needed = ["dataset", "missing_rate", *_SCORES]
-    if missing := [column for column in needed if column not in scores]:
-        raise DataError(f"the table of complete scores has no column {missing[0]!r}; it needs {', '.join(needed)}.")
+    check_columns(scores, ["dataset", "missing_rate", *_SCORES], "complete scores")
     whole = scores.dropna(subset=["complete", "observed", "corrected", "low", "high"])
     truth = whole["complete"]
     held = (whole["low"].round(6) <= truth.round(6)) & (truth.round(6) <= whole["high"].round(6))
     told = whole[["missing_rate", "metric", "model"]].assign(
-        n=1,
-        bias_observed=whole["observed"] - truth,
-        error_observed=(whole["observed"] - truth).abs(),
-        bias_corrected=whole["corrected"] - truth,
-        error_corrected=(whole["corrected"] - truth).abs(),
-        error_known=(whole["known"] - truth).abs(),
-        coverage=held.astype(float),
-        width=whole["high"] - whole["low"],
+        n=1, coverage=held.astype(float), width=whole["high"] - whole["low"]
     )
+    for name in ("observed", "corrected", "known"):
+        told[f"bias_{name}"] = whole[name] - truth
+        told[f"error_{name}"] = told[f"bias_{name}"].abs()
     told = pd.concat([told.assign(model=ALL_MODELS), told])
     grouped = told.groupby(["missing_rate", "metric", "model"], sort=False)
     return grouped.agg({column: "sum" if column == "n" else "mean" for column in _QUALITY[3:]}).reset_index()

@@ -7,6 +7,7 @@ supposes that labels are missing at random; the score by all labels and the shar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,10 +25,6 @@ HARDER = 2  # how many times less often hard positives are observed, for the ran
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high"]
 _RATES = ["hidden_share", "estimated_rate", "rate_low", "rate_high"]
 COLUMNS = [*_SCORES, *_RATES, "p_samples", "p_groups", "p_value", "reason"]
-_SEEN = {
-    "samples": "samples differ in how many of their labels are observed",
-    "groups": "groups differ in how many of their labels are observed",
-}
 
 
 def scores_under_mechanism(
@@ -36,10 +33,9 @@ def scores_under_mechanism(
     predictions: Mapping[str, FinalPredictions],
     reference: FinalPredictions,
     *,
-    threshold: float = 0.5,
     groups: np.ndarray | None = None,
-    sample_weight: np.ndarray | None = None,
     random_state: int = 0,
+    **options: Any,
 ) -> pd.DataFrame:
     """Estimated scores and missing rate of one dataset beside the true ones, and tests of labels missing at random.
 
@@ -48,7 +44,7 @@ def scores_under_mechanism(
     Y, observed : (n_samples, n_labels) of 0/1, all labels, and those that are left, among which some may be wrong.
     predictions : model -> predictions of left-out samples by models that were trained on what is left.
     reference : the same of the model by whose predictions the missing rate is estimated.
-    threshold, groups, sample_weight, random_state : see
+    groups, random_state, **options : see
         :func:`~fairfold.recommendation.complete_scores.complete_scores`.
 
     Returns
@@ -63,15 +59,10 @@ def scores_under_mechanism(
     dense, found = map(of_all.columns_of, (Y, observed))
     n_right = ((dense == 1) & (found == 1)).sum()
     known = max(n_right / max(1, (dense == 1).sum()), 1e-6)
-    scores = complete_scores(
-        *(Y, observed, predictions, missing.frequency, known),
-        threshold=threshold,
-        groups=groups,
-        sample_weight=sample_weight,
-        random_state=random_state,
-    )["scores"]
+    options |= {"groups": groups, "random_state": random_state}
+    scores = complete_scores(Y, observed, predictions, missing.frequency, known, **options)["scores"]
     (rate,) = missing.row.itertuples(index=False)
-    p = adjusted_p_values(observed_tests(found, of_all.P, missing, groups))
+    p = observed_tests(found, of_all.P, missing, groups).set_index("test")["p_adjusted"]
     return scores[_SCORES].assign(
         hidden_share=100 * (1 - known),
         estimated_rate=rate.estimated_rate,
@@ -102,11 +93,6 @@ def observed_tests(
     return scar_tests(observed[known], P[known], missing.frequency.median, groups=of_known)
 
 
-def adjusted_p_values(tests: pd.DataFrame) -> pd.Series:
-    """Test -> adjusted p-value."""
-    return tests.set_index("test")["p_adjusted"]
-
-
 def what_data_speak_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
     """The tests of a dataset's own labels with what they say, and the range of what may be missing.
 
@@ -133,7 +119,8 @@ def _sentence(test: tuple) -> str:
         return f"No test: {test.reason}."
     p = "p < 0.001" if test.p_adjusted < 0.001 else f"p = {test.p_adjusted:.3f}"
     if test.p_adjusted < ALPHA:
-        return f"The labels speak against positives missing at random: {_SEEN[test.test]} ({p})."
+        differ = f"{test.test} differ in how many of their labels are observed"
+        return f"The labels speak against positives missing at random: {differ} ({p})."
     return (
         f"Nothing is seen against {test.test} that are observed alike ({p}); small differences, and hard positives "
         "that are missing, cannot be seen."

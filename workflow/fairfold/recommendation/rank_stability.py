@@ -23,12 +23,10 @@ import pandas as pd
 import scipy
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.folds import check_folds, parts_of
+from fairfold.core.folds import Part, check_folds, parts_of
 from fairfold.core.groups import OfSamples
 from fairfold.core.ties import ROUNDING
-from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
-from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.ranking import percentile_ranks
 
 _CELL = ["dataset", "missing_rate", "metric", "splitter"]
@@ -80,27 +78,47 @@ def repeat_study(
     SplitError
         As :func:`~fairfold.core.folds.check_folds`.
     """
+    of_samples = OfSamples(groups, sample_weight)
     tables = []
-    for at in product(repeats, range(n_trainings)):
-        fold_of, _ = check_folds(folds[at[0]], X.shape[0], untested=True, name=f"folds[{at[0]}]")
-        table = _score_models(
-            lambda model, fold, at=at: make_estimator(model, *at, fold),
-            lambda name, fold, at=at: make_first(name, *at, fold),
-            *(first_levels, X, Y, fold_of, partial(observed, hide(fold_of, *at)), threshold),
-            of_samples=OfSamples(groups, sample_weight),
-        )
-        tables.append(table.assign(repeat=at[0], training=at[1]))
+    for repeat, training in product(repeats, range(n_trainings)):
+        at = repeat, training
+        fold_of, _ = check_folds(folds[repeat], X.shape[0], untested=True, name=f"folds[{repeat}]")
+        seen = partial(observed, hide(fold_of, *at))
+        shared = cache(partial(_first_level, make_first, at, X, parts_of(fold_of, X.shape[0]), seen, of_samples))
+        for model, name in first_levels.items():
+            scores = score_on_folds(
+                *(partial(make_estimator, model, *at), X, Y, fold_of, seen),
+                threshold=threshold,
+                **of_samples.as_options(),
+                fit_options=None if name is None else partial(shared, name),
+            ).scores
+            tables.append(scores[scores["is_final"]].assign(model=model, repeat=repeat, training=training))
     return pd.concat(tables, ignore_index=True)[[*_REPETITION, "model", "fold", "metric", "value", "reason"]]
 
 
-def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = HIGHER_IS_BETTER) -> pd.DataFrame:
+def _first_level(
+    make_first: Callable[..., StagedEstimator],
+    at: tuple[int, int],
+    X: Matrix,
+    parts: Sequence[Part],
+    observed: Callable[[int], Matrix],
+    of_samples: OfSamples,
+    name: str,
+    fold: int,
+) -> dict[str, Any]:
+    """Argument of ``fit`` with a first level that models share."""
+    train = parts[fold][0]
+    of_train = of_samples.for_training(train).as_options()
+    return {"first_level": make_first(name, *at, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]}
+
+
+def rank_stability(scores: pd.DataFrame) -> pd.DataFrame:
     """Agreement of the methods' ranks between repetitions of a study; the module's description says what is measured.
 
     Parameters
     ----------
     scores : columns ``dataset, missing_rate, splitter, repeat, training, model, fold, metric, value, reason``, one row
         per score. No reason may be empty or NaN.
-    higher_is_better : for each metric whether more is better.
 
     Returns
     -------
@@ -126,7 +144,7 @@ def rank_stability(scores: pd.DataFrame, higher_is_better: Mapping[str, bool] = 
     """
     scores = scores.fillna({"reason": ""})
     units = [name for name in _CELL if name != "metric"]
-    ranked = partial(percentile_ranks, units=[*units, *_REPETITION], higher_is_better=higher_is_better)
+    ranked = partial(percentile_ranks, units=[*units, *_REPETITION])
     ranked(scores.head(0))  # raises for a missing column
     parts = [ranked(_distinct(part)) for _, part in scores.groupby(units, sort=False)]
     ranks = pd.concat(parts, ignore_index=True)
@@ -157,17 +175,7 @@ def stability_of(ranks: np.ndarray) -> dict[str, float]:
     Parameters
     ----------
     ranks : (n_repeats, n_trainings, n_models), higher is better.
-
-    Raises
-    ------
-    DataError
-        When the array has another number of dimensions or is not finite.
     """
-    if np.ndim(ranks) != 3 or not np.isfinite(ranks).all():
-        raise DataError(
-            f"ranks have shape {np.shape(ranks)}; give a finite number for each repeat, training and model, in three "
-            "dimensions."
-        )
     ranks = np.round(ranks, _DECIMALS)
     best = ranks == ranks.max(axis=2, keepdims=True)
     named = best / best.sum(axis=2, keepdims=True)  # probability to be named the best
@@ -186,39 +194,6 @@ def stability_of(ranks: np.ndarray) -> dict[str, float]:
         "best_agreement": agreement,
         "best_same_folds": agreement_same_folds,
     }
-
-
-def _score_models(
-    make_estimator: Callable[[str, int], StagedEstimator],
-    make_first: Callable[[str, int], StagedEstimator],
-    first_levels: Mapping[str, str | None],
-    X: Matrix,
-    Y: Matrix,
-    fold_of: np.ndarray,
-    observed: Callable[[int], Matrix],
-    threshold: float,
-    of_samples: OfSamples,
-) -> pd.DataFrame:
-    """Final scores of all models from one training on each fold of a split."""
-
-    parts = parts_of(fold_of, X.shape[0])
-
-    @cache
-    def first_level(name: str, fold: int) -> Any:
-        train = parts[fold][0]
-        of_train = of_samples.for_training(train).as_options()
-        return make_first(name, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]
-
-    tables = []
-    for model, shared in first_levels.items():
-        scores = score_on_folds(
-            *(partial(make_estimator, model), X, Y, fold_of, observed),
-            threshold=threshold,
-            **of_samples.as_options(),
-            fit_options=lambda fold, name=shared: {} if name is None else {"first_level": first_level(name, fold)},
-        ).scores
-        tables.append(scores[scores["is_final"]].assign(model=model))
-    return pd.concat(tables, ignore_index=True)
 
 
 def _as_array(ranks: pd.DataFrame) -> np.ndarray:

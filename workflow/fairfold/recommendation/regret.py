@@ -17,7 +17,7 @@ import scipy
 from fairfold.core.ties import first_best, settled
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.score_tables import where_defined
+from fairfold.evaluation.score_tables import check_columns, where_defined
 from fairfold.recommendation.comparison import compare_with_best, nearest_rate
 
 CHOICES = ["dataset", "missing_rate", "metric", "strategy", "model", "value", "best_model", "best", "regret"]
@@ -27,7 +27,7 @@ _FEWEST = 5  # datasets, from which an interval can be had: resamples of fewer h
 
 
 def regret_tables(
-    scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05, level: float = 0.95, n_repeats: int = 1
+    scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05, n_repeats: int = 1
 ) -> dict[str, pd.DataFrame]:
     """Regret of each strategy, dataset by dataset and summed up.
 
@@ -44,7 +44,6 @@ def regret_tables(
         :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
     alpha : level of the tests that find the models not significantly worse; see
         :func:`~fairfold.recommendation.comparison.compare_with_best`.
-    level : of the intervals.
     n_repeats : cross-validations that the folds are from.
 
     Returns
@@ -53,19 +52,16 @@ def regret_tables(
         ``choices``, columns ``dataset, missing_rate, metric, strategy, model, value, best_model, best, regret``: values
         are means over folds, ``regret`` is at least 0, and NaN where a strategy has nothing to choose from. ``regret``,
         columns ``strategy, missing_rate, metric, n_datasets, regret, low, high, worst``: the mean over datasets with a
-        bootstrap interval over them (percentiles of 9,999 resamples; NaN for fewer than five), and the largest.
+        95 % bootstrap interval over them (percentiles of 9,999 resamples; NaN for fewer than five), and the largest.
 
     Raises
     ------
     DataError
         When a column or an estimate is missing.
     """
-    for table, columns in (
-        (scores, ["dataset", "missing_rate", "model", "fold", "is_final", "metric", "value", "observed_value"]),
-        (missing_rates, ["dataset", "hidden_rate", "estimated_rate"]),
-    ):
-        if missing := [column for column in columns if column not in table]:
-            raise DataError(f"a table for the regret has no column {missing[0]!r}; it needs {', '.join(columns)}.")
+    needed = ["dataset", "missing_rate", "model", "fold", "is_final", "metric", "value", "observed_value"]
+    check_columns(scores, needed, "scores")
+    check_columns(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
     scores = scores[scores["is_final"]]
     estimates = missing_rates.set_index(["dataset", "hidden_rate"])["estimated_rate"]
     rows = [
@@ -74,7 +70,7 @@ def regret_tables(
         for dataset, rate, choice in _choices_by(metric, part, estimates, alpha, n_repeats)
     ]
     choices = pd.DataFrame(rows, columns=CHOICES)
-    return {"choices": choices, "regret": _summary(choices, level)}
+    return {"choices": choices, "regret": _summary(choices)}
 
 
 def _choices_by(
@@ -84,7 +80,7 @@ def _choices_by(
     direction, models = METRICS[metric].direction, list(scores["model"].unique())
     units = ["dataset", "missing_rate", "model"]
     defined = where_defined(scores, ["dataset", "missing_rate", "fold"])
-    means = defined.groupby(units, sort=False)["value"].agg(_mean_of_all)
+    means = defined.groupby(units, sort=False)["value"].agg(lambda values: values.mean(skipna=False))
     goodness = direction * means.unstack("model").reindex(columns=models)
     ranks = goodness.rank(axis=1, ascending=False)
     for (dataset, rate), part in scores.groupby(["dataset", "missing_rate"], sort=False):
@@ -123,11 +119,6 @@ def _picks(
     yield from ((f"always {model}", position) for position, model in enumerate(prior.index))
 
 
-def _mean_of_all(values: pd.Series) -> float:
-    """Mean over folds, NaN where one has no score."""
-    return values.mean(skipna=False)
-
-
 def _ranks_elsewhere(ranks: pd.DataFrame, dataset: str, estimate: float) -> pd.Series:
     """Mean rank of each model on the other datasets, at the rate nearest to the estimate; NaN without others."""
     others = ranks[ranks.index.get_level_values("dataset") != dataset]
@@ -144,20 +135,17 @@ def _best(goodness: np.ndarray) -> int | None:
     return first_best(np.where(np.isnan(goodness), -np.inf, goodness))
 
 
-def _summary(choices: pd.DataFrame, level: float) -> pd.DataFrame:
+def _summary(choices: pd.DataFrame) -> pd.DataFrame:
     rows = []
-    for (strategy, rate, metric), part in choices.groupby(["strategy", "missing_rate", "metric"], sort=False):
+    for unit, part in choices.groupby(["strategy", "missing_rate", "metric"], sort=False):
         regrets = part["regret"].dropna().to_numpy()
         if regrets.size:
-            low, high = _interval(regrets, level)
-            rows.append((strategy, rate, metric, regrets.size, regrets.mean(), low, high, regrets.max()))
+            rows.append((*unit, regrets.size, regrets.mean(), *_interval(regrets), regrets.max()))
     return pd.DataFrame(rows, columns=SUMMARY)
 
 
-def _interval(regrets: np.ndarray, level: float) -> tuple[float, float]:
+def _interval(regrets: np.ndarray) -> tuple[float, float]:
     if len(regrets) < _FEWEST:
         return np.nan, np.nan
-    found = scipy.stats.bootstrap(
-        (regrets,), np.mean, n_resamples=_N_RESAMPLES, confidence_level=level, method="percentile", rng=0
-    )
+    found = scipy.stats.bootstrap((regrets,), np.mean, n_resamples=_N_RESAMPLES, method="percentile", rng=0)
     return tuple(found.confidence_interval)

@@ -11,7 +11,7 @@ The interval counts the scatter of scores; that curves are no power laws it does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from fairfold.evaluation.corrected_t import correlation_of_folds
 from fairfold.evaluation.metrics import METRICS, Metric
 
 TIMES = (2, 4)  # so many times the samples are looked ahead
+LEVEL = 0.95  # of intervals
 _UNIT = ["dataset", "missing_rate", "metric", "model"]
 _EXPONENTS = np.geomspace(0.05, 4, 400)
 MEASURED, EXTRAPOLATED = "measured", "extrapolated"
@@ -124,14 +125,7 @@ def fit_power_law(
 
 
 def sample_curves(
-    scores: pd.DataFrame,
-    *,
-    n_splits: int,
-    seed: int,
-    times: Sequence[float] = TIMES,
-    n_draws: int = 1000,
-    level: float = 0.95,
-    metrics: Mapping[str, Metric] = METRICS,
+    scores: pd.DataFrame, *, n_splits: int, seed: int, times: Sequence[float] = TIMES, n_draws: int = 1000
 ) -> pd.DataFrame:
     """Mean scores by number of training samples, and what a power law expects of more.
 
@@ -141,8 +135,7 @@ def sample_curves(
     n_splits : folds of a split.
     seed : the study's.
     times : what multiples of the most samples to look ahead to.
-    n_draws, level : of the bootstrap, and of its intervals.
-    metrics : entry of each metric.
+    n_draws : of the bootstrap.
 
     Returns
     -------
@@ -161,12 +154,13 @@ def sample_curves(
             reason = f"{len(values)} folds have scores at all of {len(np.unique(sizes))} sizes; 2 and 3 are needed"
         multiples = np.concatenate([sizes / sizes.max(), [] if reason else times])
         kinds = [MEASURED] * len(sizes) + [EXTRAPOLATED] * (len(multiples) - len(sizes))
-        found = np.full((5, len(multiples)), np.nan)
         if reason:
+            found = np.full((5, len(multiples)), np.nan)
             found[0] = values.mean(axis=0) if len(values) else np.nan
         else:
             random = np.random.default_rng(seed_sequence(seed, "sample curves", *map(str, cell)))
-            found = _curve(values, sizes, times, n_splits, random, n_draws, level, metrics[cell[2]])
+            drawn = values[random.integers(len(values), size=(n_draws, len(values)))].mean(axis=1)
+            found = _curve(values, drawn, sizes, times, correlation_of_folds(n_splits), METRICS[cell[2]])
         for kind, multiple, numbers in zip(kinds, multiples, found.T, strict=True):
             rows.append((*cell, kind, multiple, multiple * sizes.max(), *numbers, len(values), reason))
     columns = ["kind", "times", "n_train", "score", "low", "high", "limit", "exponent", "n_folds", "reason"]
@@ -174,24 +168,15 @@ def sample_curves(
 
 
 def _curve(
-    values: np.ndarray,
-    sizes: np.ndarray,
-    times: Sequence[float],
-    n_splits: int,
-    random: np.random.Generator,
-    n_draws: int,
-    level: float,
-    metric: Metric,
+    values: np.ndarray, drawn: np.ndarray, sizes: np.ndarray, times: Sequence[float], rho: float, metric: Metric
 ) -> np.ndarray:
-    """(score, low, high, limit, exponent) x (sizes, then times) of values (n_folds, n_sizes)."""
-    n, rho = len(values), correlation_of_folds(n_splits)
-    mean = values.mean(axis=0)
-    drawn = values[random.integers(n, size=(n_draws, n))].mean(axis=1)
+    """(score, low, high, limit, exponent) x (sizes, then times) of values (n_folds, n_sizes), and of drawn means."""
+    n, mean = len(values), values.mean(axis=0)
     widened = mean + (drawn - mean) * np.sqrt((1 / n + rho / (1 - rho)) * n * n / (n - 1))
     ahead = np.asarray(times) * sizes.max()
     options = {"higher_is_better": metric.direction > 0, "best": metric.best}
     limit, slope, exponent = fit_power_law(sizes, np.vstack([mean, widened]), **options)
     expected = limit[:, None] - metric.direction * slope[:, None] * ahead ** -exponent[:, None]
     curves = np.hstack([np.vstack([mean, widened]), expected])
-    low, high = np.quantile(curves[1:], [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(curves[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.vstack([curves[0], low, high, *(np.full(curves.shape[1], part[0]) for part in (limit, exponent))])

@@ -6,15 +6,16 @@ with how far off they were where the truth is known. What is not known is left o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairfold.core.ties import first_best
 from fairfold.evaluation.corrections import NOT_CORRECTED
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.evaluation.ranking import identical_everywhere
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES, nearest_rate
@@ -95,14 +96,44 @@ def recommendation_sentences(
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, metrics in USES.items():
             by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
-            undefined = _undefined(by_metric, part)
-            by_metric = {metric: table for metric, table in by_metric.items() if metric not in undefined}
-            claim = [_about_undefined(metric) for metric in undefined]
-            if by_metric:
-                about = _about_models(by_metric, is_corrected=part["low"].notna().any())
-                claim += [*about, *_about_evidence(by_metric, rate, evidence, alpha, moderate_draws)]
+            # without a score of any model in any fold, although models have scores by other metrics
+            undefined = [name for name in metrics if part["n_folds"].any() and not by_metric[name]["n_folds"].any()]
+            claim = [_about_undefined(METRICS[name]) for name in undefined]
+            compared = {name: _Compared.of(name, by_metric[name]) for name in metrics if name not in undefined}
+            if compared:
+                claim += _about_models(list(compared.values()), is_corrected=part["low"].notna().any())
+                lead = next(iter(compared.values()))
+                claim += [] if lead.table.empty else _about_evidence(lead, rate, evidence, alpha, moderate_draws)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
+
+
+class _Compared(NamedTuple):
+    """Models that are compared by a metric: with a score in every fold, one of each group with identical scores.
+
+    Attributes
+    ----------
+    metric : entry of the metric, and its name.
+    table, best : rows of these models by their names, and the model that the tests compare the others with.
+    all : rows of all models.
+    """
+
+    name: str
+    metric: Metric
+    table: pd.DataFrame
+    best: str
+    all: pd.DataFrame
+
+    @classmethod
+    def of(cls, name: str, table: pd.DataFrame) -> _Compared:
+        compared = table[table["mean"].notna() & table["same_as"].isna()]
+        best = next(iter(compared.index[compared["difference"] == 0]), "")
+        return cls(name, METRICS[name], compared, best, table)
+
+    @property
+    def twins(self) -> pd.Index:
+        """Models with the scores of the best one."""
+        return self.all.index[self.all["same_as"] == self.best]
 
 
 def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchical: bool) -> Iterator[str]:
@@ -154,50 +185,41 @@ def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
     return f"{claim}; if they lack {share}, it is off by {up_to}{_points(off_if_lacking)} there."
 
 
-def _undefined(by_metric: Mapping[str, pd.DataFrame], of_dataset: pd.DataFrame) -> list[str]:
-    """Metrics by which no model has a score in any fold although models have scores by others."""
-    if not of_dataset["n_folds"].any():
-        return []
-    return [metric for metric, table in by_metric.items() if not table["n_folds"].any()]
+def _about_undefined(metric: Metric) -> str:
+    reason = f": it needs {metric.needs}, which no test fold has" if metric.needs else ", which is undefined here"
+    return f"No model is compared by {metric.name}{reason}."
 
 
-def _about_undefined(metric: str) -> str:
-    name, needs = METRICS[metric].name, METRICS[metric].needs
-    reason = f": it needs {needs}, which no test fold has" if needs else ", which is undefined here"
-    return f"No model is compared by {name}{reason}."
-
-
-def _about_models(by_metric: Mapping[str, pd.DataFrame], *, is_corrected: bool) -> Iterator[str]:
+def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Iterator[str]:
     """The best model by the leading metric, those that tests cannot tell from it, and what the other metrics say.
 
     ``is_corrected`` : whether scores are corrected for missing labels, except by metrics that cannot be.
     """
-    lead, table = next(iter(by_metric.items()))
-    compared = _compared(table)
-    if compared.empty:
+    lead, *others = compared
+    table, best = lead.table, lead.best
+    if table.empty:
         yield "No model has a score in every fold, so that there is nothing to recommend."
         return
-    best, folds = _best(compared), int(compared["n_folds"].iloc[0])
-    among = f" of {len(compared)} models" if len(compared) > 1 else ""
-    twins = table.index[table["same_as"] == best]
-    what = "predictions" if (table.loc[twins, "identical"] == "predictions").all() else "scores"
-    named = f"{best} (identical {what} to {_listed(twins)} here)" if len(twins) else best
-    score = _estimated(compared.loc[best], folds)
-    yield f"By {METRICS[lead].name} the best{among} is {named}: {score}.{_uncorrected(compared, is_corrected)}"
-    if (share := compared.loc[best, "share_best"]) < _CERTAIN and len(compared) > 1:
-        second = compared["share_best"].drop(index=best).idxmax()
+    folds = int(table["n_folds"].iloc[0])
+    among = f" of {len(table)} models" if len(table) > 1 else ""
+    what = "predictions" if (lead.all.loc[lead.twins, "identical"] == "predictions").all() else "scores"
+    named = f"{best} (identical {what} to {_listed(lead.twins)} here)" if len(lead.twins) else best
+    score = _estimated(table.loc[best], folds)
+    yield f"By {lead.metric.name} the best{among} is {named}: {score}.{_uncorrected(table, is_corrected)}"
+    if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
+        second = table["share_best"].drop(index=best).idxmax()
         yield (
             f"As samples and the share that is missing are drawn anew, it stays the best in {100 * share:.0f} % of "
-            f"draws; {second} is in {100 * compared.loc[second, 'share_best']:.0f} %."
+            f"draws; {second} is in {100 * table.loc[second, 'share_best']:.0f} %."
         )
-    yield _about_tests(compared, best, folds)
-    for metric, table_of_other in list(by_metric.items())[1:]:
-        sentence = _about_other(best, metric, table_of_other)
-        if sentence and len(compared) > 1:
-            yield f"{sentence}{_uncorrected(_compared(table_of_other), is_corrected)}"
-    if groups := _identical(table["same_as"]):
-        yield f"Models with identical scores here count as one: {'; '.join(map(_listed, groups))}."
-    failed = table.index[table["mean"].isna()]
+    yield _about_tests(table, best, folds)
+    for other in others if len(table) > 1 else ():
+        if not other.table.empty:
+            yield f"{_about_other(best, other)}{_uncorrected(other.table, is_corrected)}"
+    twins = lead.all["same_as"].dropna()
+    if groups := [_listed([first, *part.index]) for first, part in twins.groupby(twins, sort=False)]:
+        yield f"Models with identical scores here count as one: {'; '.join(groups)}."
+    failed = lead.all.index[lead.all["mean"].isna()]
     if len(failed):
         yield f"Left out, for want of a score in every fold: {_listed(failed)}."
 
@@ -234,71 +256,58 @@ def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
     return f"{claim}." if top.empty else f"{claim}; the tests cannot tell {_listed(top.index, 'or')} from it."
 
 
-def _about_other(best: str, metric: str, table: pd.DataFrame) -> str:
-    """How the best model fares by another metric; empty where nobody has a score by that."""
-    compared = _compared(table)
-    if compared.empty:
-        return ""
-    first = _best(compared)
-    value = _rounded(compared.loc[first])
-    if best not in compared.index:
-        return f"By {METRICS[metric].name} the best is {first} ({value}); {best} has no score in some fold."
-    own = compared.loc[best]
+def _about_other(best: str, other: _Compared) -> str:
+    """How the best model fares by another metric."""
+    by, first = f"By {other.metric.name}", other.best
+    value = _rounded(other.table.loc[first])
+    if best not in other.table.index:
+        return f"{by} the best is {first} ({value}); {best} has no score in some fold."
+    own = other.table.loc[best]
     if own["difference"] == 0:
-        return f"By {METRICS[metric].name} {best} is the best, too ({value})."
-    best_of_metric = f"By {METRICS[metric].name} the best is {first} ({value})"
+        return f"{by} {best} is the best, too ({value})."
     if np.isnan(own["p_value"]):
-        return f"{best_of_metric}; {best} has {_rounded(own)}."
+        return f"{by} the best is {first} ({value}); {best} has {_rounded(own)}."
     if own["is_top"]:
-        return f"{best_of_metric}, from which the tests cannot tell {best} ({_rounded(own)})."
-    return f"{best_of_metric}; {best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
+        return f"{by} the best is {first} ({value}), from which the tests cannot tell {best} ({_rounded(own)})."
+    worse = f"{best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})"
+    return f"{by} the best is {first} ({value}); {worse}."
 
 
-def _about_evidence(
-    by_metric: Mapping[str, pd.DataFrame], rate: int, evidence: Evidence, alpha: float, moderate_draws: int
-) -> Iterator[str]:
+def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, moderate_draws: int) -> Iterator[str]:
     """What other datasets, random feature sets and the clock say about the best model by the leading metric."""
-    lead, table = next(iter(by_metric.items()))
-    compared = _compared(table)
-    if compared.empty:
-        return
-    best, dataset = _best(compared), table["dataset"].iloc[0]
-    if evidence.samples is not None:
-        samples = evidence.samples.set_index("dataset")["n_samples"]
-        yield from certainty_sentences(compared, best, samples[dataset])
-    if evidence.sample_curves is not None:
-        curves = evidence.sample_curves
-        curves = curves[(curves["dataset"] == dataset) & (curves["metric"] == lead) & (curves["model"] == best)]
-        yield from curve_sentences(curves, best)
-    if evidence.quality is not None and compared["low"].notna().any():
-        yield from _about_quality(evidence.quality, lead)
-    if evidence.cliques is not None and evidence.comparisons is not None:
-        cliques, comparisons = (
-            part[(part["metric"] == lead) & (part["missing_rate"] == rate)]
-            for part in (evidence.cliques, evidence.comparisons)
-        )
+    dataset, best = lead.all["dataset"].iloc[0], lead.best
+    if of.samples is not None:
+        yield from certainty_sentences(lead.table, best, of.samples.set_index("dataset")["n_samples"][dataset])
+    if of.sample_curves is not None:
+        yield from curve_sentences(_where(of.sample_curves, dataset=dataset, metric=lead.name, model=best), best)
+    if of.quality is not None and lead.table["low"].notna().any():
+        yield from _about_quality(_where(of.quality, metric=lead.name, model=ALL_MODELS))
+    if of.cliques is not None and of.comparisons is not None:
+        panel = {"metric": lead.name, "missing_rate": rate}
+        cliques, comparisons = _where(of.cliques, **panel), _where(of.comparisons, **panel)
         if len(cliques) and len(comparisons):
-            of_rate = None if evidence.identical is None else evidence.identical.query("missing_rate == @rate")
-            same_as = {} if of_rate is None else dict(zip(of_rate["model"], of_rate["same_as"], strict=True))
-            n_datasets = int(comparisons["n_datasets"].iloc[0])
-            yield _about_cliques(cliques, n_datasets, best, lead, rate, alpha, same_as)
-    if evidence.win_percentages is not None:
-        wins = evidence.win_percentages
-        wins = wins[(wins["dataset"] == dataset) & (wins["metric"] == lead) & wins["win_percentage"].notna()]
+            same_as = {}
+            if of.identical is not None:
+                same_as = _where(of.identical, missing_rate=rate).set_index("model")["same_as"].to_dict()
+            yield _about_cliques(cliques, int(comparisons["n_datasets"].iloc[0]), lead, rate, alpha, same_as)
+    if of.win_percentages is not None:
+        wins = _where(of.win_percentages, dataset=dataset, metric=lead.name).dropna(subset="win_percentage")
         if best in set(wins["model"]):
-            twins = table.index[table["same_as"] == best]
-            yield _about_wins(wins[~wins["model"].isin(twins)], best, lead, rate, moderate_draws)
-    if evidence.seconds is not None:
-        seconds, memory = (
-            None if part is None else part[(part["dataset"] == dataset) & (part["missing_rate"] == rate)]
-            for part in (evidence.seconds, evidence.memory)
-        )
-        yield from _about_cost(seconds, memory, best, compared.index[compared["is_top"]])
+            yield _about_wins(wins[~wins["model"].isin(lead.twins)], lead, rate, moderate_draws)
+    if of.seconds is not None:
+        unit = {"dataset": dataset, "missing_rate": rate}
+        memory = None if of.memory is None else _where(of.memory, **unit)
+        yield from _about_cost(_where(of.seconds, **unit), memory, best, lead.table.index[lead.table["is_top"]])
 
 
-def _about_quality(quality: pd.DataFrame, metric: str) -> Iterator[str]:
+def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Rows of a table that have these values."""
+    return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
+
+
+def _about_quality(quality: pd.DataFrame) -> Iterator[str]:
     """How right such estimates were where the study knows what was hidden."""
-    tried = quality[(quality["metric"] == metric) & (quality["missing_rate"] > 0) & (quality["model"] == ALL_MODELS)]
+    tried = quality[quality["missing_rate"] > 0]
     if tried.empty:
         return
     n = tried["n"].sum()
@@ -313,24 +322,16 @@ def _about_quality(quality: pd.DataFrame, metric: str) -> Iterator[str]:
 
 
 def _about_cliques(
-    cliques: pd.DataFrame,
-    n_datasets: int,
-    best: str,
-    metric: str,
-    rate: int,
-    alpha: float,
-    same_as: Mapping[str, str],
+    cliques: pd.DataFrame, n_datasets: int, lead: _Compared, rate: int, alpha: float, same_as: Mapping[str, str]
 ) -> str:
     cliques = cliques[~cliques["model"].isin(same_as)]
-    best = same_as.get(best, best)
+    best = same_as.get(lead.best, lead.best)
     ranks = cliques.drop_duplicates("model").set_index("model")["mean_rank"].sort_values(kind="stable")
     first = ranks.index[0]
     its_cliques = cliques.loc[cliques["model"] == first, "clique"]
     alike = set(cliques.loc[cliques["clique"].isin(its_cliques), "model"])
-    over = (
-        f"Over {_count(n_datasets, 'dataset')} with {_percent_hidden(rate)}, {first} has the best mean rank by "
-        f"{METRICS[metric].name}"
-    )
+    of_rate = f"Over {_count(n_datasets, 'dataset')} with {_percent_hidden(rate)}"
+    over = f"{of_rate}, {first} has the best mean rank by {lead.metric.name}"
     if 2.0 ** (1 - n_datasets) > alpha:  # the least p-value of a signed-rank test
         return f"{over}; so few datasets can tell no two models apart."
     others = [model for model in ranks.index[1:] if model in alike]
@@ -339,7 +340,8 @@ def _about_cliques(
     return f"{over}, and {claim}; {best} is worse." if is_worse else f"{over}, and {claim}."
 
 
-def _about_wins(wins: pd.DataFrame, best: str, metric: str, rate: int, moderate_draws: int) -> str:
+def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: int) -> str:
+    best = lead.best
     rate_of_wins = nearest_rate(wins.loc[wins["model"] == best, "missing_rate"].unique(), rate)
     wins = wins[wins["missing_rate"] == rate_of_wins]
     few = wins["n_draws"].min()
@@ -350,7 +352,7 @@ def _about_wins(wins: pd.DataFrame, best: str, metric: str, rate: int, moderate_
     leader = last.index[first_best(last["win_percentage"])]
     claim = (
         f"Where each model draws from {own['n_sets'].iloc[0]:.0f} random sets of features, with "
-        f"{_percent_hidden(rate_of_wins)}, {best} has the best {METRICS[metric].name} with probability "
+        f"{_percent_hidden(rate_of_wins)}, {best} has the best {lead.metric.name} with probability "
         f"{_listed(chances)}"
     )
     low, high = 100 * last.loc[best, "null_lower"], 100 * last.loc[best, "null_upper"]
@@ -379,22 +381,6 @@ def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, t
         yield "No model that the tests cannot tell from it is trained faster."
     elif len(timed) > 1:
         yield f"Of those that the tests cannot tell from it, {fastest} is trained fastest: {cost(fastest)}."
-
-
-def _compared(table: pd.DataFrame) -> pd.DataFrame:
-    """Models with a score in every fold, one of each group of models with identical scores."""
-    return table[table["mean"].notna() & table["same_as"].isna()]
-
-
-def _identical(same_as: pd.Series) -> list[list[str]]:
-    """Groups of models with identical scores, the model that stands for the group first."""
-    twins = same_as.dropna()
-    return [[first, *part.index] for first, part in twins.groupby(twins, sort=False)]
-
-
-def _best(compared: pd.DataFrame) -> str:
-    """The model that the tests compare the others with: the first of the best mean."""
-    return compared.index[compared["difference"] == 0][0]
 
 
 def _listed(names: Iterable[str], conjunction: str = "and") -> str:
