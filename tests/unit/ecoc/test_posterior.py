@@ -154,20 +154,19 @@ def test_no_iteration_raises_the_divergence(design):
 
 @pytest.mark.parametrize("M", [make_coding("onevsone", 6), SEVERAL_MINIMA], ids=["pairs", "mixed"])
 def test_gradient_and_hessian_are_those_of_finite_differences(M):
-    offsets, classes = posterior._sides(M)
     rng = np.random.default_rng(4)
     r, w, theta = rng.random(M.shape[1]), rng.random(M.shape[1]) + 0.5, rng.normal(size=6)
+    learners = (*posterior._sides(M), w)
 
     def derivatives(theta, damping=0.0):
-        gradient, A, B, H = np.empty(6), np.empty(6), np.empty(6), np.empty((6, 6))
-        posterior._derivatives(offsets, classes, r, w, np.exp(theta), damping, gradient, A, B, H)
+        gradient, _, _, H = posterior._derivatives(learners, r, np.exp(theta), damping)
         return gradient, np.tril(H) + np.tril(H, -1).T
 
     def differences(function, h=1e-5):  # errors of h^2 and of rounding / h, so below 1e-8
         return np.array([(function(theta + h * e) - function(theta - h * e)) / (2 * h) for e in np.eye(6)])
 
     gradient, hessian = derivatives(theta)
-    value = differences(lambda t: posterior._cross_entropy(offsets, classes, r, w, np.exp(t)))
+    value = differences(lambda t: posterior._cross_entropy(learners, r, np.exp(t)))
     np.testing.assert_allclose(gradient, value, atol=1e-8)
     np.testing.assert_allclose(hessian, differences(lambda t: derivatives(t)[0]), atol=1e-8)
     assert np.linalg.eigvalsh(derivatives(theta, 1.0)[1]).min() > -1e-12
@@ -190,7 +189,8 @@ def test_without_newton_each_iteration_is_the_multiplicative_step(monkeypatch, d
     uniform = np.full((10, 4), 0.25)
     monkeypatch.setattr(posterior, "_starts", lambda *_: [uniform])
     monkeypatch.setattr(posterior, "_kl_kernel", posterior._kl_kernel.py_func)
-    monkeypatch.setattr(posterior, "_solve", lambda *_: False)
+    monkeypatch.setattr(posterior, "_lowered", posterior._lowered.py_func)
+    monkeypatch.setattr(posterior, "_solve", lambda *_: (False, None))
     expected = [multiplicative_step(M, r, w, multiplicative_step(M, r, w, p)) for r, p in zip(R, uniform, strict=True)]
     np.testing.assert_allclose(kl_posterior(M, R, w, max_iter=2), expected, rtol=1e-12)
     assert (kl_divergence(M, R, w, expected) < kl_divergence(M, R, w, uniform)).all()
@@ -257,7 +257,7 @@ def test_non_negative_least_squares_equal_scipy_s():
     for design, missing in [("denserandom", 0.0), ("sparserandom", 0.1)]:
         M, _, R, _ = draw(design, 5, 40, noise=3)
         R[np.random.default_rng(0).random(R.shape) < missing] = np.nan
-        found = posterior._least_squares_kernel(M, R)
+        found = posterior._least_squares(M, R, False)
         for r, x in zip(R, found, strict=True):
             A = (M == 1)[:, ~np.isnan(r)].T.astype(float)
             np.testing.assert_allclose(x, nnls(A, r[~np.isnan(r)])[0], atol=1e-7)
@@ -268,7 +268,7 @@ def test_both_starts_are_run_and_the_smaller_divergence_is_kept():
     M, R, w = SEVERAL_MINIMA, ANSWERS, np.ones(6)
     uniform, least_squares = posterior._starts(M, R, 0, 0, False)
     np.testing.assert_array_equal(uniform, np.full((2, 6), 1 / 6))
-    solution = posterior._least_squares_kernel(M, R)
+    solution = posterior._least_squares(M, R, False)
     solution /= solution.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(least_squares, 0.999 * solution + 0.001 / 6, rtol=1e-12)
     answers = [posterior._iterate(M, R, w, start, 1000, 1e-9)[0] for start in (uniform, least_squares)]

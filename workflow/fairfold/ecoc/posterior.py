@@ -111,15 +111,11 @@ def kl_posterior(
     check_update(update)
     if max_iter < 1 or not tol > 0:
         raise ModelError(f"max_iter is {max_iter!r} and tol {tol!r}: both must be positive.")
+    starts = _starts(M, R, num_kl_initializations, random_state, update == "bradley-terry" and _has_one_minimum(M))
     iterate = _iterate if update == "bradley-terry" else _iterate_page
-    best = np.full((len(R), len(M)), np.nan)
-    smallest, converged = np.full(len(R), np.inf), np.zeros(len(R), dtype=bool)
-    one_minimum = update == "bradley-terry" and _has_one_minimum(M)
-    for start in _starts(M, R, num_kl_initializations, random_state, one_minimum):
-        P, values, done = iterate(M, R, w, start, max_iter, tol)
-        better = values < smallest
-        best[better], smallest[better] = P[better], values[better]
-        converged |= done
+    P, values, done = iterate(M, np.tile(R, (len(starts), 1)), w, np.concatenate(starts), max_iter, tol)
+    P, values, done = (each.reshape(len(starts), len(R), *each.shape[1:]) for each in (P, values, done))
+    best, converged = P[values.argmin(axis=0), np.arange(len(R))], done.any(axis=0)
     if not converged.all():
         warnings.warn(
             f"{np.sum(~converged)} of {len(R)} posteriors are not final after {max_iter} iterations: raise max_iter.",
@@ -190,7 +186,7 @@ def qp_posterior(coding: ArrayLike, r: ArrayLike) -> np.ndarray:
     on the simplex, and makes l positive. So one solver of non-negative least squares serves here too.
     """
     M, R = _check_probabilities(coding, r)
-    return _normalised(_simplex_kernel(M, R), np.nan)
+    return _normalised(_least_squares(M, R, True), np.nan)
 
 
 def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_minimum: bool) -> list[np.ndarray]:
@@ -199,10 +195,8 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_
     uniform = np.full(shape, 1 / len(M))
     if not isinstance(n_random, (int, np.integer)) or n_random < 0:
         raise ModelError(f"num_kl_initializations is {n_random!r}: give the number of random starts, or 0.")
-    if one_minimum:
-        found = [_normalised(_simplex_kernel(M, R), 1 / len(M))]
-    else:
-        found = [uniform, _normalised(_least_squares_kernel(M, R), 1 / len(M))]
+    solution = _normalised(_least_squares(M, R, one_minimum), 1 / len(M))
+    found = [solution] if one_minimum else [uniform, solution]
     rng = np.random.default_rng(seed_sequence(random_state, "kl_posterior"))
     found += [np.broadcast_to(start / start.sum(), shape) for start in rng.random((n_random, len(M)))]
     return [(1 - _START_FLOOR) * start + _START_FLOOR * uniform for start in found]
@@ -217,17 +211,29 @@ def _iterate(
     M: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Posteriors, their divergences less a constant per sample, and which of them are final."""
-    offsets, classes = _sides(M)
-    return _kl_kernel(offsets, classes, R, w / w.max(), np.ascontiguousarray(start), max_iter, tol)
+    return _kl_kernel((*_sides(M), w / w.max()), R, start, max_iter, tol)
 
 
 def _iterate_page(
     M: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the page's iteration to the letter."""
-    offsets, classes = _sides(M)
-    P, done = _page_kernel(offsets, classes, R, w, start, max_iter, tol)
-    return P, kl_divergence(M, R, w, P), done
+    """The same by the page's iteration to the letter; it is final where it rests."""
+    plus, minus, has_answer = (M == 1).astype(float), (M == -1).astype(float), ~np.isnan(R)
+    weights, r = np.where(has_answer, w, 0.0), np.where(has_answer, R, 0.0)
+    known = has_answer @ (M != 0).T
+    wanted = (weights * r) @ plus.T + (weights * (1 - r)) @ minus.T
+    P, moving = _normalised(np.where(known, start, 0.0), np.nan), np.flatnonzero(has_answer.any(axis=1))
+    for _ in range(max_iter):
+        p, v = P[moving], weights[moving]
+        positive, negative = p @ plus, p @ minus
+        q = np.divide(positive, positive + negative, out=np.zeros(v.shape), where=v > 0)
+        got = (v * q) @ plus.T + (v * (1 - q)) @ minus.T
+        new = np.divide(p * wanted[moving], got, out=np.zeros(p.shape), where=got > 0)
+        P[moving] = new = _normalised(np.where(known[moving], np.maximum(new, _PAGE_FLOOR), 0.0), np.nan)
+        moving = moving[np.abs(new - p).max(axis=1) > tol]
+        if not len(moving):
+            break
+    return P, kl_divergence(M, R, w, P), ~np.isin(np.arange(len(P)), moving)
 
 
 def _normalised(rows: np.ndarray, otherwise: float) -> np.ndarray:
@@ -264,274 +270,146 @@ def _sides(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _kl_kernel(
-    offsets: np.ndarray, classes: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _kl_kernel(learners, R, start, max_iter, tol):  # noqa: ANN001, ANN202
     """Minimiser of the divergence for each sample, from its start; the divergence less a constant; whether it is final.
 
-    Per iteration the first that lowers the divergence: Newton's step in log p where the Hessian is positive
-    semidefinite; the same with Hessians damped more and more, which always are; the multiplicative step p A / B, which
-    never raises it.
+    ``learners`` are :func:`_sides` and weights.
     """
-    n, n_classes = start.shape
-    P, values, done = np.full((n, n_classes), np.nan), np.full(n, np.inf), np.zeros(n, np.bool_)
-    new, step, gradient = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
-    A, B = np.empty(n_classes), np.empty(n_classes)
-    H, factor = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
-    inside = np.empty(n_classes, np.bool_)
-    for i in range(n):
-        p, r = P[i], R[i]
-        if not _mark_known(offsets, classes, r, inside):
+    P, values, done = np.full(start.shape, np.nan), np.full(len(start), np.inf), np.zeros(len(start), np.bool_)
+    for i in range(len(start)):
+        r = R[i]
+        inside = _known(learners, r, start.shape[1])
+        if not inside.any():
             done[i] = True
             continue
-        for k in range(n_classes):
-            p[k] = start[i, k] if inside[k] else 0.0
-        _clean(p, inside)
-        values[i] = _cross_entropy(offsets, classes, r, w, p)
+        p = _cleaned(np.where(inside, start[i], 0.0), inside)
+        value = _cross_entropy(learners, r, p)
         for _ in range(max_iter):
-            lower = False
-            for damping in _DAMPINGS:
-                _derivatives(offsets, classes, r, w, p, damping, gradient, A, B, H)
-                if not _solve(H, gradient, inside, factor, step):
-                    continue
-                done[i] = damping <= 1 and _promise(gradient, step) < tol
-                if done[i]:
-                    break
-                _take_newton_step(p, step, inside, new)
-                new_value = _cross_entropy(offsets, classes, r, w, new)
-                lower = new_value < values[i]
-                if lower:
-                    break
+            p, value, done[i] = _lowered(learners, r, p, value, inside, tol)
             if done[i]:
                 break
-            if not lower:
-                _take_multiplicative_step(p, A, B, inside, new)
-                new_value = _cross_entropy(offsets, classes, r, w, new)
-            p[:], values[i] = new, new_value
+        P[i], values[i] = p, value
     return P, values, done
 
 
 @njit(cache=True, nogil=True)
-def _page_kernel(
-    offsets: np.ndarray, classes: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Where the page's iteration leads each sample from its start, and whether it rests there."""
-    n, n_classes = start.shape
-    P, done = np.full((n, n_classes), np.nan), np.zeros(n, np.bool_)
-    wanted, got, new = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
-    known = np.empty(n_classes, np.bool_)
-    for i in range(n):
-        p, r = P[i], R[i]
-        if not _mark_known(offsets, classes, r, known):
-            done[i] = True
+def _lowered(learners, r, p, value, inside, tol):  # noqa: ANN001, ANN202
+    """Posteriors and divergence after one more iteration, or the same as before and that they are final.
+
+    The first step that lowers the divergence: Newton's step in log p where the Hessian is positive semidefinite; the
+    same with Hessians damped more and more, which always are; the multiplicative step p A / B, which never raises it.
+    """
+    for damping in _DAMPINGS:
+        gradient, A, B, H = _derivatives(learners, r, p, damping)
+        is_solved, step = _solve(H, gradient, inside)
+        if not is_solved:
             continue
-        for k in range(n_classes):
-            p[k] = start[i, k] if known[k] else 0.0
-        p /= p.sum()
-        wanted[:] = 0.0
-        for j in range(len(r)):
-            _give(offsets, classes, j, w[j], r[j], wanted)
-        for _ in range(max_iter):
-            done[i] = _take_page_step(offsets, classes, r, w, p, wanted, known, got, new) <= tol
-            if done[i]:
-                break
-    return P, done
+        # By how much Newton's step would lower the divergence, were that quadratic.
+        if damping <= 1 and (gradient * step / 2).sum() < tol:
+            return p, value, True
+        new = _cleaned(p * np.exp(np.minimum(np.maximum(-step, -_LONGEST_STEP), _LONGEST_STEP)), inside)
+        new_value = _cross_entropy(learners, r, new)
+        if new_value < value:
+            return new, new_value, False
+    new = _cleaned(np.where(inside, p * A / B, 0.0), inside)
+    return new, _cross_entropy(learners, r, new), False
 
 
 @njit(cache=True, nogil=True)
-def _take_page_step(
-    offsets: np.ndarray,
-    classes: np.ndarray,
-    r: np.ndarray,
-    w: np.ndarray,
-    p: np.ndarray,
-    wanted: np.ndarray,
-    known: np.ndarray,
-    got: np.ndarray,
-    new: np.ndarray,
-) -> float:
-    """Scale each posterior by N / D of the page, and say by how much one changed at most."""
-    got[:] = 0.0
+def _known(learners, r, n_classes):  # noqa: ANN001, ANN202
+    """Whether a learner with an answer was trained on each class."""
+    offsets, classes, _ = learners
+    known = np.zeros(n_classes, np.bool_)
     for j in range(len(r)):
         if not np.isnan(r[j]):
-            first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
-            positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
-            _give(offsets, classes, j, w[j], positive / (positive + negative), got)
-    total, change = 0.0, 0.0
-    for k in range(len(p)):
-        new[k] = max(p[k] * wanted[k] / got[k] if got[k] > 0 else 0.0, _PAGE_FLOOR) if known[k] else 0.0
-        total += new[k]
-    for k in range(len(p)):
-        value = new[k] / total
-        change = max(change, abs(value - p[k]))
-        p[k] = value
-    return change
+            known[classes[offsets[2 * j] : offsets[2 * j + 2]]] = True
+    return known
 
 
 @njit(cache=True, nogil=True)
-def _give(offsets: np.ndarray, classes: np.ndarray, j: int, weight: float, answer: float, sums: np.ndarray) -> None:
-    """Add a learner's answer to the classes of its positive side, and what is left of 1 to those of the other."""
-    if not np.isnan(answer):
-        for m in range(offsets[2 * j], offsets[2 * j + 1]):
-            sums[classes[m]] += weight * answer
-        for m in range(offsets[2 * j + 1], offsets[2 * j + 2]):
-            sums[classes[m]] += weight * (1 - answer)
+def _cleaned(p, inside):  # noqa: ANN001, ANN202
+    """Scaled to sum 1, reciprocals of what is inside finite."""
+    return np.where(inside, np.maximum(p / p.sum(), _SMALLEST), 0.0)
 
 
 @njit(cache=True, nogil=True)
-def _promise(gradient: np.ndarray, step: np.ndarray) -> float:
-    """By how much Newton's step would lower the divergence, were that quadratic."""
-    promise = 0.0
-    for k in range(len(step)):
-        promise += gradient[k] * step[k] / 2
-    return promise
+def _side_sums(learners, j, p):  # noqa: ANN001, ANN202
+    """Posteriors of the classes on the positive and on the negative side of a learner."""
+    offsets, classes, _ = learners
+    positive = negative = 0.0
+    for m in range(offsets[2 * j], offsets[2 * j + 1]):
+        positive += p[classes[m]]
+    for m in range(offsets[2 * j + 1], offsets[2 * j + 2]):
+        negative += p[classes[m]]
+    return positive, negative
 
 
 @njit(cache=True, nogil=True)
-def _take_newton_step(p: np.ndarray, step: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
-    for k in range(len(p)):
-        new[k] = p[k] * np.exp(min(max(-step[k], -_LONGEST_STEP), _LONGEST_STEP))
-    _clean(new, inside)
-
-
-@njit(cache=True, nogil=True)
-def _take_multiplicative_step(p: np.ndarray, A: np.ndarray, B: np.ndarray, inside: np.ndarray, new: np.ndarray) -> None:
-    for k in range(len(p)):
-        new[k] = p[k] * A[k] / B[k] if inside[k] else 0.0
-    _clean(new, inside)
-
-
-@njit(cache=True, nogil=True)
-def _mark_known(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, known: np.ndarray) -> bool:
-    """Mark the classes that a learner with an answer was trained on, and say whether there is any."""
-    known[:] = False
-    found = False
-    for j in range(len(r)):
-        if not np.isnan(r[j]):
-            found = True
-            for m in range(offsets[2 * j], offsets[2 * j + 2]):
-                known[classes[m]] = True
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _clean(p: np.ndarray, inside: np.ndarray) -> None:
-    """Scale to sum 1, and keep the reciprocals of what is inside finite."""
-    total = 0.0
-    for k in range(len(p)):
-        total += p[k]
-    for k in range(len(p)):
-        p[k] = max(p[k] / total, _SMALLEST) if inside[k] else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _side_sum(p: np.ndarray, classes: np.ndarray, start: int, stop: int) -> float:
-    total = 0.0
-    for m in range(start, stop):
-        total += p[classes[m]]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _cross_entropy(offsets: np.ndarray, classes: np.ndarray, r: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
+def _cross_entropy(learners, r, p):  # noqa: ANN001, ANN202
     """The divergence less the part that does not depend on p."""
-    logs = np.empty(len(p))
-    for k in range(len(p)):
-        logs[k] = np.log(p[k]) if p[k] > 0 else 0.0
     value = 0.0
     for j in range(len(r)):
         if not np.isnan(r[j]):
-            first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
-            positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
-            # logarithms are the cost: those of single classes are there already
-            log_positive = logs[classes[first]] if middle - first == 1 else np.log(positive)
-            log_negative = logs[classes[middle]] if last - middle == 1 else np.log(negative)
-            value -= w[j] * (r[j] * log_positive + (1 - r[j]) * log_negative - np.log(positive + negative))
+            positive, negative = _side_sums(learners, j, p)
+            logs = r[j] * np.log(positive) + (1 - r[j]) * np.log(negative) - np.log(positive + negative)
+            value -= learners[2][j] * logs
     return value
 
 
 @njit(cache=True, nogil=True)
-def _derivatives(
-    offsets: np.ndarray,
-    classes: np.ndarray,
-    r: np.ndarray,
-    w: np.ndarray,
-    p: np.ndarray,
-    damping: float,
-    gradient: np.ndarray,
-    A: np.ndarray,
-    B: np.ndarray,
-    H: np.ndarray,
-) -> None:
-    """Gradient and lower triangle of the Hessian in log p, and the A and B of the multiplicative step.
+def _derivatives(learners, r, p, damping):  # noqa: ANN001, ANN202
+    """Gradient in log p, the A and B of the multiplicative step, and the lower triangle of the Hessian.
 
     With u and v the shares of p within the two sides of learner j, and d = u - v, the Hessian is
     sum_j w_j (q_j (1 - q_j) dd' + (r_j - q_j) (uu' - vv')) with the gradient added to its diagonal. Damped, it lacks
     the terms in r_j - q_j and takes multiples of the gradient's absolute values: positive semidefinite.
     """
-    A[:], B[:], H[:] = 0.0, 0.0, 0.0
+    offsets, classes, w = learners
+    A, B, H = np.zeros(len(p)), np.zeros(len(p)), np.zeros((len(p), len(p)))
     slope = np.empty(len(p))  # of the logit of q in the logarithm of each posterior
     for j in range(len(r)):
         if np.isnan(r[j]):
             continue
         first, middle, last = offsets[2 * j], offsets[2 * j + 1], offsets[2 * j + 2]
-        positive, negative = _side_sum(p, classes, first, middle), _side_sum(p, classes, middle, last)
+        positive, negative = _side_sums(learners, j, p)
         per_positive, per_negative, per_total = 1 / positive, 1 / negative, 1 / (positive + negative)
         q = positive * per_total
         off = w[j] * q * negative * per_total
         miss = 0.0 if damping else w[j] * (r[j] - q)
-        if last - first == 2:  # a pair of classes, whose slopes are 1 and -1: the commonest design, without its loops
-            k, c = classes[first], classes[middle]
-            A[k] += w[j] * r[j] * per_positive
-            A[c] += w[j] * (1 - r[j]) * per_negative
+        is_pair = last - first == 2  # whose slopes are 1 and -1, without rounding
+        for m in range(first, last):
+            k, is_positive = classes[m], m < middle
+            A[k] += w[j] * r[j] * per_positive if is_positive else w[j] * (1 - r[j]) * per_negative
             B[k] += w[j] * per_total
-            B[c] += w[j] * per_total
-            H[k, k] += off + miss
-            H[c, c] += off - miss
-            H[max(k, c), min(k, c)] -= off
-            continue
-        for m in range(first, middle):
-            k = classes[m]
-            A[k] += w[j] * r[j] * per_positive
-            B[k] += w[j] * per_total
-            slope[k] = p[k] * per_positive
-            for other in range(first, m + 1):
-                H[k, classes[other]] += (off + miss) * slope[k] * slope[classes[other]]
-        for m in range(middle, last):
-            k = classes[m]
-            A[k] += w[j] * (1 - r[j]) * per_negative
-            B[k] += w[j] * per_total
-            slope[k] = -p[k] * per_negative
-            for other in range(middle, m + 1):
-                H[k, classes[other]] += (off - miss) * slope[k] * slope[classes[other]]
-            for other in range(first, middle):
+            share = 1.0 if is_pair else p[k] * (per_positive if is_positive else per_negative)
+            slope[k] = share if is_positive else -share
+            own_side = off + miss if is_positive else off - miss
+            for other in range(first if is_positive else middle, m + 1):
+                H[k, classes[other]] += own_side * slope[k] * slope[classes[other]]
+            for other in range(first, first if is_positive else middle):
                 c = classes[other]
                 H[max(k, c), min(k, c)] += off * slope[k] * slope[c]
+    gradient = p * (B - A)
     for k in range(len(p)):
-        gradient[k] = p[k] * (B[k] - A[k])
         H[k, k] += damping * abs(gradient[k]) if damping else gradient[k]
+    return gradient, A, B, H
 
 
 @njit(cache=True, nogil=True)
-def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray, x: np.ndarray) -> bool:
-    """Solve Q x = b for the variables inside, x = 0 outside, and say whether Q is positive semidefinite there.
+def _solve(Q, b, inside):  # noqa: ANN001, ANN202
+    """Whether Q is positive semidefinite for the variables inside, and the solution of Q x = b there, x = 0 outside.
 
     Cholesky on the lower triangle, with a small ridge. Inner loops run along rows, so that they become vector
     instructions; what they do to variables outside is never read.
     """
     n = len(b)
-    column = np.empty(n)
-    largest = 0.0
-    for k in range(n):
-        largest = max(largest, abs(Q[k, k]))
-        x[k] = b[k]
-        for c in range(k + 1):
-            factor[k, c] = Q[k, c]
+    x, factor, column = b.copy(), Q.copy(), np.empty(n)
+    largest = np.abs(np.diag(Q)).max()
     for c in range(n):
         if not inside[c]:
             continue
         if factor[c, c] < -_NEGATIVE * largest:
-            return False
+            return False, x
         factor[c, c] = np.sqrt(max(factor[c, c], 0.0) + _RIDGE * largest + _SMALLEST)
         inverse = 1 / factor[c, c]
         x[c] *= inverse
@@ -547,81 +425,52 @@ def _solve(Q: np.ndarray, b: np.ndarray, inside: np.ndarray, factor: np.ndarray,
         x[k] = x[k] / factor[k, k] if inside[k] else 0.0
         for c in range(k):
             x[c] -= factor[k, c] * x[k]
-    return True
+    return True, x
 
 
 @njit(cache=True, nogil=True)
-def _nonnegative_quadratic(Q: np.ndarray, b: np.ndarray, allowed: np.ndarray, x: np.ndarray) -> None:
+def _nonnegative_quadratic(Q, b, allowed):  # noqa: ANN001, ANN202
     """Minimise x'Qx / 2 - b'x over x >= 0, x = 0 where not allowed: block principal pivoting.
 
-    Q needs its lower triangle only. All variables begin inside. Those of the wrong sign change sides together while
-    that makes them fewer; the last one alone after three times that it did not, which cannot cycle.
+    All variables begin inside. Those of the wrong sign change sides together while that makes them fewer; the last one
+    alone after three times that it did not, which cannot cycle.
     """
-    n = len(b)
-    factor, inside, wrong = np.empty((n, n)), allowed.copy(), np.empty(n, np.bool_)
-    fewest, patience = n + 1, 3
+    inside, wrong = allowed.copy(), np.empty(len(b), np.bool_)
+    fewest, patience = len(b) + 1, 3
     while True:
-        _solve(Q, b, inside, factor, x)
-        n_wrong, last = 0, -1
-        for k in range(n):
+        _, x = _solve(Q, b, inside)
+        for k in range(len(b)):
             slack = -b[k]
-            for c in range(n):
-                slack += Q[max(k, c), min(k, c)] * x[c]
+            for c in range(len(b)):
+                slack += Q[k, c] * x[c]
             wrong[k] = x[k] < 0 if inside[k] else allowed[k] and slack < -1e-12 * (1 + abs(b[k]))
-            if wrong[k]:
-                n_wrong, last = n_wrong + 1, k
+        n_wrong = wrong.sum()
         if n_wrong == 0:
-            return
-        if n_wrong < fewest:
-            fewest, patience = n_wrong, 3
-        else:
-            patience -= 1
-        for k in range(n):
-            if wrong[k] and (patience > 0 or k == last):
-                inside[k] = not inside[k]
+            return x
+        fewest, patience = (n_wrong, 3) if n_wrong < fewest else (fewest, patience - 1)
+        if patience <= 0:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        inside ^= wrong
 
 
 @njit(cache=True, nogil=True)
-def _simplex_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Least squares solutions on the simplex, up to a factor per sample; zeros without any answer."""
-    n_classes, n_learners = M.shape
-    X = np.zeros((len(R), n_classes))
-    b, known = np.ones(n_classes), np.empty(n_classes, np.bool_)
-    a, Q = np.empty(n_classes), np.empty((n_classes, n_classes))
-    for i in range(len(R)):
-        known[:], Q[:] = False, 1.0
-        for j in range(n_learners):
-            if np.isnan(R[i, j]):
-                continue
-            for k in range(n_classes):
-                a[k] = 0.0
-                if M[k, j]:
-                    known[k] = True
-                    a[k] = 1 - R[i, j] if M[k, j] > 0 else -R[i, j]
-                    for c in range(k + 1):
-                        Q[k, c] += a[k] * a[c]
-        if known.any():
-            _nonnegative_quadratic(Q, b, known, X[i])
-    return X
+def _least_squares(M, R, on_simplex):  # noqa: ANN001, ANN202
+    """Least squares solutions over the learners with an answer; zeros without any.
 
-
-@njit(cache=True, nogil=True)
-def _least_squares_kernel(M: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Non-negative least squares solutions of P+_j = r_j over the learners with an answer."""
-    n_classes, n_learners = M.shape
-    X = np.zeros((len(R), n_classes))
-    b, allowed = np.empty(n_classes), np.ones(n_classes, np.bool_)
-    Q = np.empty((n_classes, n_classes))
+    Those of :func:`qp_posterior`, up to a factor per sample, or non-negative ones of P+_j = r_j.
+    """
+    X, n_classes = np.zeros((len(R), len(M))), len(M)
     for i in range(len(R)):
-        b[:], Q[:] = 0.0, 0.0
-        for j in range(n_learners):
-            if np.isnan(R[i, j]):
-                continue
-            for k in range(n_classes):
-                if M[k, j] > 0:
-                    b[k] += R[i, j]
-                    for c in range(k + 1):
-                        if M[c, j] > 0:
-                            Q[k, c] += 1.0
-        _nonnegative_quadratic(Q, b, allowed, X[i])
+        one = 1.0 if on_simplex else 0.0
+        Q, b = np.full((n_classes, n_classes), one), np.full(n_classes, one)
+        allowed = np.full(n_classes, not on_simplex)
+        for j in np.flatnonzero(~np.isnan(R[i])):
+            r, m = R[i, j], M[:, j]
+            a = np.where(m > 0, 1 - r, np.where(m < 0, -r, 0.0)) if on_simplex else np.where(m > 0, 1.0, 0.0)
+            if not on_simplex:
+                b += r * a
+            for k in np.flatnonzero(a):
+                Q[k] += a[k] * a
+            allowed |= m != 0
+        X[i] = _nonnegative_quadratic(Q, b, allowed)
     return X
