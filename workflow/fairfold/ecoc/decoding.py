@@ -21,7 +21,6 @@ from fairfold.ecoc.losses import REAL, UNIT, BinaryLoss, find_loss
 from fairfold.errors import ModelError, unknown_name
 
 DECODINGS = ("lossweighted", "lossbased")
-_SAMPLES_AT_ONCE = 512  # their intermediate arrays fit in a processor's cache
 CustomLoss = Callable[[np.ndarray, np.ndarray], ArrayLike]
 
 
@@ -73,11 +72,7 @@ def neg_loss(
     if not isinstance(loss, BinaryLoss):
         return -_custom_losses(M, S, loss, decoding)
     S = _in_domain(S, loss, np.broadcast_to(np.asarray(unit_scores, dtype=bool), S.shape[1]))
-    losses = np.empty((len(S), len(M)))
-    for start in range(0, len(S), _SAMPLES_AT_ONCE):
-        part = slice(start, start + _SAMPLES_AT_ONCE)
-        losses[part] = _average_losses(M, S[part], loss, decoding)
-    return -losses
+    return -_average_losses(M, S, loss, decoding)
 
 
 def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: str) -> np.ndarray:

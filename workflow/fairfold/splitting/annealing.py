@@ -157,7 +157,7 @@ class _State:
         self._n_active = n_labels
         self._active = self._all
         if n_labels < len(self.weights):
-            self._active = _select(self._all, n_labels, int(self._entries_before[n_labels]))
+            self._active = _select(self._all, n_labels)
         n_folds = self._fair.shape[1]
         width = -(-n_folds // VECTOR) * VECTOR
         deviations = np.zeros((n_labels, width), dtype=np.float32)
@@ -205,28 +205,13 @@ def _renumber_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
     return labelled, np.append(labels.indptr[labelled], labels.indptr[-1:]), rank[labels.indices], rows.amounts
 
 
-def _select(entries: tuple, n_labels: int, n_kept: int) -> tuple:
-    """The ``n_kept`` entries of the first labels, and the rows that have any."""
+def _select(entries: tuple, n_labels: int) -> tuple:
+    """The entries of the first labels, and the rows that have any."""
     rows, indptr, labels, amounts = entries
-    positions, indptr, kept = _find(indptr, labels, n_labels, n_kept)
-    return rows[positions], indptr, labels[kept], None if amounts is None else amounts[kept]
-
-
-@njit(cache=True, nogil=True)
-def _find(indptr, labels, n_labels, n_kept):  # noqa: ANN001, ANN202
-    """Places of the rows that have one of the first labels, where their entries start, and places of the entries."""
-    positions, starts, kept = np.empty_like(indptr), np.zeros_like(indptr), np.empty(n_kept, dtype=indptr.dtype)
-    n_rows = at = 0
-    for position in range(len(indptr) - 1):
-        for entry in range(indptr[position], indptr[position + 1]):
-            if labels[entry] < n_labels:
-                kept[at] = entry
-                at += 1
-        if at > starts[n_rows]:
-            positions[n_rows] = position
-            n_rows += 1
-            starts[n_rows] = at
-    return positions[:n_rows], starts[: n_rows + 1], kept
+    is_kept = labels < n_labels
+    lengths = np.diff(np.append(0, np.cumsum(is_kept))[indptr])
+    starts = np.append(0, np.cumsum(lengths[lengths > 0])).astype(indptr.dtype)
+    return rows[lengths > 0], starts, labels[is_kept], None if amounts is None else amounts[is_kept]
 
 
 @njit(cache=True, nogil=True)

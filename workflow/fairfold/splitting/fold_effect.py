@@ -308,23 +308,15 @@ def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "tr
 
 def _summarise_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, float]:
     """One row of the summary, from errors of shape (n_halvings, 2, n_repeats)."""
-    bias, bias_se = _mean_and_error(errors)
-    difference, difference_se = _mean_and_error(errors.mean(axis=2) - baseline.mean(axis=2))
     squared, squared_se = _mean_and_error(errors**2)
     variances = _variances_within_pools(errors)
-    ratio, ratio_low, ratio_high = _ratio_interval(variances, _variances_within_pools(baseline))
-    sd, sd_low, sd_high = np.sqrt(_ratio_interval(variances, np.ones(len(variances))))
+    ratios = _ratio_interval(variances, _variances_within_pools(baseline))
+    sds = np.sqrt(_ratio_interval(variances, np.ones(len(variances))))
+    names = ["bias", "bias_se", "bias_difference", "bias_difference_se", "sd", "sd_low", "sd_high"]
+    values = [*_mean_and_error(errors), *_mean_and_error(errors.mean(axis=2) - baseline.mean(axis=2)), *sds]
     return {
-        "bias": bias,
-        "bias_se": bias_se,
-        "bias_difference": difference,
-        "bias_difference_se": difference_se,
-        "sd": sd,
-        "sd_low": sd_low,
-        "sd_high": sd_high,
-        "variance_ratio": ratio,
-        "ratio_low": ratio_low,
-        "ratio_high": ratio_high,
+        **dict(zip(names, values, strict=True)),
+        **dict(zip(("variance_ratio", "ratio_low", "ratio_high"), ratios, strict=True)),
         "rmse": np.sqrt(squared),
         "rmse_se": squared_se / (2 * np.sqrt(squared)) if squared > 0 else 0.0,
         "split_share": variances.mean() / squared if squared > 0 else np.nan,

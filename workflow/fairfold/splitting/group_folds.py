@@ -246,20 +246,14 @@ def uneven_sizes(
     )
 
 
-@njit(cache=True, nogil=True)
-def _fill_empty_folds(weights, fold_of, n_folds):  # noqa: ANN001, ANN202
+def _fill_empty_folds(weights: np.ndarray, fold_of: np.ndarray, n_folds: int) -> None:
     """Move the smallest group of a fold that has several to each empty fold."""
     n_groups = np.bincount(fold_of, minlength=n_folds)
-    for fold in range(n_folds):
-        if n_groups[fold] == 0:
-            smallest = -1
-            for group in range(len(weights)):
-                several = n_groups[fold_of[group]] > 1
-                if several and (smallest < 0 or weights[group] < weights[smallest]):
-                    smallest = group
-            n_groups[fold_of[smallest]] -= 1
-            n_groups[fold] += 1
-            fold_of[smallest] = fold
+    for fold in np.flatnonzero(n_groups == 0):
+        several = np.flatnonzero(n_groups[fold_of] > 1)
+        smallest = several[weights[several].argmin()]
+        n_groups[[fold_of[smallest], fold]] += -1, 1
+        fold_of[smallest] = fold
 
 
 @njit(cache=True, nogil=True)

@@ -194,14 +194,7 @@ def _quarter_of(value: np.ndarray | float, low: np.ndarray, high: np.ndarray) ->
 
 
 @njit(cache=True, nogil=True)
-def _frequencies(
-    quarters: np.ndarray,
-    labels: np.ndarray,
-    fold_of: np.ndarray,
-    deltas: np.ndarray,
-    n_iterations: int,
-    rules: _TreeRules,
-) -> np.ndarray:
+def _frequencies(quarters, labels, fold_of, deltas, n_iterations, rules):  # noqa: ANN001, ANN202
     """Estimate of each label, a row of ``labels``."""
     n_folds = deltas.size
     frequency = np.empty(len(labels))
@@ -226,15 +219,7 @@ class _Nodes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _largest_bound(
-    quarters: np.ndarray,
-    observed: np.ndarray,
-    inside: np.ndarray,
-    outside: np.ndarray,
-    prior: float,
-    delta: float,
-    rules: _TreeRules,
-) -> float:
+def _largest_bound(quarters, observed, inside, outside, prior, delta, rules):  # noqa: ANN001, ANN202
     """Largest lower bound of c over the sets that a tree on ``inside`` makes of ``outside``.
 
     A node is a stretch of both arrays of rows, which a split reorders. Open nodes wait in a heap: on top the one with
@@ -283,9 +268,7 @@ def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None
 
 
 @njit(cache=True, nogil=True)
-def _split(
-    nodes: _Nodes, node: int, first: int, quarters: np.ndarray, feature: int, inside: np.ndarray, outside: np.ndarray
-) -> None:
+def _split(nodes, node, first, quarters, feature, inside, outside):  # noqa: ANN001, ANN202
     """Sort a node's rows by the quarters of a feature, and make them the nodes from ``first`` on."""
     a, b, c, d = nodes.stretch[node]
     start_inside = a + _sort(inside[a:b], quarters, feature)
@@ -303,9 +286,7 @@ def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _count(
-    quarters: np.ndarray, observed: np.ndarray, inside: np.ndarray, outside: np.ndarray, counts: np.ndarray
-) -> None:
+def _count(quarters, observed, inside, outside, counts):  # noqa: ANN001, ANN202
     """Samples per feature and quarter: of the tree; of the tree and observed; outside the tree and observed."""
     counts[:] = 0
     for row in inside:
