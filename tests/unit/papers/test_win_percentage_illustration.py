@@ -58,14 +58,13 @@ def test_the_band_holds_the_exact_curve_and_is_as_wide_as_estimates_scatter():
     assert width.to_numpy() == pytest.approx(np.full(3, 2 * half), rel=0.2)
 
 
-def test_the_band_narrows_with_more_sets_and_with_less_coverage():
+def test_the_band_narrows_with_more_sets():
     def width(**options):
         table = illustrative_curves([20], n_iterations=400, **options)
         return (table["upper"] - table["lower"]).mean()
 
     wide = width(n_sampled=500)
     assert width(n_sampled=8000) == pytest.approx(wide / 4, rel=0.25)  # a root; bands of 400 are known to about 8 %
-    assert width(n_sampled=500, coverage=0.5) < wide / 2
 
 
 def test_curves_are_of_drawn_feature_sets_like_these():
@@ -86,5 +85,3 @@ def test_same_seed_same_table_and_another_seed_another():
 def test_refusals():
     with pytest.raises(ModelError, match="n_draws holds 0; it must be finite and at least 1"):
         illustrative_curves([0], n_sampled=10, n_iterations=2)
-    with pytest.raises(ModelError, match=r"coverage is 95; it must be above 0 and below 1"):
-        illustrative_curves([1], n_sampled=10, n_iterations=2, coverage=95)

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairfold.errors import DataError, ModelError
+from fairfold.papers import win_percentage_tables
 from fairfold.papers.win_percentage_tables import (
-    BANDWIDTH,
     classifier_table,
     dataset_row,
     density_table,
@@ -28,8 +27,6 @@ def test_table_2_has_the_ten_printed_numbers():
         assert part["n_draws"].tolist() == [1, 10, 100, 1_000, 10_000]
         assert part["p"].map("{:.3g}".format).tolist() == printed[epsilon]
     assert ((1 - table["p"]) ** table["n_draws"]).to_numpy() == pytest.approx(table["epsilon"].to_numpy(), rel=1e-9)
-    with pytest.raises(ModelError, match="tolerances holds 1"):
-        draws_table([1.0])
 
 
 def test_the_six_classifiers_are_three_covariances_pooled_and_not():
@@ -59,8 +56,6 @@ def test_a_row_of_a_dataset():
             "n_pairs": 6,
         }
     ]
-    with pytest.raises(DataError, match="dataset 'west' has 3 classes"):
-        dataset_row("west", "", np.zeros((3, 2)), [0, 1, 2], kept=[0])
 
 
 @pytest.fixture
@@ -72,10 +67,11 @@ def pairs():
     return rng.beta(8, 5, size=300)[rng.integers(0, 300, size=2000)], winners
 
 
-def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs):
+def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs, monkeypatch):
+    monkeypatch.setattr(win_percentage_tables, "BANDWIDTH", 0.03)  # of many bins, whose width then matters little
     performance, winners = pairs
     histogram = PerformanceHistogram.from_sets(performance, winners)
-    table = density_table(histogram, NAMES, dataset="d", bandwidth=0.03)
+    table = density_table(histogram, NAMES, dataset="d")
     assert list(table) == ["dataset", "classifier", "performance", "pairs", "density"]
     for name, won in zip(NAMES, (winners / winners.sum(axis=1, keepdims=True)).T, strict=True):
         part = table[table["classifier"] == name]
@@ -85,10 +81,6 @@ def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs):
         # counting in bins of width w before is as if the variance were w² / 12 larger: 0.06 %
         assert part["density"][inside].to_numpy() == pytest.approx(expected[inside], rel=0.01, abs=0.01)
         assert part["pairs"].sum() == pytest.approx(won.sum())
-    assert BANDWIDTH == 0.01
-    assert density_table(histogram, NAMES, dataset="d").equals(
-        density_table(histogram, NAMES, dataset="d", bandwidth=0.01)
-    )
 
 
 def test_densities_integrate_to_one_over_all_classifiers_also_at_the_ends():
@@ -101,8 +93,6 @@ def test_densities_integrate_to_one_over_all_classifiers_also_at_the_ends():
     assert (table["density"] >= 0).all()
     last = table[table["classifier"] == NAMES[1]]["density"].iloc[-1]
     assert last == pytest.approx(2 * 3 / 12 * stats.norm.pdf(0, scale=0.01), rel=0.02)  # half a Gaussian, reflected
-    finest = density_table(PerformanceHistogram.from_sets([0.5], [[1, 1, 1]]), NAMES, dataset="d", bandwidth=0.0025)
-    assert finest.groupby("classifier")["density"].sum().to_numpy() * 0.0025 == pytest.approx(np.full(3, 1 / 3))
 
 
 def test_pairs_are_in_the_bins_of_their_performance():
@@ -110,16 +100,3 @@ def test_pairs_are_in_the_bins_of_their_performance():
     counted = table[table["pairs"] > 0]
     assert counted["pairs"].tolist() == [4, 9]
     assert (counted["performance"] - [0.301, 0.7]).abs().max() <= 0.00125 + 1e-9
-
-
-@pytest.mark.parametrize(
-    ("performance", "winners", "options", "message"),
-    [
-        (0.5, [1, 1], {}, "3 names are given for 2 classifiers"),
-        (1.5, [1, 1, 1], {}, "performance holds 1.5; it must be between 0 and 1"),
-        (0.5, [1, 1, 1], {"bandwidth": 0.001}, "bandwidth is 0.001; it must be at least 0.0025"),
-    ],
-)
-def test_refusals_of_densities(performance, winners, options, message):
-    with pytest.raises(ModelError, match=message):
-        density_table(PerformanceHistogram.from_sets([performance], [winners]), NAMES, dataset="d", **options)

@@ -68,12 +68,6 @@ def test_equal_pairs_stay_in_their_order(monkeypatch):
     assert len(np.unique(found.best_performance)) == 1
 
 
-@pytest.mark.parametrize("n_jobs", [3, -1, None])
-def test_threads_change_nothing(n_jobs):
-    X, y = samples()
-    assert_same(evaluate_all_pairs(X, y, n_jobs=n_jobs), listed(X, y, n_best=100))
-
-
 @pytest.mark.parametrize("size", [100, 434])
 def test_chunks_merge_to_the_whole(size):
     X, y = samples()
@@ -101,7 +95,7 @@ def test_a_saved_one_is_read_back(tmp_path):
 
 def test_two_features_are_one_pair():
     X, y = samples(whole=False)
-    found = evaluate_all_pairs(X[:, :2], y, n_jobs=2)
+    found = evaluate_all_pairs(X[:, :2], y)
     assert found.best_pairs.tolist() == [[0, 1]] and found.histogram.n_sets == 1
 
 
@@ -113,7 +107,6 @@ def test_two_features_are_one_pair():
         ({"start": -1}, "start is -1"),
         ({"stop": 2.5}, "stop is 2.5"),
         ({"n_best": 0}, "n_best is 0"),
-        ({"n_jobs": 0}, "n_jobs is 0"),
         ({"random_state": "a"}, "random_state is 'a'"),
         ({"y": np.arange(40) % 3}, "holds 3 classes: pairs are counted for two"),
         ({"y": np.arange(39)}, "one class per sample"),

@@ -207,12 +207,9 @@ def test_a_model_that_fails_has_a_reason_and_leaves_the_others_alone(data):
     for metric, performances in found.items():
         np.testing.assert_array_equal(performances[:, [0, 3]], expected[metric])
         np.testing.assert_array_equal(np.isnan(performances), reason != "")
-    assert reason[:, 1].tolist() == [
-        "",
-        "fold 0: no such features",
-        "fold 0: Fails predicts probabilities that are not finite.",
-    ]
-    assert all("OneVsRestClassifier" in text for text in reason[:, 2])
+    assert reason[:2, 1].tolist() == ["", "fold 0: no such features"]
+    assert "values that are not finite" in reason[2, 1]
+    assert (reason[:, 2] == "").all()  # probabilities of scikit-learn, an array per label
 
 
 def test_reasons_stand_in_the_table(data):
@@ -225,8 +222,8 @@ def test_reasons_stand_in_the_table(data):
 
 def test_an_undefined_metric_has_its_reason(data):
     X, Y, fold_of, _ = data
-    options = {**NUMBERED, "metrics": ["average_precision"]}
-    table = evaluate_numbered_sets(MODELS, X, np.ones_like(Y), fold_of, lambda fold: Y, sets=range(2), **options)
+    table = evaluate_numbered_sets(MODELS, X, np.ones_like(Y), fold_of, lambda fold: Y, sets=range(2), **NUMBERED)
+    table = table[table["metric"] == "average_precision"]
     assert table["performance"].isna().all()
     assert set(table["reason"]) == {METRICS["average_precision"].undefined}
 
@@ -323,10 +320,7 @@ def changed(data, **changes):
         ({"fold_of": 2 * FOLD_OF}, {}, SplitError, "no sample in fold 1: number the folds"),
         ({"fold_of": FOLD_OF[1:]}, {}, SplitError, r"fold_of has shape \(59,\): .* of the 60 samples"),
         ({}, {"feature_sets": [[0, 6]]}, DataError, "indices from 0 to 5"),
-        ({}, {"seeds": [1, 2]}, DataError, "2 seeds for 1 feature sets"),
         ({}, {"models": {"bayes": MODELS["bayes"]}}, ModelError, "models has 1 of them"),
-        ({}, {"metrics": ["mc"]}, ModelError, "unknown metric 'mc': did you mean 'mcc'"),
-        ({}, {"metrics": ["hamming_loss"]}, ModelError, "unknown metric 'hamming_loss'"),
     ],
 )
 def test_bad_input(data, changes, options, error, sentence):

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, recall_score
 from fairfold.core.folds import stratified_folds
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError, ModelError, SplitError, StudyError
-from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, make_gaussian, wrapper
+from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, make_gaussian
 from fairfold.win_percentage.feature_sets import draw_feature_sets
 from fairfold.win_percentage.gaussians import RIDGE, TIE
 from fairfold.win_percentage.wrapper import Problem, evaluate_feature_sets
@@ -212,12 +212,11 @@ def test_scores_that_differ_by_rounding_are_tied():
     assert found.winners.tolist() == [[True, True, False]]
 
 
-def test_same_seed_same_results_and_global_state_untouched(monkeypatch):
+def test_same_seed_same_results_and_global_state_untouched():
     X, y = samples()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     pairs = draw_feature_sets(30, 2, 200, random_state=4)
     expected = evaluate_feature_sets(X, y, pairs, random_state=1).performances
-    monkeypatch.setattr(wrapper, "LISTED_CHUNK", 30)  # several chunks, the last not full
     for n_jobs in (1, 2):
         found = evaluate_feature_sets(X, y, pairs, random_state=1, n_jobs=n_jobs).performances
         np.testing.assert_array_equal(found, expected)

@@ -43,29 +43,22 @@ def joint_densities(*, n_points: int = 501) -> pd.DataFrame:
         The area under a curve is a third, but for what lies beyond 0 and 1.
     """
     performance = np.linspace(*_RANGE, n_points)
-    tables = [
-        pd.DataFrame({"classifier": name, "performance": performance, "density": density / len(GAUSSIANS)})
-        for name, density in ((name, stats.norm.pdf(performance, *each)) for name, each in GAUSSIANS.items())
-    ]
-    return pd.concat(tables, ignore_index=True)
+    densities = {name: stats.norm.pdf(performance, *each) / len(GAUSSIANS) for name, each in GAUSSIANS.items()}
+    table = pd.DataFrame({"performance": performance, **densities})
+    table = table.melt("performance", var_name="classifier", value_name="density")
+    return table[["classifier", "performance", "density"]]
 
 
 def illustrative_curves(
-    n_draws: Sequence[float] = tuple(range(1, 101)),
-    *,
-    n_sampled: int = 10_000,
-    n_iterations: int = 100,
-    coverage: float = 0.95,
-    random_state: int = 0,
+    n_draws: Sequence[float] = range(1, 101), *, n_sampled: int = 10_000, n_iterations: int = 100, random_state: int = 0
 ) -> pd.DataFrame:
-    """Exact win percentages, and the band in which estimates from M feature sets lie (Figure 3).
+    """Exact win percentages, and the band in which 95 % of the estimates from M feature sets lie (Figure 3).
 
     Parameters
     ----------
     n_draws : numbers N of draws, at least 1.
     n_sampled : M, feature sets of each estimate.
     n_iterations : number of estimates.
-    coverage : share of the estimates inside the band.
     random_state : seed.
 
     Returns
@@ -76,13 +69,13 @@ def illustrative_curves(
     Raises
     ------
     ModelError
-        When N is below 1 or the coverage is no fraction.
+        When N is below 1.
     """
     draws = checked_draws(n_draws)
     rng = np.random.default_rng(seed_sequence(random_state, "illustration", n_sampled))
     means, deviations = np.transpose(list(GAUSSIANS.values()))
     found = sampled_win_percentages(means, deviations, n_sampled, draws, n_trials=n_iterations, rng=rng)
-    lower, upper = band(found, coverage)
+    lower, upper = band(found)
     return curve_table(list(GAUSSIANS), draws, win_percentage=exact_win_percentages(draws), lower=lower, upper=upper)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import comb
 from typing import NamedTuple
 
@@ -57,17 +58,11 @@ def evaluate_part(
             f"dataset {name!r}: {len(kept)} of {X.shape[1]} features pass the screening by kurtosis, "
             f"{n_pairs} pairs for {n_parts} jobs: raise win_percentage.kurtosis_multiple, or lower jobs_per_dataset."
         )
-    found = evaluate_all_pairs(
-        X[:, kept],
-        y,
-        start=n_pairs * part // n_parts,
-        stop=n_pairs * (part + 1) // n_parts,
-        n_splits=setting.n_splits,
-        n_repeats=setting.n_repeats,
-        random_state=seed_for(seed, name, "folds of pairs"),
-        n_best=setting.n_best,
-    )
-    return PairEvaluation.from_arrays({**found.to_arrays(), "best_pairs": kept[found.best_pairs]})
+    options = {**setting._asdict(), "random_state": seed_for(seed, name, "folds of pairs")}
+    del options["kurtosis_multiple"]
+    start, stop = (n_pairs * number // n_parts for number in (part, part + 1))
+    found = evaluate_all_pairs(X[:, kept], y, start=start, stop=stop, **options)
+    return replace(found, best_pairs=kept[found.best_pairs])
 
 
 def evaluate_permuted(

@@ -24,10 +24,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import scipy
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from fairfold.core.seeds import seed_sequence
-from fairfold.errors import DataError, ModelError
+from fairfold.errors import DataError
 from fairfold.win_percentage.tables import curve_table
 from fairfold.win_percentage.win import (
     PerformanceHistogram,
@@ -43,13 +44,7 @@ MEANS, DEVIATIONS = (0.5, 0.1), (0.0, 0.1)  # normal distributions of the random
 
 
 def sampled_win_percentages(
-    means: ArrayLike,
-    deviations: ArrayLike,
-    n_sampled: int,
-    n_draws: ArrayLike,
-    *,
-    n_trials: int,
-    rng: np.random.Generator,
+    means: ArrayLike, deviations: ArrayLike, n_sampled: int, n_draws: ArrayLike, *, n_trials: int, rng: Generator
 ) -> np.ndarray:
     """Win percentages estimated from feature sets that are drawn from normal distributions.
 
@@ -232,9 +227,7 @@ def sampling_example(
     return curve_table(classifiers, draws, **numbers).assign(**told)[columns]
 
 
-def rank_weights(
-    n_sampled: Sequence[int], n_draws: Sequence[float], *, ranks: Sequence[int] | None = None
-) -> pd.DataFrame:
+def rank_weights(n_sampled: Sequence[int], n_draws: Sequence[float]) -> pd.DataFrame:
     """Probability that the feature set ranked r-th of M equally likely ones is the best of N draws (Figure 8).
 
     All N draws are of rank r or worse with probability ((M - r + 1) / M)^N, so it is
@@ -245,16 +238,15 @@ def rank_weights(
     ----------
     n_sampled : numbers M of feature sets.
     n_draws : numbers N of draws, with replacement.
-    ranks : r, from 1 for the best; those above M are left out. None is 1 to M in about 200 steps of equal ratio.
 
     Returns
     -------
     DataFrame with the columns ``n_sampled, n_draws, rank, weight``
+        Ranks are 1 to M in about 200 steps of equal ratio.
     """
     tables = []
     for m in n_sampled:
-        rank = np.unique(np.geomspace(1, m, 200).round().astype(np.int64)) if ranks is None else np.asarray(ranks)
-        rank = rank[rank <= m]
+        rank = np.unique(np.geomspace(1, m, 200).round().astype(np.int64))
         with np.errstate(divide="ignore"):  # the worst set has none below it: log 0
             log_ratio = np.log1p(-1 / (m - rank + 1))
         for n in checked_draws(n_draws).tolist():
@@ -263,11 +255,9 @@ def rank_weights(
     return pd.concat(tables, ignore_index=True)
 
 
-def band(values: np.ndarray, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Quantiles over the first axis that hold this share of the values between them."""
-    if not 0 < coverage < 1:
-        raise ModelError(f"coverage is {coverage!r}; it must be above 0 and below 1, such as 0.95.")
-    lower, upper = np.quantile(values, [(1 - coverage) / 2, (1 + coverage) / 2], axis=0)
+def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Quantiles over the first axis that hold 95 % of the values between them."""
+    lower, upper = np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2], axis=0)
     return lower, upper
 
 

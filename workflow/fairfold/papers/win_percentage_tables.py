@@ -10,41 +10,27 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from fairfold.errors import DataError, ModelError
 from fairfold.win_percentage.names import FULL_NAMES, MODELS
-from fairfold.win_percentage.tables import check_names
-from fairfold.win_percentage.win import PerformanceHistogram, as_numbers, check_all, checked_draws
+from fairfold.win_percentage.win import PerformanceHistogram
 
 TOLERANCES = (1e-3, 1e-6)
 DRAWS = (1, 10, 100, 1_000, 10_000)
-BANDWIDTH = 0.01  # of the smoothing, in performance
+BANDWIDTH = 0.01  # standard deviation of the smoothing, in performance
 _N_BINS = 400  # of performance, a quarter of the bandwidth each
 
 
-def draws_table(tolerances: Sequence[float] = TOLERANCES, n_draws: Sequence[float] = DRAWS) -> pd.DataFrame:
+def draws_table() -> pd.DataFrame:
     """Share of good feature sets that a search of N draws meets but for a failure tolerance (Table 2).
 
     All N draws miss a share p of the feature sets with probability epsilon = (1 - p)^N (Equation 3), so that
     p = 1 - epsilon^(1 / N).
 
-    Parameters
-    ----------
-    tolerances : epsilon, chances to fail, above 0 and below 1.
-    n_draws : numbers N of draws, at least 1.
-
     Returns
     -------
     DataFrame with the columns ``epsilon, n_draws, p``
-
-    Raises
-    ------
-    ModelError
-        When a number is outside its range.
     """
-    tolerances, draws = as_numbers(tolerances, "tolerances"), checked_draws(n_draws)
-    check_all(tolerances, (tolerances > 0) & (tolerances < 1), "tolerances", "above 0 and below 1")
-    epsilon, n = (side.ravel() for side in np.meshgrid(tolerances, draws, indexing="ij"))
-    return pd.DataFrame({"epsilon": epsilon, "n_draws": n.astype(np.int64), "p": -np.expm1(np.log(epsilon) / n)})
+    epsilon, n = (side.ravel() for side in np.meshgrid(TOLERANCES, DRAWS, indexing="ij"))
+    return pd.DataFrame({"epsilon": epsilon, "n_draws": n, "p": -np.expm1(np.log(epsilon) / n)})
 
 
 def classifier_table(n_classes: int = 2, n_features: int = 2) -> pd.DataFrame:
@@ -77,27 +63,14 @@ def dataset_row(dataset: str, title: str, X: ArrayLike, y: ArrayLike, kept: Sequ
     DataFrame with the columns ``dataset, title, n_samples, n_first, n_second, n_features, n_gaussian, n_pairs``
         ``n_first`` and ``n_second`` are the samples of the classes in ascending order, ``n_pairs`` the pairs of kept
         features.
-
-    Raises
-    ------
-    DataError
-        When there are not two classes.
     """
     sizes = np.unique(y, return_counts=True)[1]
-    if len(sizes) != 2:
-        raise DataError(f"dataset {dataset!r} has {len(sizes)} classes; the table is of datasets of two.")
     n_samples, n_features = np.shape(X)
     row = {"dataset": dataset, "title": title, "n_samples": n_samples, "n_first": sizes[0], "n_second": sizes[1]}
     return pd.DataFrame([{**row, "n_features": n_features, "n_gaussian": len(kept), "n_pairs": comb(len(kept), 2)}])
 
 
-def density_table(
-    histogram: PerformanceHistogram,
-    classifiers: Sequence[str],
-    *,
-    dataset: str,
-    bandwidth: float = BANDWIDTH,
-) -> pd.DataFrame:
+def density_table(histogram: PerformanceHistogram, classifiers: Sequence[str], *, dataset: str) -> pd.DataFrame:
     """Kernel-smoothed joint density p(x, c) of a pair's top performance and the classifier that reaches it (Figure 4).
 
     A pair that several reach counts for each of them in equal parts, as in :func:`win_percentage` (Equation 11). Pairs
@@ -109,30 +82,19 @@ def density_table(
     histogram : pairs counted by top performance, between 0 and 1, and winners.
     classifiers : names.
     dataset : name.
-    bandwidth : standard deviation of the Gaussian, in performance; at least one bin, 0.0025.
 
     Returns
     -------
     DataFrame with the columns ``dataset, classifier, performance, pairs, density``
         ``performance`` is the middle of a bin, ``pairs`` are those that a classifier wins in it, and ``density``
         integrates to 1 over all classifiers.
-
-    Raises
-    ------
-    ModelError
-        When a value is outside its range, or there are other numbers of names than of classifiers.
     """
-    check_names(classifiers, histogram.n_classifiers)
-    performance = histogram.performance
-    check_all(performance, (performance >= 0) & (performance <= 1), "performance", "between 0 and 1")
     width = 1 / _N_BINS
-    if not width <= bandwidth < 1:
-        raise ModelError(f"bandwidth is {bandwidth!r}; it must be at least {width} and below 1.")
     shares = histogram.winners * (histogram.counts / histogram.winners.sum(axis=1))[:, np.newaxis]
     tables = []
     for name, column in zip(classifiers, shares.T, strict=True):
-        pairs, edges = np.histogram(performance, bins=_N_BINS, range=(0, 1), weights=column)
-        smooth = scipy.ndimage.gaussian_filter1d(pairs, bandwidth / width, mode="reflect", truncate=6)
+        pairs, edges = np.histogram(histogram.performance, bins=_N_BINS, range=(0, 1), weights=column)
+        smooth = scipy.ndimage.gaussian_filter1d(pairs, BANDWIDTH / width, mode="reflect", truncate=6)
         density = smooth / (histogram.n_sets * width)
         middle = (edges[:-1] + edges[1:]) / 2
         tables.append(pd.DataFrame({"classifier": name, "performance": middle, "pairs": pairs, "density": density}))

@@ -15,11 +15,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from fairfold.core.seeds import seed_for
 from fairfold.core.ties import first_best
-from fairfold.errors import DataError, ModelError, SplitError
 from fairfold.evaluation.corrected_t import correlation_of_cross_validations, p_values_ahead
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
+_N_POINTS = 101  # on each side of a map
 _MARGIN = 0.08  # of the range of the samples, around them on a map
 
 
@@ -59,8 +59,6 @@ def reevaluate_pairs(
 
     Raises
     ------
-    ModelError
-        When there are fewer than two cross-validations, or alpha is no level.
     StudyError
         As :func:`evaluate_feature_sets` for data and pairs.
 
@@ -70,20 +68,30 @@ def reevaluate_pairs(
     error is too small, and the plain test, which the paper has, finds differences that new samples would not show. The
     corrected test allows for that (:mod:`fairfold.evaluation.corrected_t`).
     """
-    if n_repeats < 2:
-        raise ModelError(f"{n_repeats} cross-validation is asked; a t-test needs 2 or more.")
-    if not 0 < alpha < 1:
-        raise ModelError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
-    pairs = [tuple(pair) for pair in pairs]
+    pairs = np.array([tuple(pair) for pair in pairs], dtype=np.int64)
     seeds = [seed_for(random_state, "repeat", repeat) for repeat in range(n_repeats)]
     runs = [evaluate_feature_sets(X, y, pairs, n_splits=n_splits, n_repeats=1, random_state=seed) for seed in seeds]
     scores = np.stack([run.performances for run in runs], axis=2)  # (n_pairs, n_classifiers, n_repeats)
-    table = _comparisons(scores, runs[0].classifiers, alpha, n_splits if corrected else None)
-    features = np.repeat(np.array(pairs, dtype=np.int64), scores.shape[1], axis=0)
-    for position, column in enumerate(("feature_1", "feature_2")):
-        table.insert(1 + position, column, features[:, position])
-    table.insert(0, "dataset", dataset)
-    return table
+    n_pairs, n_classifiers, _ = scores.shape
+    best = first_best(scores.mean(axis=2))
+    ahead = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
+    p_values = p_values_ahead(ahead, correlation=correlation_of_cross_validations(n_splits) if corrected else 0.0)
+    is_best = np.arange(n_classifiers) == best[:, None]
+    is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
+    return pd.DataFrame(
+        {
+            "dataset": dataset,
+            "rank": np.repeat(np.arange(1, n_pairs + 1), n_classifiers),
+            "feature_1": np.repeat(pairs[:, 0], n_classifiers),
+            "feature_2": np.repeat(pairs[:, 1], n_classifiers),
+            "classifier": np.tile(runs[0].classifiers, n_pairs),
+            "performance": scores.mean(axis=2).ravel(),
+            "standard_deviation": scores.std(axis=2, ddof=1).ravel(),
+            "p_value": np.where(is_best, np.nan, p_values).ravel(),
+            "is_best": is_best.ravel(),
+            "is_significant": np.repeat(is_significant, n_classifiers),
+        }
+    )
 
 
 def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
@@ -135,14 +143,7 @@ def asterisk_table(table: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def decision_maps(
-    X: ArrayLike,
-    y: ArrayLike,
-    shown: pd.DataFrame,
-    *,
-    n_splits: int = 5,
-    n_repeats: int = 20,
-    n_points: int = 101,
-    random_state: int = 0,
+    X: ArrayLike, y: ArrayLike, shown: pd.DataFrame, *, n_splits: int = 5, n_repeats: int = 20, random_state: int = 0
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What the models of repeated cross-validation decide over the plane of a pair (Figure 1).
 
@@ -153,7 +154,6 @@ def decision_maps(
         Two classes.
     shown : columns ``dataset, classifier, feature_1, feature_2``, a panel per row, as of :func:`pairs_to_show`.
     n_splits, n_repeats : folds, and cross-validations; a model is fitted without each fold.
-    n_points : grid points on each side of the map.
     random_state : seed of the folds.
 
     Returns
@@ -162,33 +162,14 @@ def decision_maps(
         Share of the models that decide for the second class, on a grid that holds all samples.
     points : DataFrame with the columns ``dataset, classifier, feature_1, feature_2, x, y, class``
         The samples.
-
-    Raises
-    ------
-    DataError
-        When there are not two classes, or no panel is asked for.
-    ModelError
-        For an unknown classifier.
-    SplitError
-        When the folds cannot be made.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
-    if len(np.unique(y)) != 2 or shown.empty:
-        raise DataError(
-            f"{len(np.unique(y))} classes and {len(shown)} panels: a map is of 2 classes; give one or more."
-        )
-    smallest = np.unique(y, return_counts=True)[1].min()
-    if not 2 <= n_splits <= smallest or n_repeats < 1:
-        raise SplitError(
-            f"{n_repeats} cross-validations of {n_splits} folds are asked of a class with {smallest} samples; give 1 "
-            "or more, of 2 folds or more, and of no more folds than the class has samples."
-        )
     folds = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
     trains = [train for train, _ in folds.split(X, y)]
     maps, points = [], []
     for panel in shown[["dataset", "classifier", "feature_1", "feature_2"]].to_dict("records"):
         plane = X[:, [panel["feature_1"], panel["feature_2"]]]
-        grid = _grid(plane, n_points)
+        grid = _grid(plane)
         model = make_gaussian(panel["classifier"])
         votes = sum(model.fit(plane[train], y[train]).predict(grid) == model.classes_[1] for train in trains)
         maps.append(pd.DataFrame({**panel, "x": grid[:, 0], "y": grid[:, 1], "share": votes / len(trains)}))
@@ -196,36 +177,9 @@ def decision_maps(
     return pd.concat(maps, ignore_index=True), pd.concat(points, ignore_index=True)
 
 
-def _comparisons(scores: np.ndarray, names: Sequence[str], alpha: float, n_splits: int | None) -> pd.DataFrame:
-    """From scores (n_pairs, n_classifiers, n_repeats): a row per pair and classifier, from ``rank`` on."""
-    n_pairs, n_classifiers, _ = scores.shape
-    best = first_best(scores.mean(axis=2))
-    p_values = _p_values(scores, best, n_splits)
-    is_best = np.arange(n_classifiers) == best[:, None]
-    is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
-    return pd.DataFrame(
-        {
-            "rank": np.repeat(np.arange(1, n_pairs + 1), n_classifiers),
-            "classifier": np.tile(names, n_pairs),
-            "performance": scores.mean(axis=2).ravel(),
-            "standard_deviation": scores.std(axis=2, ddof=1).ravel(),
-            "p_value": np.where(is_best, np.nan, p_values).ravel(),
-            "is_best": is_best.ravel(),
-            "is_significant": np.repeat(is_significant, n_classifiers),
-        }
-    )
-
-
-def _p_values(scores: np.ndarray, best: np.ndarray, n_splits: int | None) -> np.ndarray:
-    """One-sided paired t-tests of the best against each, shape (n_pairs, n_classifiers); corrected for ``n_splits``."""
-    correlation = 0.0 if n_splits is None else correlation_of_cross_validations(n_splits)
-    ahead = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
-    return p_values_ahead(ahead, correlation=correlation)
-
-
-def _grid(plane: np.ndarray, n_points: int) -> np.ndarray:
-    """Points of an even grid around all samples, row by row, shape (n_points², 2)."""
+def _grid(plane: np.ndarray) -> np.ndarray:
+    """Points of an even grid around all samples, row by row, shape (n_points, 2)."""
     low, high = plane.min(axis=0), plane.max(axis=0)
     margin = _MARGIN * (high - low)
-    sides = np.linspace(low - margin, high + margin, n_points)
+    sides = np.linspace(low - margin, high + margin, _N_POINTS)
     return np.stack(np.meshgrid(*sides.T), axis=-1).reshape(-1, 2)

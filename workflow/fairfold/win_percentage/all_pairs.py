@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from fairfold.errors import DataError
 from fairfold.win_percentage.feature_sets import pair_at, whole_number
 from fairfold.win_percentage.pair_evaluation import PairEvaluation
-from fairfold.win_percentage.pairs import N_CLASSIFIERS, N_MASKS, PairData, count_range
+from fairfold.win_percentage.pairs import N_CLASSIFIERS, N_MASKS, count_range
 from fairfold.win_percentage.win import PerformanceHistogram
-from fairfold.win_percentage.wrapper import Problem, checked_n_jobs
+from fairfold.win_percentage.wrapper import Problem
 
 BLOCK = 1 << 16  # pairs whose top scores are in memory at once
 
@@ -28,13 +26,12 @@ def evaluate_all_pairs(
     n_splits: int = 3,
     n_repeats: int = 2,
     random_state: int = 0,
-    n_jobs: int | None = 1,
     n_best: int = 100,
 ) -> PairEvaluation:
     """Evaluate the six Gaussian classifiers on every pair of features, or on a chunk of them, two classes.
 
     Pairs are numbered row by row: (0, 1), (0, 2), …, (1, 2), …; no list of them is built, and only counts are kept.
-    Chunks evaluated apart merge to the evaluation of all pairs (`PairEvaluation.merged`). Each thread counts in 560
+    Chunks evaluated apart merge to the evaluation of all pairs (`PairEvaluation.merged`). Counting takes 560
     bytes for each unit of performance: 10 MB for classes of 63 and 67 samples, 64 MB for 151 and 189; less where their
     sizes have common factors.
 
@@ -46,7 +43,6 @@ def evaluate_all_pairs(
     n_splits : folds of each repeat.
     n_repeats : repeats of the cross-validation.
     random_state : seed of the folds.
-    n_jobs : threads, as in joblib; results do not depend on it.
     n_best : how many of the best pairs to keep.
 
     Returns
@@ -74,17 +70,7 @@ def evaluate_all_pairs(
     if not start < stop <= n_pairs:
         raise DataError(f"Pairs {start} to {stop} are not a chunk of the {n_pairs} pairs of {n_features} features.")
     n_best = whole_number("n_best", n_best, 1)
-    data = problem.pair_data()
-    n_parts = min(checked_n_jobs(n_jobs), stop - start)
-    edges = [start + (stop - start) * part // n_parts for part in range(n_parts + 1)]
-    parts = Parallel(n_jobs=n_parts, prefer="threads")(
-        delayed(_evaluate_part)(data, problem.top, low, high, n_best) for low, high in pairwise(edges)
-    )
-    return PairEvaluation.merged(parts)
-
-
-def _evaluate_part(data: PairData, top: int, start: int, stop: int, n_best: int) -> PairEvaluation:
-    n_features = len(data.values)
+    data, top = problem.pair_data(), problem.top
     winners = np.zeros((top + 1, N_MASKS), dtype=np.int64)
     is_level = np.zeros(top + 1, dtype=bool)
     numbers, scores = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)  # of the best pairs so far, best first

@@ -83,11 +83,6 @@ def checked_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDA
     DataError
         There is no set, or a set is empty, names a feature twice, or one that there is not.
     """
-    if isinstance(feature_sets, np.ndarray) and feature_sets.ndim == 2 and feature_sets.size:
-        ordered = np.sort(feature_sets, axis=1)
-        within = (ordered[:, 0] >= 0) & (ordered[:, -1] < n_features)
-        if feature_sets.dtype.kind in "iu" and within.all() and (np.diff(ordered, axis=1) > 0).all():
-            return list(feature_sets)  # a large matrix need not be looked at row by row
     sets = [np.asarray(chosen) for chosen in feature_sets]
     if not sets:
         raise DataError("feature_sets is empty: give one or more sets of feature indices.")

@@ -177,8 +177,7 @@ def make_gaussian(name: str) -> GaussianBayes:
     """
     if name not in MODELS:
         raise ModelError(unknown_name("classifier", name, GAUSSIAN_CLASSIFIERS))
-    covariance, pooled = MODELS[name]
-    return GaussianBayes(covariance, pooled)
+    return GaussianBayes(*MODELS[name])
 
 
 def total_variance(X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -21,9 +21,10 @@ from sklearn.base import BaseEstimator, clone
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import check_folds
 from fairfold.core.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
+from fairfold.core.probabilities import label_probabilities
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.core.validation import check_dense_binary, check_weights, with_nan
-from fairfold.errors import DataError, ModelError, StudyError, unknown_name
+from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
@@ -43,7 +44,6 @@ def evaluate_multilabel_sets(
     feature_sets: Iterable[ArrayLike],
     *,
     seeds: Sequence[int],
-    metrics: Sequence[str] = LEADING,
     threshold: float = 0.5,
     fit_options: FitOptions | None = None,
     groups: ArrayLike | None = None,
@@ -61,7 +61,6 @@ def evaluate_multilabel_sets(
     observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
     feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
     seeds : (n_sets,) one for each set; all models that take a ``random_state`` get the same one for a set and fold.
-    metrics : of :data:`~fairfold.evaluation.metrics.BASIC_METRICS`, those of which more is better.
     threshold : probability above which a label counts as predicted.
     fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
         arguments of its ``fit``, by which a model can be given what another has already computed.
@@ -83,28 +82,26 @@ def evaluate_multilabel_sets(
     SplitError
         Folds do not fit the samples.
     ModelError
-        There are fewer than two models, or a metric is not among those.
+        There are fewer than two models.
     """
-    X, Y = finite_matrix(_dense(X), gaps=True), _checked_labels(Y, "Y")
+    X = finite_matrix(X.toarray() if sparse.issparse(X) else X, gaps=True)
+    Y = _checked_labels(Y, "Y")
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():
         raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
-    _check_models(models, metrics)
+    if len(models) < 2:
+        raise ModelError(f"models has {len(models)} of them: give two or more, as one alone always wins.")
     sets = checked_sets(feature_sets, X.shape[1])
-    if len(seeds) != len(sets):
-        raise DataError(f"There are {len(seeds)} seeds for {len(sets)} feature sets: give one for each.")
     of_samples = OfSamples(
         None if groups is None else group_codes(groups, len(X)), check_weights(sample_weight, len(X), DataError)
     )
     training_labels = [_checked_labels(observed(fold), f"observed({fold})") for fold in range(n_folds)]
-    found = {metric: np.full((len(sets), len(models)), np.nan) for metric in metrics}
+    found = {metric: np.full((len(sets), len(models)), np.nan) for metric in LEADING}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
-        pooled, reasons = _pooled(
-            models, X[:, chosen], training_labels, fold_of, seed, metrics, fit_options, of_samples
-        )
+        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, fit_options, of_samples)
         reason[number] = list(reasons.values())
-        for (column, name), (position, metric) in product(enumerate(models), enumerate(metrics)):
+        for (column, name), (position, metric) in product(enumerate(models), enumerate(LEADING)):
             if not reasons[name]:
                 scores = multilabel_scores(Y, pooled[name][position], threshold, sample_weight=of_samples.weights)
                 found[metric][number, column] = scores[metric]
@@ -152,7 +149,7 @@ def evaluate_numbered_sets(
     StudyError
         As :func:`evaluate_multilabel_sets`, and when a set is to have more features than there are.
     """
-    X, sets = finite_matrix(_dense(X), gaps=True), list(sets)
+    sets = list(sets)
     if set_size > X.shape[1]:
         raise DataError(
             f"dataset {dataset!r} has {X.shape[1]} features, but win_percentage.models.set_size is {set_size}: lower "
@@ -166,10 +163,10 @@ def evaluate_numbered_sets(
     for permutation in permutations:
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
         try:
-            moved = X[_row_order(len(X), permutation, seed, dataset, groups, exchange)]
+            moved = X[_row_order(X.shape[0], permutation, seed, dataset, groups, exchange)]
         except ModelError as error:  # Groups that no permutation can move.
             shape = len(sets), len(models)
-            found = {metric: np.full(shape, np.nan) for metric in options.get("metrics", LEADING)}
+            found = {metric: np.full(shape, np.nan) for metric in LEADING}
             reason = np.full(shape, str(error), dtype=object)
         else:
             found, reason = evaluate_multilabel_sets(
@@ -203,12 +200,11 @@ def _pooled(
     training_labels: Sequence[np.ndarray],
     fold_of: NDArray[np.intp],
     seed: int,
-    metrics: Sequence[str],
     fit_options: FitOptions | None,
     of_samples: OfSamples,
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Of each model the (n_metrics, n_samples, n_labels) probabilities of left-out rows, and why it has none."""
-    shape = (len(metrics), *training_labels[0].shape)
+    """Of each model the (2, n_samples, n_labels) probabilities of left-out rows, and why it has none."""
+    shape = (len(LEADING), *training_labels[0].shape)
     pooled, reasons = {name: np.empty(shape) for name in models}, dict.fromkeys(models, "")
     for fold, labels in enumerate(training_labels):
         is_test = fold_of == fold
@@ -219,7 +215,7 @@ def _pooled(
                 options = {} if fit_options is None else dict(fit_options(model, fitted))
                 options |= fit_arguments(model, *of_samples.for_training(~is_test))
                 model.fit(X[~is_test], labels[~is_test], **options)
-                pooled[name][:, is_test] = _probabilities(model, X[is_test], metrics, labels.shape[1])
+                pooled[name][:, is_test] = _probabilities(model, X[is_test], labels.shape[1])
                 fitted[name] = model
             except (StudyError, ValueError) as error:
                 reasons[name] = f"fold {fold}: {error}"
@@ -231,36 +227,16 @@ def _fresh(model: BaseEstimator, seed: int) -> BaseEstimator:
     return fresh.set_params(random_state=seed) if "random_state" in fresh.get_params() else fresh
 
 
-def _probabilities(model: BaseEstimator, X: np.ndarray, metrics: Sequence[str], n_labels: int) -> np.ndarray:
-    """(n_metrics, n_samples, n_labels) probabilities by which each metric judges the model."""
+def _probabilities(model: BaseEstimator, X: np.ndarray, n_labels: int) -> np.ndarray:
+    """(2, n_samples, n_labels) probabilities by which each metric of ``LEADING`` judges the model."""
     if hasattr(model, "best_levels_"):
-        stages = [to_dense(P, "probabilities", ModelError) for P in model.staged_predict_proba(X)]
-        found = np.stack([stages[model.best_levels_[metric]] for metric in metrics])
+        stages = list(model.staged_predict_proba(X))
+        found = [stages[model.best_levels_[metric]] for metric in LEADING]
     else:
-        found = np.stack([np.asarray(to_dense(model.predict_proba(X), "probabilities", ModelError))] * len(metrics))
-    if found.shape[1:] != (len(X), n_labels):
-        raise ModelError(
-            f"{type(model).__name__} predicts probabilities of shape {found.shape[1:]}; they must be "
-            f"{(len(X), n_labels)}, one of each label. OneVsRestClassifier turns other classifiers into such ones."
-        )
-    if not np.isfinite(found).all():
-        raise ModelError(f"{type(model).__name__} predicts probabilities that are not finite.")
-    return found
+        found = [label_probabilities(model, X, n_labels)] * len(LEADING)
+    return np.stack([to_dense(P, "probabilities", ModelError) for P in found])
 
 
 def _checked_labels(Y: Matrix, name: str) -> np.ndarray:
     """Dense labels of 0/1, NaN where unmeasured."""
     return with_nan(check_dense_binary(Y, name, DataError, unmeasured=True))
-
-
-def _dense(matrix: Matrix) -> np.ndarray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
-
-
-def _check_models(models: Mapping[str, BaseEstimator], metrics: Sequence[str]) -> None:
-    if len(models) < 2:
-        raise ModelError(f"models has {len(models)} of them: give two or more, as one alone always wins.")
-    allowed = [name for name, metric in BASIC_METRICS.items() if metric.direction > 0]
-    for metric in metrics:
-        if metric not in allowed:
-            raise ModelError(unknown_name("metric", metric, allowed))

@@ -7,13 +7,10 @@ performance on a set has lost there. docs/how-it-works/comparing.md says what ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
 from fairfold.core.ties import settled
-from fairfold.errors import DataError
 from fairfold.win_percentage.significance import null_interval, permutation_interval, permutation_p_values
 from fairfold.win_percentage.tables import curve_table
 from fairfold.win_percentage.win import draws_grid, win_percentage
@@ -49,22 +46,17 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     A permutation in which no model has a performance is left out. Without any other, ``n_permutations`` is 0 and what
     permutations give is NaN.
 
-
     All are fractions of 1. Permuted intervals hold at ``alpha`` if permutations are enough for it, 2 c / alpha - 1 of
     them for c models. If not, they reach from the least to the largest permuted win percentage: under the null
     hypothesis n permutations leave each model outside with a chance of at most 2 / (n + 1), any of them at most
     2 c / (n + 1). p-values are two-sided and adjusted for the number of models.
-
-    Raises
-    ------
-    DataError
-        When performances are missing without a reason, or the sets of permutations are not those of the data.
     """
     evaluated = evaluated.fillna({"reason": ""})
     parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
     for unit, rows in evaluated.groupby(_UNIT, sort=False):
         models = list(rows["model"].unique())
-        by_order = dict(_by_order(rows, models, unit))
+        wide = rows.pivot(index=["permutation", "set"], columns="model", values="performance")[models].astype(float)
+        by_order = {order: table.to_numpy() for order, table in wide.groupby(level="permutation")}
         own = by_order.pop(0)
         n_sets = len(next(iter(by_order.values()), own))
         kept = [table for table in by_order.values() if np.isfinite(table).any()]
@@ -83,28 +75,6 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     return {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items() if tables}
 
 
-def _by_order(rows: pd.DataFrame, models: list[str], unit: tuple) -> Iterator[tuple[int, np.ndarray]]:
-    """Each permutation's number with its (n_sets, n_models) performances, sets in the order of their numbers.
-
-    NaN is what failed.
-    """
-    wide = rows.pivot(index=["permutation", "set"], columns="model", values=["performance", "reason"])
-    table, is_known = wide["performance"][models].astype(float), wide["reason"][models].fillna("") != ""
-    is_known |= table.notna()
-    numbers = {order: part.index.get_level_values("set") for order, part in table.groupby(level="permutation")}
-    if 0 not in numbers:
-        raise DataError(f"{unit[0]} has no performances of the order of the data, permutation 0; evaluate it, too.")
-    n_permuted = max((len(sets) for order, sets in numbers.items() if order), default=0)
-    for order, sets in numbers.items():
-        is_first = np.array_equal(sets, np.arange(n_permuted if order else len(sets)))
-        if not is_first or not is_known.loc[order].all(axis=None):
-            raise DataError(
-                f"{unit[0]}, {unit[1]}: permutation {order} lacks a performance, or its sets are not the first ones; "
-                "evaluate all sets with all models."
-            )
-        yield order, table.loc[order].to_numpy()
-
-
 def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """(n_draws, n_models) win percentages from (n_sets, n_models) performances, NaN where a model failed.
 
@@ -117,12 +87,6 @@ def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
     return win_percentage(top, performances == top[:, None], draws)
 
 
-def _permuted_interval(permuted: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    if len(permuted) + 1 >= 2 * permuted.shape[-1] / alpha:
-        return permutation_interval(permuted, alpha=alpha)
-    return permuted.min(axis=0), permuted.max(axis=0)
-
-
 def _curves(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
     """Win percentages with what permutations give, NaN where these have fewer sets or there are none."""
     draws = draws_grid(len(own))
@@ -131,7 +95,9 @@ def _curves(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: flo
     n_permutations = len(permuted) if permuted.shape[1] == len(own) else 0
     if n_permutations:
         chance = np.stack([_win_percentages(each, draws) for each in permuted])
-        low, high = _permuted_interval(chance, alpha)
+        low, high = chance.min(axis=0), chance.max(axis=0)
+        if n_permutations + 1 >= 2 * len(models) / alpha:
+            low, high = permutation_interval(chance, alpha=alpha)
         p_value = permutation_p_values(wins, chance)
     columns = {"win_percentage": wins, "permuted_lower": low, "permuted_upper": high, "p_value": p_value}
     table = curve_table(models, draws, **columns).rename(columns={"classifier": "model"})

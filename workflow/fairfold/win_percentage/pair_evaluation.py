@@ -52,19 +52,13 @@ class PairEvaluation:
 
     def to_arrays(self) -> dict[str, NDArray]:
         """Arrays by name, for `fairfold.core.files.write_arrays`."""
-        return {
-            "performance": self.histogram.performance,
-            "winners": self.histogram.winners,
-            "n_pairs": self.histogram.counts,
-            "best_pairs": self.best_pairs,
-            "best_performance": self.best_performance,
-            "n_best": np.array(self.n_best),
-        }
+        best = {name: np.asarray(getattr(self, name)) for name in ("best_pairs", "best_performance", "n_best")}
+        return {**vars(self.histogram), **best}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> PairEvaluation:
         """Restore an evaluation from the arrays of `to_arrays`."""
-        histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["n_pairs"])
+        histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["counts"])
         return cls(histogram, arrays["best_pairs"], arrays["best_performance"], int(arrays["n_best"]))
 
 

@@ -115,21 +115,6 @@ def _cross(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return (a + b) + (c + d)
 
 
-class _Moments(NamedTuple):
-    """A fold's training samples in two features, x and y: means and variances of either class, pooled variances."""
-
-    mx0: float
-    mx1: float
-    my0: float
-    my1: float
-    sx0: float
-    sx1: float
-    sy0: float
-    sy1: float
-    sxp: float
-    syp: float
-
-
 @njit(cache=True, nogil=True)
 def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], scores: NDArray[np.int64]) -> None:
     """Scores (6,) of the classifiers on the pair (i, j); ``crosses`` (n_folds, 2) is room to work in."""
@@ -144,28 +129,17 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
             total0 += crosses[g, 0]
             total1 += crosses[g, 1]
     for g in range(len(runs)):
-        m = _Moments(
-            of_x[g, M0],
-            of_x[g, M1],
-            of_y[g, M0],
-            of_y[g, M1],
-            of_x[g, S0],
-            of_x[g, S1],
-            of_y[g, S0],
-            of_y[g, S1],
-            of_x[g, SP],
-            of_y[g, SP],
-        )
-        scatter0 = total0 - crosses[g, 0] - sizes[g, 0] * (m.mx0 * m.my0)
-        scatter1 = total1 - crosses[g, 1] - sizes[g, 1] * (m.mx1 * m.my1)
-        n0, nx, ny = _nearest_centroid(m)
-        l0, lx, ly = _pooled(m, (scatter0 + scatter1) / (sizes[g, 0] + sizes[g, 1] - 2))
-        s0, sx, sy, sq = _spherical(m)
-        q0, qx, qy, qxx, qyy, qxy = _quadratic(m, scatter0 / (sizes[g, 0] - 1), scatter1 / (sizes[g, 1] - 1))
+        u, v = of_x[g], of_y[g]
+        scatter0 = total0 - crosses[g, 0] - sizes[g, 0] * (u[M0] * v[M0])
+        scatter1 = total1 - crosses[g, 1] - sizes[g, 1] * (u[M1] * v[M1])
+        n0, nx, ny = _nearest_centroid(u, v)
+        l0, lx, ly = _pooled(u, v, (scatter0 + scatter1) / (sizes[g, 0] + sizes[g, 1] - 2))
+        s0, sx, sy, sq = _spherical(u, v)
+        q0, qx, qy, qxx, qyy, qxy = _quadratic(u, v, scatter0 / (sizes[g, 0] - 1), scatter1 / (sizes[g, 1] - 1))
         # DLDA and UDA: a sum over the features
-        ex, ey, e0 = of_x[g, DIAGONAL_1], of_y[g, DIAGONAL_1], of_x[g, DIAGONAL_0] + of_y[g, DIAGONAL_0]
-        uxx, uyy = of_x[g, UNPOOLED_2], of_y[g, UNPOOLED_2]
-        ux, uy, u0 = of_x[g, UNPOOLED_1], of_y[g, UNPOOLED_1], of_x[g, UNPOOLED_0] + of_y[g, UNPOOLED_0]
+        ex, ey, e0 = u[DIAGONAL_1], v[DIAGONAL_1], u[DIAGONAL_0] + v[DIAGONAL_0]
+        uxx, uyy = u[UNPOOLED_2], v[UNPOOLED_2]
+        ux, uy, u0 = u[UNPOOLED_1], v[UNPOOLED_1], u[UNPOOLED_0] + v[UNPOOLED_0]
 
         xs, ys, ws = x[runs[g, 0] : runs[g, 3]], y[runs[g, 0] : runs[g, 3]], weights[runs[g, 0] : runs[g, 3]]
         nc = dlda = lda = sda = uda = qda = 0
@@ -186,44 +160,45 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
 
 
 # Decisions are constant, coefficients of x and y, then of squares and of the product; positive for the second class.
+# ``u`` and ``v`` are the rows of ``statistics`` of a fold's two features.
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _nearest_centroid(m: _Moments) -> tuple[float, float, float]:
+def _nearest_centroid(u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
     """NC: the variance is the mean of the two."""
-    i = 2.0 / (m.sxp + m.syp)
-    norm0, norm1 = m.mx0 * m.mx0 + m.my0 * m.my0, m.mx1 * m.mx1 + m.my1 * m.my1
-    return (norm0 - norm1) * (0.5 * i), (m.mx1 - m.mx0) * i, (m.my1 - m.my0) * i
+    i = 2.0 / (u[SP] + v[SP])
+    norm0, norm1 = u[M0] * u[M0] + v[M0] * v[M0], u[M1] * u[M1] + v[M1] * v[M1]
+    return (norm0 - norm1) * (0.5 * i), (u[M1] - u[M0]) * i, (v[M1] - v[M0]) * i
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _pooled(m: _Moments, c: float) -> tuple[float, float, float]:
+def _pooled(u: np.ndarray, v: np.ndarray, c: float) -> tuple[float, float, float]:
     """LDA, of the pooled covariance ``c``."""
-    dx, dy = m.mx1 - m.mx0, m.my1 - m.my0
-    i = 1.0 / (m.sxp * m.syp - c * c)
-    x, y = (m.syp * dx - c * dy) * i, (m.sxp * dy - c * dx) * i
-    return -0.5 * (x * (m.mx0 + m.mx1) + y * (m.my0 + m.my1)), x, y
+    dx, dy = u[M1] - u[M0], v[M1] - v[M0]
+    i = 1.0 / (u[SP] * v[SP] - c * c)
+    x, y = (v[SP] * dx - c * dy) * i, (u[SP] * dy - c * dx) * i
+    return -0.5 * (x * (u[M0] + u[M1]) + y * (v[M0] + v[M1])), x, y
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _spherical(m: _Moments) -> tuple[float, float, float, float]:
+def _spherical(u: np.ndarray, v: np.ndarray) -> tuple[float, float, float, float]:
     """SDA: one variance for each class."""
-    t0, t1 = 0.5 * (m.sx0 + m.sy0), 0.5 * (m.sx1 + m.sy1)
+    t0, t1 = 0.5 * (u[S0] + v[S0]), 0.5 * (u[S1] + v[S1])
     i0, i1 = 1.0 / t0, 1.0 / t1
-    norm0, norm1 = m.mx0 * m.mx0 + m.my0 * m.my0, m.mx1 * m.mx1 + m.my1 * m.my1
+    norm0, norm1 = u[M0] * u[M0] + v[M0] * v[M0], u[M1] * u[M1] + v[M1] * v[M1]
     constant = 0.5 * (norm0 * i0 - norm1 * i1) + math.log(t0 * i1)
-    return constant, m.mx1 * i1 - m.mx0 * i0, m.my1 * i1 - m.my0 * i0, 0.5 * (i0 - i1)
+    return constant, u[M1] * i1 - u[M0] * i0, v[M1] * i1 - v[M0] * i0, 0.5 * (i0 - i1)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _quadratic(m: _Moments, c0: float, c1: float) -> tuple[float, float, float, float, float, float]:
+def _quadratic(u: np.ndarray, v: np.ndarray, c0: float, c1: float) -> tuple[float, float, float, float, float, float]:
     """QDA, of the classes' covariances ``c0`` and ``c1``."""
-    det0, det1 = m.sx0 * m.sy0 - c0 * c0, m.sx1 * m.sy1 - c1 * c1
+    det0, det1 = u[S0] * v[S0] - c0 * c0, u[S1] * v[S1] - c1 * c1
     i0, i1 = 1.0 / det0, 1.0 / det1
-    xx, yy, xy = 0.5 * (m.sy0 * i0 - m.sy1 * i1), 0.5 * (m.sx0 * i0 - m.sx1 * i1), c1 * i1 - c0 * i0
-    px0, py0 = (m.sy0 * m.mx0 - c0 * m.my0) * i0, (m.sx0 * m.my0 - c0 * m.mx0) * i0
-    px1, py1 = (m.sy1 * m.mx1 - c1 * m.my1) * i1, (m.sx1 * m.my1 - c1 * m.mx1) * i1
-    constant = 0.5 * (px0 * m.mx0 + py0 * m.my0 - px1 * m.mx1 - py1 * m.my1 + math.log(det0 * i1))
+    xx, yy, xy = 0.5 * (v[S0] * i0 - v[S1] * i1), 0.5 * (u[S0] * i0 - u[S1] * i1), c1 * i1 - c0 * i0
+    px0, py0 = (v[S0] * u[M0] - c0 * v[M0]) * i0, (u[S0] * v[M0] - c0 * u[M0]) * i0
+    px1, py1 = (v[S1] * u[M1] - c1 * v[M1]) * i1, (u[S1] * v[M1] - c1 * u[M1]) * i1
+    constant = 0.5 * (px0 * u[M0] + py0 * v[M0] - px1 * u[M1] - py1 * v[M1] + math.log(det0 * i1))
     return constant, px1 - px0, py1 - py0, xx, yy, xy
 
 

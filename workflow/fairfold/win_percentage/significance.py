@@ -97,20 +97,16 @@ def null_interval(
 
 
 def p_values(
-    win_percentages: ArrayLike,
-    n_sets: int,
-    n_draws: ArrayLike,
-    *,
-    bonferroni: bool = True,
-    n_independent: int | None = None,
+    win_percentages: ArrayLike, n_sets: int, n_draws: ArrayLike, *, n_independent: int | None = None
 ) -> np.ndarray:
-    """Two-sided probability of win percentages as extreme as these when all classifiers are equal.
+    """Two-sided probability of win percentages as extreme as these when all classifiers are equal, adjusted.
+
+    It is multiplied by the number of classifiers less one, their degrees of freedom, as in :func:`null_interval`.
 
     Parameters
     ----------
     win_percentages : (\\*shape of ``n_draws``, n_classifiers) fractions of 1, estimated from ``n_sets`` feature sets.
     n_sets, n_draws, n_independent : as for :func:`null_interval`.
-    bonferroni : multiply by the number of classifiers less one, their degrees of freedom.
 
     Returns
     -------
@@ -134,12 +130,10 @@ def p_values(
     share = 1 / n_classifiers
     upper = np.maximum(scipy.special.betaincc(a, b, observed), share**n_equal)
     lower = np.maximum(scipy.special.betainc(a, b, observed), (1 - share) ** n_equal)
-    return _two_sided(lower, upper, n_classifiers - 1 if bonferroni else 1)
+    return _two_sided(lower, upper, n_classifiers)
 
 
-def permutation_interval(
-    permuted: ArrayLike, *, alpha: float = 0.05, bonferroni: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
+def permutation_interval(permuted: ArrayLike, *, alpha: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
     """Null interval from win percentages of permuted class labels.
 
     Permuted labels have no pattern to find, but keep the dependence between feature sets that share features, and what
@@ -149,7 +143,7 @@ def permutation_interval(
     ----------
     permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers) win percentages, each from the whole procedure
         with the class labels in another random order.
-    alpha, bonferroni : as for :func:`null_interval`.
+    alpha : as for :func:`null_interval`, divided by the number of classifiers less one, too.
 
     Returns
     -------
@@ -162,7 +156,7 @@ def permutation_interval(
         When a number is outside its range, or the permutations are too few for ``alpha``.
     """
     permuted = _checked_permutations(permuted)
-    tail = _tail(alpha, permuted.shape[-1], bonferroni)
+    tail = _tail(alpha, permuted.shape[-1])
     n_outside = int(tail * (len(permuted) + 1) * (1 + 1e-12))  # a product that is whole but for rounding counts as such
     if n_outside < 1:
         raise ModelError(
@@ -173,7 +167,7 @@ def permutation_interval(
     return ordered[n_outside - 1], ordered[-n_outside]
 
 
-def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike, *, bonferroni: bool = True) -> np.ndarray:
+def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike) -> np.ndarray:
     """Share of permutations, the observed order among them, whose win percentage is as extreme as the observed one.
 
     Parameters
@@ -181,7 +175,6 @@ def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike, *, bon
     win_percentages : (\\*shape of ``n_draws``, n_classifiers) observed win percentages.
     permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers), as for :func:`permutation_interval`.
         Differences up to ``ROUNDING`` are ties.
-    bonferroni : as for :func:`p_values`.
 
     Returns
     -------
@@ -199,7 +192,7 @@ def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike, *, bon
         )
     upper = (1 + np.sum(permuted >= observed - ROUNDING, axis=0)) / (1 + len(permuted))
     lower = (1 + np.sum(permuted <= observed + ROUNDING, axis=0)) / (1 + len(permuted))
-    return _two_sided(lower, upper, observed.shape[-1] - 1 if bonferroni else 1)
+    return _two_sided(lower, upper, observed.shape[-1])
 
 
 def _beta(
@@ -219,7 +212,7 @@ def _beta(
     return n_equal, size / n_classifiers, size * (1 - 1 / n_classifiers)
 
 
-def _tail(alpha: float, n_classifiers: int, bonferroni: bool) -> float:
+def _tail(alpha: float, n_classifiers: int, bonferroni: bool = True) -> float:
     """Chance on each side of an interval."""
     if not 0 < alpha < 1:
         raise ModelError(f"alpha: found {alpha!r}. Give a number above 0 and below 1.")
@@ -227,8 +220,8 @@ def _tail(alpha: float, n_classifiers: int, bonferroni: bool) -> float:
     return alpha / 2 / (n_classifiers - 1 if bonferroni else 1)
 
 
-def _two_sided(lower: np.ndarray, upper: np.ndarray, n_tests: int) -> np.ndarray:
-    return np.minimum(2 * np.minimum(lower, upper) * n_tests, 1.0)
+def _two_sided(lower: np.ndarray, upper: np.ndarray, n_classifiers: int) -> np.ndarray:
+    return np.minimum(2 * np.minimum(lower, upper) * (n_classifiers - 1), 1.0)
 
 
 def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:

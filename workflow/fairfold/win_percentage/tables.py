@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairfold.errors import ModelError
 from fairfold.win_percentage.significance import null_interval, p_values, permutation_interval, permutation_p_values
 from fairfold.win_percentage.win import PerformanceHistogram, checked_draws
 
@@ -19,7 +18,6 @@ def win_table(
     *,
     dataset: str,
     alpha: float = 0.05,
-    bonferroni: bool = True,
     n_independent: int | None = None,
     permuted: Sequence[PerformanceHistogram] = (),
 ) -> pd.DataFrame:
@@ -31,9 +29,9 @@ def win_table(
     classifiers : names, in the order of its winners.
     n_draws : numbers N of draws, at least 1.
     dataset : name.
-    alpha, bonferroni, n_independent : as for :func:`null_interval`; the first two serve the permutations too.
-    permuted : histograms of the same evaluation with permuted class labels, 199 or more for six classifiers at 0.05,
-        39 or more without ``bonferroni``. Without any, the columns of permutations are NaN.
+    alpha, n_independent : as for :func:`null_interval`; the first serves the permutations too.
+    permuted : histograms of the same evaluation with permuted class labels, 199 or more for six classifiers at 0.05.
+        Without any, the columns of permutations are NaN.
 
     Returns
     -------
@@ -44,12 +42,11 @@ def win_table(
     Raises
     ------
     ModelError
-        When a number is outside its range, names or numbers of classifiers do not fit, or the permutations are too few.
+        When a number is outside its range, or the permutations are too few.
     """
-    check_names(classifiers, histogram.n_classifiers)
     draws = checked_draws(n_draws)
     wins = histogram.win_percentage(draws)
-    null = {"bonferroni": bonferroni, "n_independent": n_independent}
+    null = {"n_independent": n_independent}
     low, high = null_interval(histogram.n_sets, draws, len(classifiers), alpha=alpha, **null)
     columns = {
         "win_percentage": wins,
@@ -60,8 +57,7 @@ def win_table(
     names = ("permuted_lower", "permuted_upper", "permuted_p_value")
     if permuted:
         chance = np.stack([each.win_percentage(draws) for each in permuted])
-        found = permutation_p_values(wins, chance, bonferroni=bonferroni)
-        values = (*permutation_interval(chance, alpha=alpha, bonferroni=bonferroni), found)
+        values = (*permutation_interval(chance, alpha=alpha), permutation_p_values(wins, chance))
     else:
         values = (np.full(wins.shape, np.nan),) * len(names)
     table = curve_table(classifiers, draws, **columns, **dict(zip(names, values, strict=True)))
@@ -74,9 +70,3 @@ def curve_table(classifiers: Sequence[str], draws: np.ndarray, **columns: np.nda
     n_draws, classifier = np.repeat(draws, len(classifiers)), np.tile(list(classifiers), draws.size)
     numbers = {name: values.ravel() for name, values in columns.items()}
     return pd.DataFrame({"n_draws": n_draws, "classifier": classifier, **numbers})
-
-
-def check_names(classifiers: Sequence[str], n_classifiers: int) -> None:
-    """A ModelError unless there is one name for each classifier."""
-    if len(classifiers) != n_classifiers:
-        raise ModelError(f"{len(classifiers)} names are given for {n_classifiers} classifiers; give one for each.")

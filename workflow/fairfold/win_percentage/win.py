@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import scipy
@@ -23,14 +23,8 @@ _GUMBEL_RANGE = (-4.0, 38.0)  # all of the Gumbel distribution but 1e-16
 _PER_DECADE = 10  # numbers of draws of a grid
 
 
-class Distribution(Protocol):
-    """What is asked of a continuous distribution; the frozen distributions of ``scipy.stats`` have it."""
-
-    def logpdf(self, x: np.ndarray) -> np.ndarray: ...
-    def cdf(self, x: np.ndarray) -> np.ndarray: ...
-    def sf(self, x: np.ndarray) -> np.ndarray: ...
-    def ppf(self, q: np.ndarray) -> np.ndarray: ...
-    def isf(self, q: np.ndarray) -> np.ndarray: ...
+Distribution = Any
+"""Continuous distribution with ``logpdf``, ``cdf``, ``sf``, ``ppf`` and ``isf``, as those frozen by ``scipy.stats``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +93,8 @@ class PerformanceHistogram:
         """Classifiers that were compared."""
         return self.winners.shape[1]
 
-    def sample(
-        self, n_sets: int, *, random_state: int | np.random.SeedSequence | np.random.Generator | None = None
-    ) -> PerformanceHistogram:
+    def sample(self, n_sets: int, *, random_state: int | np.random.Generator | None = None) -> PerformanceHistogram:
         """Draw a histogram of ``n_sets`` feature sets from these at random, with replacement."""
-        if not isinstance(n_sets, (int, np.integer)) or n_sets < 1:
-            raise ModelError(f"n_sets is {n_sets!r}; it must be a whole number of at least 1.")
         drawn = np.random.default_rng(random_state).multinomial(n_sets, self.counts / self.n_sets)
         kept = drawn > 0
         return PerformanceHistogram(self.performance[kept], self.winners[kept], drawn[kept])
@@ -277,12 +267,8 @@ def _performance_at(y: np.ndarray, distributions: Sequence[Distribution], weight
     def minus_log_cdf(s: np.ndarray) -> np.ndarray:
         if weights is None:
             return sum(_minus_log_cdf(distribution, s) for distribution in distributions)
-        return _minus_log(
-            *(
-                sum(w * getattr(d, name)(s) for w, d in zip(weights, distributions, strict=True))
-                for name in ("cdf", "sf")
-            )
-        )
+        weighted = list(zip(weights, distributions, strict=True))
+        return _minus_log(sum(w * each.cdf(s) for w, each in weighted), sum(w * each.sf(s) for w, each in weighted))
 
     def excess(s: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -np.log(np.maximum(minus_log_cdf(s), 1e-300)) - y

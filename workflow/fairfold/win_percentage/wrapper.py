@@ -32,7 +32,6 @@ Classifiers = Sequence[str] | Mapping[str, BaseEstimator]
 Scoring = str | Callable[..., float] | None
 
 SCORE_TIE = 1e-12  # scores of a user's scorer this near to each other are equal: means of them differ by rounding
-LISTED_CHUNK = 50_000  # listed pairs that one call of the kernel scores
 MAX_SPLITS = 127  # folds are dealt as bytes
 _LARGEST = 1e150  # whose square, and that of its inverse, is still a number
 
@@ -81,7 +80,7 @@ def evaluate_feature_sets(
     n_splits : folds of each repeat.
     n_repeats : repeats of the cross-validation.
     random_state : seed of the folds.
-    n_jobs : threads (compiled) or processes, as in joblib; results do not depend on it.
+    n_jobs : processes, as in joblib; results do not depend on it. The compiled path takes one thread.
     scoring : a scikit-learn scorer or its name, whose mean over all folds is the performance (ties within 1e-12);
         None for the mean recall.
 
@@ -108,8 +107,10 @@ def evaluate_feature_sets(
     models = _check_classifiers(classifiers)
     gaussian = not isinstance(classifiers, Mapping)
     if gaussian and scoring is None and len(problem.sizes) == 2 and all(len(chosen) == 2 for chosen in sets):
-        columns = [GAUSSIAN_CLASSIFIERS.index(name) for name in models]
-        units = _score_pairs(problem, np.array(sets), n_jobs)[:, columns]
+        checked_n_jobs(n_jobs)
+        units = np.empty((len(sets), len(GAUSSIAN_CLASSIFIERS)), dtype=np.int64)
+        score_listed(problem.pair_data(), np.array(sets, dtype=np.int64), units)
+        units = units[:, [GAUSSIAN_CLASSIFIERS.index(name) for name in models]]
     else:
         score = partial(_score_set, problem, list(models.values()), _check_scoring(scoring))
         scores = Parallel(n_jobs=checked_n_jobs(n_jobs))(delayed(score)(chosen) for chosen in sets)
@@ -160,14 +161,7 @@ class Problem:
     top: int
 
     @classmethod
-    def make(
-        cls,
-        X: ArrayLike,
-        y: ArrayLike,
-        n_splits: int,
-        n_repeats: int,
-        random_state: int,
-    ) -> Problem:
+    def make(cls, X: ArrayLike, y: ArrayLike, n_splits: int, n_repeats: int, random_state: int) -> Problem:
         """Check the samples and deal the folds.
 
         Parameters
@@ -223,17 +217,6 @@ def checked_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is not None and whole_number("n_jobs", n_jobs) == 0:
         raise DataError("n_jobs is 0: give a number of jobs, or -1 for one per core.")
     return effective_n_jobs(n_jobs)
-
-
-def _score_pairs(problem: Problem, pairs: NDArray[np.intp], n_jobs: int | None) -> NDArray[np.int64]:
-    data = problem.pair_data()
-    pairs = np.ascontiguousarray(pairs, dtype=np.int64)
-    scores = np.empty((len(pairs), len(GAUSSIAN_CLASSIFIERS)), dtype=np.int64)
-    chunks = [slice(start, start + LISTED_CHUNK) for start in range(0, len(pairs), LISTED_CHUNK)]
-    Parallel(n_jobs=checked_n_jobs(n_jobs), prefer="threads", require="sharedmem")(
-        delayed(score_listed)(data, pairs[chunk], scores[chunk]) for chunk in chunks
-    )
-    return scores
 
 
 def _score_set(
