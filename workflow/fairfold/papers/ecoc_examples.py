@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -59,10 +60,7 @@ EXAMPLES: Mapping[str, Example] = {
         predict={"num_kl_initializations": 10, "update": "page"},
     ),
     "arrhythmia": Example(
-        None,
-        make_learner("gentleboost", n_estimators=50),
-        coding="sparserandom",
-        fit_posterior=True,
+        None, make_learner("gentleboost", n_estimators=50), coding="sparserandom", fit_posterior=True
     ),
 }
 
@@ -187,11 +185,9 @@ def posterior_map(
     sides = np.linspace(low - margin, high + margin, n_points)
     grid = np.stack(np.meshgrid(*sides.T), axis=-1).reshape(-1, 2)
     posterior = np.mean([each.posteriors(each.binary_scores(grid), **options) for each in model.models_], axis=0)
-    tables = [
-        pd.DataFrame({"x": grid[:, 0], "y": grid[:, 1], "class": name, "posterior": column})
-        for name, column in zip(model.classes_, posterior.T, strict=True)
-    ]
-    return pd.concat(tables, ignore_index=True).assign(feature_1=names[0], feature_2=names[1])
+    wide = pd.DataFrame(posterior, columns=model.classes_).assign(x=grid[:, 0], y=grid[:, 1])
+    table = wide.melt(["x", "y"], var_name="class", value_name="posterior")
+    return table.assign(feature_1=names[0], feature_2=names[1])
 
 
 def compare_codes(
@@ -199,7 +195,6 @@ def compare_codes(
     y: np.ndarray,
     *,
     designs: Sequence[str] = DESIGNS,
-    learner: ClassifierMixin | None = None,
     n_splits: int = 10,
     seed: int = 0,
     n_jobs: int = 1,
@@ -211,7 +206,6 @@ def compare_codes(
     X : ndarray, shape (n_samples, n_features)
     y : ndarray, shape (n_samples,)
     designs : names of designs.
-    learner : binary learner whose scores have no bounds; a standardised linear support vector machine by default.
     n_splits : folds.
     seed : of everything random.
     n_jobs : processes.
@@ -223,7 +217,7 @@ def compare_codes(
         ``OneVsOneClassifier``, ``OneVsRestClassifier`` and ``OutputCodeClassifier``; these give no probabilities for
         this learner.
     """
-    learner = make_learner("svm", standardize=True) if learner is None else learner
+    learner = make_learner("svm", standardize=True)
     folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed_for(seed, "folds"))
     rows = [row for design in designs for row in _rows_of(design, learner, X, y, folds, seed, n_jobs)]
     peers = {
@@ -238,29 +232,16 @@ def compare_codes(
 
 
 def _rows_of(
-    design: str,
-    learner: ClassifierMixin,
-    X: np.ndarray,
-    y: np.ndarray,
-    folds: StratifiedKFold,
-    seed: int,
-    n_jobs: int,
+    design: str, learner: ClassifierMixin, X: np.ndarray, y: np.ndarray, folds: StratifiedKFold, seed: int, n_jobs: int
 ) -> Iterator[dict[str, object]]:
     """Error of each loss and decoding of one design, and the log-loss of its posteriors."""
-    own_seed = seed_for(seed, design)
+    options = {"cv": folds, "random_state": seed_for(seed, design), "n_jobs": n_jobs}
     scored, probable = (
-        PartitionedECOC(
-            ECOCClassifier(learner, coding=design, fit_posterior=with_posterior),
-            cv=folds,
-            random_state=own_seed,
-            n_jobs=n_jobs,
-        ).fit(X, y)
+        PartitionedECOC(ECOCClassifier(learner, coding=design, fit_posterior=with_posterior), **options).fit(X, y)
         for with_posterior in (False, True)
     )
     posterior = probable.kfold_predict().posterior
     loss = log_loss(y, posterior, labels=probable.classes_)
-    for binary_loss in REAL_LOSSES:
-        for decoding in DECODINGS:
-            error = scored.kfold_loss(binary_loss=binary_loss, decoding=decoding)
-            row = {"coding": design, "binary_loss": binary_loss, "decoding": decoding}
-            yield {**row, "error": error, "log_loss": loss}
+    for binary_loss, decoding in product(REAL_LOSSES, DECODINGS):
+        error = scored.kfold_loss(binary_loss=binary_loss, decoding=decoding)
+        yield {"coding": design, "binary_loss": binary_loss, "decoding": decoding, "error": error, "log_loss": loss}

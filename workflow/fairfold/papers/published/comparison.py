@@ -53,11 +53,8 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
     tables = [compare(published[name], ours, config) for name, compare in COMPARISONS.items() if name in published]
     rows = [row for table in tables for row in table.to_dict("records")]
     comparison = pd.DataFrame(rows, columns=COLUMNS)
-    left_out = {
-        f" needs {dataset}": f" lacks {dataset}, which is left out (tables/unavailable.csv)"
-        for dataset in config["data"].get("left_out", ())
-    }
-    for ending, told in left_out.items():
-        is_left_out = comparison["note"].str.startswith("not computed here") & comparison["note"].str.endswith(ending)
-        comparison.loc[is_left_out, "note"] = comparison.loc[is_left_out, "note"].str.removesuffix(ending) + told
+    for dataset in config["data"].get("left_out", ()):
+        notes, ending = comparison["note"], f" needs {dataset}"
+        told = notes.str.removesuffix(ending) + f" lacks {dataset}, which is left out (tables/unavailable.csv)"
+        comparison["note"] = notes.mask(notes.str.startswith("not computed here") & notes.str.endswith(ending), told)
     return by_distance(comparison)

@@ -61,22 +61,20 @@ def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     sizes = ours.get("sizes", pd.DataFrame(columns=["dataset", "n_samples", "n_features"])).set_index("dataset")
     datasets = published["title"].map(_FILES)
     absent = [lacking({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
-    is_there = [not absence and dataset in sizes.index for absence, dataset in zip(absent, datasets, strict=True)]
     columns = published["quantity"].map({"features": "n_features", "samples per class": "n_samples"})
     per = published["quantity"].map({"features": 1, "samples per class": 2})  # classes of the same size
-    pairs = published.assign(
+    return with_distances(
+        published,
+        PAPER,
         place="text",
         what=joined(published, ["title", "quantity"]),
-        published=published["value"],
         ours=[
-            sizes.loc[dataset, column] / parts if there else np.nan
-            for dataset, column, parts, there in zip(datasets, columns, per, is_there, strict=True)
+            np.nan if absence or dataset not in sizes.index else sizes.loc[dataset, column] / parts
+            for dataset, column, parts, absence in zip(datasets, columns, per, absent, strict=True)
         ],
-        scatter=np.nan,
         file=[f"datasets/{dataset}.npz" for dataset in datasets],
         note=[absence or note for absence, note in zip(absent, published["note"], strict=True)],
     )
-    return with_distances(pairs, PAPER)
 
 
 def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFrame:

@@ -37,7 +37,9 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
     long = theirs.melt(["row", *_KEYS[:-1], "note"], var_name="candidate", value_name="published")
     both = beside(long.sort_values(["example", "row"], kind="stable"), ours.get("ecoc_values"), _KEYS, _OURS)
     names = both["true"] + " as " + both["predicted"] + ", " + both["quantity"] + " of " + both["candidate"]
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place="example " + both["example"],
         what="row " + both["row"].astype(str) + ", " + names,
         ours=both["mean"],
@@ -45,7 +47,6 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         file="ecoc/" + both["example"] + "/values.csv",
         note=[_note(row, config["ecoc"]["examples"]) for row in both.to_dict("records")],
     )
-    return with_distances(pairs, PAPER)
 
 
 def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -61,16 +62,15 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     sizes = None if sizes is None else sizes.astype({"class": str})
     both = beside(published, sizes, ["class"], ["count"])
     absent = lacking({"ecoc.examples": ("arrhythmia", config["ecoc"]["examples"])})
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place="example arrhythmia",
         what="samples of class " + both["class"],
-        published=both["value"],
         ours=both["count"],
-        scatter=np.nan,
         file="tables/ecoc/arrhythmia_classes.csv",
         note=np.where(both["count"].isna(), absent, ""),
     )
-    return with_distances(pairs, PAPER)
 
 
 def _note(row: Mapping[str, Any], examples: list[str]) -> str:

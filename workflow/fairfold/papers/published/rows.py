@@ -21,14 +21,14 @@ def last_digit(printed: str) -> float:
     return 10.0 ** int(Decimal(printed).as_tuple().exponent)
 
 
-def with_distances(pairs: pd.DataFrame, paper: str, *, is_rounded: bool = True) -> pd.DataFrame:
+def with_distances(table: pd.DataFrame, paper: str, *, is_rounded: bool = True, **columns: Any) -> pd.DataFrame:
     """Numbers of one paper and ours, with the distance between them.
 
     Parameters
     ----------
-    pairs : columns ``place, what, published, ours, scatter, file, note``. ``published`` is text as it is printed;
-        ``ours`` is NaN where there is no counterpart; ``scatter`` is the standard error of the difference but for
-        rounding, NaN where our number does not scatter.
+    table, columns : together the columns ``place, what, published, ours, scatter, file, note``. ``published`` is text
+        as it is printed, by default the column ``value``; ``ours`` is NaN where there is no counterpart; ``scatter`` is
+        the standard error of the difference but for rounding, by default NaN: our number does not scatter.
         ``file``, below the study's ``results``, is what ours is read from. Where a column ``is_apart`` is there and
         true, the two are shown beside each other and not compared, as seconds of two machines.
     paper : authors and year.
@@ -42,27 +42,16 @@ def with_distances(pairs: pd.DataFrame, paper: str, *, is_rounded: bool = True) 
         rounding, that is NaN, and ``difference_in_digits`` has the difference in units of the last printed digit, of
         which a half is what rounding hides.
     """
-    unit = pairs["published"].map(last_digit).astype(float)
-    published = pairs["published"].astype(float)
-    difference = pairs["ours"].astype(float) - published
+    pairs = table.assign(**{"is_apart": False, "scatter": np.nan, **table, **columns})
+    printed = pairs["published"] if "published" in pairs else pairs["value"]
+    unit, published, ours = printed.map(last_digit).astype(float), printed.astype(float), pairs["ours"].astype(float)
+    difference = (ours - published).mask(pairs["is_apart"].astype(bool))
     rounding = unit / np.sqrt(12) if is_rounded else 0.0 * unit
     scatter = pairs["scatter"].astype(float)
-    if "is_apart" in pairs:
-        difference = difference.mask(pairs["is_apart"].astype(bool))
     error = np.hypot(scatter, rounding).where((scatter > rounding) & difference.notna())
-    return pd.DataFrame(
-        {
-            "paper": paper,
-            **{name: pairs[name] for name in ("place", "what")},
-            "published": published,
-            "ours": pairs["ours"].astype(float),
-            "standard_error": error,
-            "difference_in_se": difference / error,
-            "difference_in_digits": (difference / unit).where(error.isna()),
-            **{name: pairs[name] for name in ("file", "note")},
-        },
-        columns=COLUMNS,
-    )
+    in_digits = (difference / unit).where(error.isna())
+    distances = {"standard_error": error, "difference_in_se": difference / error, "difference_in_digits": in_digits}
+    return pairs.assign(paper=paper, published=published, ours=ours, **distances)[COLUMNS]
 
 
 def by_distance(comparison: pd.DataFrame) -> pd.DataFrame:

@@ -38,15 +38,14 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
     long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
     both = beside(published, long, ["dataset", "quantity"], ["ours"])
     absent = _absent(both, config)
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place="Table 1",
         what=joined(both, ["dataset", "quantity"]),
-        published=both["value"],
-        scatter=np.nan,
         file="tables/label_matrices.csv",
         note=notes_of(absent, both["note"], index=both.index),
     )
-    return with_distances(pairs, PAPER)
 
 
 def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -63,11 +62,8 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     summary = ours.get("splits")
     made = () if summary is None else set(summary["splitter"])
     of_ours = {name: ours_is for name, ours_is in _AS_PUBLISHED.items() if ours_is in made}
-    if of_ours:
-        summary = summary[~summary["splitter"].isin(of_ours)]
-        summary = summary.replace({"splitter": {ours_is: name for name, ours_is in of_ours.items()}})
-    both = beside(published, summary, _KEYS, ["mean", "sd", "n_repeats"])
-    both = beside(both, _seconds(ours.get("split_seconds"), of_ours), _KEYS[:2], ["seconds"])
+    both = beside(published, _as_published(summary, of_ours, _KEYS), _KEYS, ["mean", "sd", "n_repeats"])
+    both = beside(both, _as_published(ours.get("split_seconds"), of_ours, _KEYS[:2]), _KEYS[:2], ["seconds"])
     how = _HOW | dict.fromkeys(_AS_PUBLISHED, "ours takes the rarest first")
     how |= {name: f"ours {ours_is}" for name, ours_is in of_ours.items()}
     runs = _runs(both, f"mean of {_RUNS} runs", both["splitter"].map(how), config)
@@ -76,26 +72,25 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     absent = _absent(both, config)
     of_time = absent.where(absent != "", _OTHER_MACHINE + "; " + where)
     n_published = both["splitter"].isin(_ONE_START).map({True: 1, False: _RUNS})
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place="Table 2",
         what=joined(both, _KEYS),
-        published=both["value"],
         ours=both["mean"].mask(is_time, both["seconds"]),
         scatter=both["sd"] * np.sqrt(1 / n_published + 1 / both["n_repeats"]),
         is_apart=is_time,
         file=("splitting/" + both["dataset"] + ".csv").mask(is_time, _SECONDS),
         note=runs.mask(is_time, of_time),
     )
-    return with_distances(pairs, PAPER)
 
 
-def _seconds(times: pd.DataFrame | None, of_ours: Mapping[str, str]) -> pd.DataFrame | None:
-    """Seconds of each method by the name that the paper has for it."""
-    if times is None:
+def _as_published(table: pd.DataFrame | None, of_ours: Mapping[str, str], keys: list[str]) -> pd.DataFrame | None:
+    """First row for each of the keys, methods by the names that the paper has for them."""
+    if table is None:
         return None
-    names = {**{name: name for name in times["splitter"]}, **{ours_is: name for name, ours_is in of_ours.items()}}
-    once = times[~times["splitter"].isin(of_ours)].drop_duplicates(_KEYS[:2])
-    return once.assign(splitter=once["splitter"].map(names))
+    names = {ours_is: name for name, ours_is in of_ours.items()}
+    return table[~table["splitter"].isin(of_ours)].replace({"splitter": names}).drop_duplicates(keys)
 
 
 def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -108,16 +103,16 @@ def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str,
     """
     both = beside(published, ours.get("splits"), _KEYS, ["mean", "sd", "n_repeats"])
     place, note = both["source"].str.partition("; ")[0], both["source"].str.partition("; ")[2]
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PACKAGES,
         place=place.str.removeprefix("package "),
         what=joined(both, _KEYS),
-        published=both["value"],
         ours=both["mean"],
         scatter=both["sd"] * np.sqrt(1 + 1 / both["n_repeats"]),
         file="splitting/" + both["dataset"] + ".csv",
         note=_runs(both, note, "", config),
     )
-    return with_distances(pairs, PACKAGES)
 
 
 def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, config: Mapping[str, Any]) -> pd.Series:

@@ -62,18 +62,17 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         np.nan if each is None else float(_CLAIMS[claim](each))
         for claim, each in zip(theirs["claim"], found, strict=True)
     ]
-    pairs = theirs.assign(
+    return with_distances(
+        theirs,
+        PAPER,
         what=joined(theirs, ["claim", *_KEYS]) + " % hidden (1: yes)",
-        published=theirs["value"],
         ours=holds,
-        scatter=np.nan,
         file="tables/weak_label_scores.csv",
         note=[
             "; ".join(filter(None, [_note(each, row.missing_rate, config), _authors_note(row, of_authors)]))
             for each, row in zip(found, theirs.itertuples(), strict=True)
         ],
     )
-    return with_distances(pairs, PAPER)
 
 
 def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _Ranks]:

@@ -42,10 +42,11 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     theirs = published.astype({"missing_rate": int, "sd": float})
     both = beside(theirs, _means(ours.get("scores")), _KEYS, ["mean", "std", "count"])
     departures = _departures(config)
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place=both["level"].map(PLACES),
         what=joined(both, [*_UNIT, "metric"]),
-        published=both["value"],
         ours=both["mean"],
         scatter=np.sqrt(both["sd"] ** 2 / _FOLDS + both["std"] ** 2 / both["count"]),
         file=[_file(*unit, config["weak_labels"]) for unit in both[_UNIT].to_numpy()],
@@ -54,7 +55,6 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
             for row in both.to_dict("records")
         ],
     )
-    return with_distances(pairs, PAPER)
 
 
 def compare_seconds(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,17 +75,16 @@ def compare_seconds(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
         or (f"{told}, in {_SECONDS}" if np.isnan(row["seconds"]) else told)
         for row in both.to_dict("records")
     ]
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place="authors' files, processor seconds",
         what=joined(both, ["dataset", "model"]) + ", processor seconds of the fits on five folds",
-        published=both["value"],
         ours=both["seconds"],
-        scatter=np.nan,
         is_apart=True,
         file=_SECONDS,
         note=absent,
     )
-    return with_distances(pairs, PAPER)
 
 
 def _fit_seconds(times: pd.DataFrame | None) -> pd.DataFrame | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -77,10 +77,8 @@ def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     theirs = published.astype({"epsilon": float, "n_draws": int})
     both = beside(theirs, ours.get("draws_needed"), ["epsilon", "n_draws"], ["p"])
     what = "p of " + both["n_draws"].astype(str) + " draws, epsilon " + published["epsilon"]
-    pairs = both.assign(place="Table 2", what=what, published=both["value"], ours=both["p"], scatter=np.nan)
-    pairs["file"] = f"{_TABLES}/draws_needed.csv"
-    pairs["note"] = np.where(pairs["ours"].isna(), _ANY_DATASET, "")
-    return with_distances(pairs, PAPER)
+    note, file = np.where(both["p"].isna(), _ANY_DATASET, ""), f"{_TABLES}/draws_needed.csv"
+    return with_distances(both, PAPER, place="Table 2", what=what, ours=both["p"], file=file, note=note)
 
 
 def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -100,15 +98,14 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     absent = [lacking({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
     multiple = config["win_percentage"]["kurtosis_multiple"]
     told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
-    pairs = both.assign(
+    return with_distances(
+        both,
+        PAPER,
         place="Table 5",
         what="panel " + joined(both, ["panel", "dataset", "quantity"]),
-        published=both["value"],
-        scatter=np.nan,
         file=f"{_TABLES}/datasets.csv",
         note=np.where(both["ours"].isna(), absent, np.where(both["quantity"] == "n_features", "", told)),
     )
-    return with_distances(pairs, PAPER)
 
 
 def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -121,7 +118,10 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
         modules of ``fairfold.win_percentage`` make them.
     config : names the sizes of the samples.
     """
-    found = _degrees(ours) | _leaders(ours) | _law(ours) | _synthetic_errors(ours) | _figure_5(ours)
+    found: dict[str, float] = {}
+    for name, numbers_of in _NUMBERS_OF.items():
+        if name in ours:
+            found |= numbers_of(ours[name])
     values = published["what"].map(found).astype(float)
     study = config["win_percentage"]
     sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
@@ -131,8 +131,8 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
     errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
     told = notes_of(told, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
     files = f"{_TABLES}/" + published["place"].map(_TABLES_OF_TEXT) + ".csv"
-    pairs = published.assign(published=published["value"], ours=values, scatter=errors, file=files)
-    return with_distances(pairs.assign(note=told.where(values.notna(), absent)), PAPER)
+    note = told.where(values.notna(), absent)
+    return with_distances(published, PAPER, ours=values, scatter=errors, file=files, note=note)
 
 
 def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
@@ -150,18 +150,14 @@ def _absent(what: str, study: Mapping[str, Any]) -> str:
     return _ANY_DATASET
 
 
-def _degrees(ours: Tables) -> dict[str, float]:
-    if "classifiers" not in ours:
-        return {}
-    degrees = ours["classifiers"].set_index("classifier")["degrees_of_freedom"]
+def _degrees(classifiers: pd.DataFrame) -> dict[str, float]:
+    degrees = classifiers.set_index("classifier")["degrees_of_freedom"]
     return {f"degrees of freedom, {name}": number for name, number in degrees.items()}
 
 
-def _leaders(ours: Tables) -> dict[str, float]:
+def _leaders(illustration: pd.DataFrame) -> dict[str, float]:
     """First and last numbers of draws at which each classifier of the example leads; at N = 1 all are equal."""
-    if "illustration" not in ours:
-        return {}
-    curves = ours["illustration"].pivot(index="n_draws", columns="classifier", values="win_percentage")
+    curves = illustration.pivot(index="n_draws", columns="classifier", values="win_percentage")
     leader = curves.loc[2:].idxmax(axis=1)
     draws = leader.index.to_series().groupby(leader)
     first = {f"first N that {name} leads": number for name, number in draws.min().items()}
@@ -190,35 +186,37 @@ def _crossing_errors(ours: Tables, published: pd.DataFrame) -> dict[str, float]:
     return errors
 
 
-def _law(ours: Tables) -> dict[str, float]:
+def _law(laws: pd.DataFrame) -> dict[str, float]:
     """Factor a and exponent b of a (N / M)^b over all sources, and the M / N from which on that is below 1 %."""
-    if "sampling_law" not in ours:
-        return {}
-    laws = ours["sampling_law"].set_index("source")
-    factor, exponent = laws.loc["all", ["factor", "exponent"]]
+    factor, exponent = laws.set_index("source").loc["all", ["factor", "exponent"]]
     least = (factor / _SMALL_ERROR) ** (1 / exponent)
     return {"factor": factor, "exponent": exponent, "least M/N for an error below 1 %": least}
 
 
-def _synthetic_errors(ours: Tables) -> dict[str, float]:
+def _synthetic_errors(errors: pd.DataFrame) -> dict[str, float]:
     """Root of the mean squared error over all numbers of draws, in percent, by the size of the samples."""
-    if "sampling_errors" not in ours:
-        return {}
-    errors = ours["sampling_errors"].query("source == 'synthetic'")
+    errors = errors.query("source == 'synthetic'")
     squares = (errors["rmse"] ** 2).groupby(errors["n_sampled"]).mean()
     return {f"RMSE in percent at M = {size}": 100 * square**0.5 for size, square in squares.items()}
 
 
-def _figure_5(ours: Tables) -> dict[str, float]:
+def _figure_5(wins: pd.DataFrame) -> dict[str, float]:
     """Who leads each dataset when a single set of features is drawn, and whether LDA wins too often up to 10⁵ draws."""
-    if "win_percentages" not in ours:
-        return {}
-    first = ours["win_percentages"].query("n_draws == 1")
+    first = wins.query("n_draws == 1")
     ranks = first.groupby("dataset")["win_percentage"].rank(ascending=False, method="min")
     nearest = first["classifier"] == "NC"
     found = dict(zip("rank of NC at N = 1, " + first.loc[nearest, "dataset"], ranks[nearest], strict=True))
     leaders = first[ranks == 1].groupby("dataset")["classifier"].agg(lambda names: {*names} <= _NONLINEAR)
     found |= {f"a nonlinear classifier leads at N = 1, {name}": float(holds) for name, holds in leaders.items()}
-    up_to = ours["win_percentages"].query("classifier == 'LDA' and n_draws <= 100_000")
+    up_to = wins.query("classifier == 'LDA' and n_draws <= 100_000")
     is_high = (up_to["win_percentage"] > up_to["null_upper"]).groupby(up_to["dataset"]).all()
     return found | {f"LDA is significantly high for N up to 1e5, {name}": float(yes) for name, yes in is_high.items()}
+
+
+_NUMBERS_OF: Mapping[str, Callable[[pd.DataFrame], dict[str, float]]] = {
+    "classifiers": _degrees,
+    "illustration": _leaders,
+    "sampling_law": _law,
+    "sampling_errors": _synthetic_errors,
+    "win_percentages": _figure_5,
+}
