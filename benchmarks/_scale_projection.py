@@ -3,7 +3,7 @@
 - Weak labels, rank stability: one fit and its predictions of six models on each dataset, one fold of five at rate 50
   with few trees and with three times as many, and the line through both up to all trees, times folds and trainings;
   other models take what their likes take (``LIKE``), datasets that cannot be had the mean of the others.
-- Cross-testing: some permutations of each point, times 1,000 of them in 1,000 repetitions, without the early stop.
+- Cross-testing: some permutations of each point, times 1,000 of them in 1,000 repetitions.
 - Cross-testing of forests, forests on feature sets: one fit of each candidate on half the rows, times the fits.
 - Pairs: some pairs at each number of samples, times the pairs; those of the eight endpoints as their paper counts them.
 - Splitters: one split of ``SPLIT_LIKE``, times the ratio of positives, or of squared labels for OptiSplit where that is

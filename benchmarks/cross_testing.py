@@ -7,8 +7,7 @@ the test part. The loop fits `SVC` on a kernel matrix computed once for both sid
 computes them per training part. Both make the same choices and count the same; the benchmark stops if they do not.
 
 `projection`: the published scale, 1,000 repetitions with 1,000 permutations of every point of Figures 4 to 8, from the
-time of a few permutations of each; and what of it is left with the early stop, which changes no decision, from the
-permutations that ten tests of each point needed. Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
+time of a few permutations of each. Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from fairfold.core.home import PROJECT
-from fairfold.cross_testing.names import NESTED, TESTING
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.datasets import Dataset, prepare
-from fairfold.papers.cross_testing_experiment import N_SPLITS, Setting, draw_rows, published_candidates, run_repetitions
+from fairfold.papers.cross_testing_experiment import N_SPLITS, draw_rows, published_candidates
 
 SEARCHES = ("c-only", "preprocessing-and-c")
 REPETITIONS, PERMUTATIONS, CORES = 1000, 1000, 2
@@ -94,38 +92,31 @@ def compare(n_permutations: int) -> None:
         record(f"permutations, {search}, n = {n}, scikit-learn", theirs / ours)
 
 
-def seconds_of_point(data: Dataset, name: str, search: str, n: int, share: float, with_nested: bool, few: int) -> tuple:
-    """CPU seconds of one permutation, and of one whole test with the early stop."""
+def seconds_of_point(data: Dataset, search: str, n: int, share: float, with_nested: bool, few: int) -> float:
+    """CPU seconds of one permutation."""
     rng = np.random.default_rng(n)
     X = np.asarray(data.X[draw_rows(data.Y, n, rng)], dtype=float)
     engine = SVMEngine.for_candidates(published_candidates(search), X, np.arange(n) % 2)
     plans = plans_of(n, share, with_nested, rng)
     engine.run(plans[0], np.arange(n)[None])  # compiles
-    seconds = [cpu_seconds(engine.run, plan, draw_orders(plan.part, few, rng)) / few for plan in plans]
-    setting = Setting([n], [share], n_permutations=PERMUTATIONS, early_stop=True)
-    needed = run_repetitions(data.X, data.Y, range(10), setting, seed=0, name=name)
-    needed = needed.groupby("procedure")["n_permutations"].mean()
-    return sum(seconds), sum(s * needed[kind] for s, kind in zip(seconds, (TESTING, NESTED), strict=False))
+    return sum(cpu_seconds(engine.run, plan, draw_orders(plan.part, few, rng)) / few for plan in plans)
 
 
 def project(few: int) -> None:
     paper = yaml.safe_load((PROJECT / "config" / "paper.yaml").read_text())["cross_testing"]
     for search in SEARCHES:
-        whole = stopped = 0.0
+        whole = 0.0
         for name, experiment in paper["experiments"].items():
             data, shares = prepare(experiment["dataset"]), experiment.get("test_fractions", [0.5])
             points = [
-                seconds_of_point(data, name, search, n, share, len(shares) == 1, few)
+                seconds_of_point(data, search, n, share, len(shares) == 1, few)
                 for n in experiment["data_sizes"]
                 for share in shares
             ]
-            whole += REPETITIONS * PERMUTATIONS * sum(each for each, _ in points)
-            stopped += REPETITIONS * sum(test for _, test in points)
+            whole += REPETITIONS * PERMUTATIONS * sum(points)
             print(f"{search}, {name}: {', '.join(f'{1e3 * each:.2f}' for each, _ in points)} ms per permutation")
-        print(
-            f"{search}: Figures 4 to 8 take {whole:,.0f} CPU s, {whole / 3600 / CORES:.1f} h on {CORES} cores;", end=" "
-        )
-        print(f"with the early stop {stopped:,.0f} CPU s, {stopped / 3600 / CORES:.1f} h", flush=True)
+        hours = whole / 3600 / CORES
+        print(f"{search}: Figures 4 to 8 take {whole:,.0f} CPU s, {hours:.1f} h on {CORES} cores", flush=True)
 
 
 def main() -> None:

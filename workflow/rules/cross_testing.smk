@@ -36,16 +36,7 @@ rule repeat_procedures:
         seed=config["seed"],
         repetitions=numbers_of_job(CROSS_TESTING["repetitions_per_job"], CROSS_TESTING["repetitions"]),
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
-        search={
-            name: CROSS_TESTING[name]
-            for name in (
-                "parameters",
-                "n_permutations",
-                "alpha",
-                "early_stop",
-                "folds",
-            )
-        },
+        search={name: CROSS_TESTING[name] for name in ("parameters", "n_permutations", "folds")},
         code=code("repeat_procedures"),
     message:
         "Cross-testing of {wildcards.experiment}, from repetition {wildcards.first}"

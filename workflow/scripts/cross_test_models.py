@@ -24,7 +24,7 @@ with logged(snakemake.log):
             name: make_model(name, **given, **told, random_state=seed) for name, given in params.models.items()
         },
         *(data.X, data.Y, tqdm(range(*params.repetitions))),
-        cross_testing.models.Setting(params.unit["scoring"], **{**params.setting, "n_splits": n_splits}),
+        **{**params.setting, "scoring": params.unit["scoring"], "n_splits": n_splits},
         hide=lambda Y, seed: mask_labels(Y, params.unit["missing_rate"] / 100, **rules, random_state=seed),
         splitter=folds_by(params.splitter, n_splits),
         groups=data.groups,

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GroupKFold
 
 from fairfold.core.groups import check_exchange, permuted_rows
-from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
+from fairfold.cross_testing.models import repeat_on_weak_labels
 from fairfold.cross_testing.plans import TEST, TRAIN, draw_orders
 from fairfold.cross_testing.procedures import (
     compare_procedures,
@@ -186,7 +186,8 @@ def test_repetitions_draw_whole_groups():
     X, Y, groups = copies(n_groups=60)
     tables = repeat_on_weak_labels(
         lambda seed: {"forest": make_model("RF+ET", n_trees=5, random_state=seed), "dummy": make_model("dummy")},
-        *(X, Y, range(2), Setting(n_splits=2, n_permutations=2, n_samples=80)),
+        *(X, Y, range(2)),
+        **{"n_splits": 2, "n_permutations": 2, "n_samples": 80, "scoring": "average_precision"},
         hide=lambda Y, seed: mask_labels(Y, 0.3, negatives="confirmed", random_state=seed),
         splitter=folds_by("IS", 2),
         groups=groups,
@@ -203,7 +204,8 @@ def test_a_group_larger_than_what_is_drawn_is_refused():
     with pytest.raises(DataError, match=r"the group drawn first has .* rows: raise it"):
         repeat_on_weak_labels(
             lambda seed: {"dummy": make_model("dummy")},
-            *(X, Y, range(1), Setting(n_splits=2, n_permutations=1, n_samples=10)),
+            *(X, Y, range(1)),
+            n_samples=10,
             hide=lambda Y, seed: Y,
             groups=groups,
             seed=1,
@@ -247,7 +249,7 @@ def test_too_few_groups_are_a_reason_without_the_address_of_a_function():
     table, _ = repeat_on_weak_labels(
         lambda seed: {"a": Nearest(), "b": Nearest()},
         *(X, (X > 0).astype(np.int8), [0]),
-        Setting(n_splits=2, n_permutations=1, exchange="within"),
+        **{"n_splits": 2, "n_permutations": 1, "exchange": "within"},
         hide=lambda Y, seed: Y,
         splitter=folds_by("annealed", 2),
         groups=groups,

@@ -5,14 +5,14 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.core.seeds import seed_for
-from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
+from fairfold.cross_testing.models import repeat_on_weak_labels
 from fairfold.cross_testing.procedures import compare_procedures
 from fairfold.errors import DataError
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random((60, 3)) < 0.5).astype(int)
 X = np.column_stack([Y + 0.5 * RNG.normal(size=Y.shape), np.arange(60)])
-SETTING = Setting(n_splits=2, n_permutations=3)
+SETTING = {"scoring": "average_precision", "n_splits": 2, "n_permutations": 3}
 SEEDS = []
 
 
@@ -25,12 +25,12 @@ def make_candidates(seed):
     return {f"{k} neighbours": KNeighborsClassifier(k) for k in (1, 5)}
 
 
-def repeat(repetitions=range(2), setting=SETTING, **options):
-    return repeat_on_weak_labels(make_candidates, X, Y, repetitions, setting, **{"hide": hide, "seed": 3, **options})
+def repeat(repetitions=range(2), **options):
+    return repeat_on_weak_labels(make_candidates, X, Y, repetitions, **{"hide": hide, "seed": 3, **SETTING, **options})
 
 
 def test_rows_are_what_the_procedures_say():
-    table = repeat([4], setting=SETTING._replace(n_samples=40), names=("a", 50)).scores.set_index("procedure")
+    table = repeat([4], n_samples=40, names=("a", 50)).scores.set_index("procedure")
     seeds = {use: seed_for(3, "a", 50, 4, use) for use in ("rows", "labels", "models", "procedures")}
     rows = np.random.default_rng(seeds["rows"]).permutation(60)[:40]
     outcomes = compare_procedures(
@@ -68,7 +68,9 @@ def test_sparse_labels_change_nothing():
     def hide_sparse(labels, seed):
         return sparse.csr_array(hide(labels.toarray(), seed))
 
-    found = repeat_on_weak_labels(make_candidates, X, sparse.csr_array(Y), range(2), SETTING, hide=hide_sparse, seed=3)
+    found = repeat_on_weak_labels(
+        make_candidates, X, sparse.csr_array(Y), range(2), hide=hide_sparse, seed=3, **SETTING
+    )
     pd.testing.assert_frame_equal(found.scores, repeat().scores)
 
 
@@ -89,7 +91,7 @@ def test_what_cannot_run_is_a_row_with_its_reason():
 
 def test_more_rows_than_there_are():
     with pytest.raises(DataError, match="n_samples is 61, but there are 60 rows: lower it"):
-        repeat(setting=SETTING._replace(n_samples=61))
+        repeat(n_samples=61)
 
 
 def test_a_splitter_is_used():

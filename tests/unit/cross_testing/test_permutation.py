@@ -1,10 +1,8 @@
-import itertools
-
 import numpy as np
 import pytest
 from scipy.stats import binom, permutation_test
 
-from fairfold.cross_testing.permutation import P_VALUE_FORMS, is_decided, p_values
+from fairfold.cross_testing.permutation import P_VALUE_FORMS, p_values
 
 
 def test_forms_by_hand():
@@ -63,28 +61,3 @@ def test_the_level_is_exact(n, n_values):
         )
         assert paper > high
         assert significant["exact"] < low
-
-
-@pytest.mark.parametrize("alpha", [0.2, 0.4])
-@pytest.mark.parametrize("draw", [0.0, 0.3, 0.95])
-def test_decided_means_that_no_completion_changes_a_decision(alpha, draw):
-    n = 6
-    # b, t and the rest are all that matters: one prefix for each
-    for m in range(n + 1):
-        for permuted in itertools.combinations_with_replacement((0.0, 1.0, 2.0), m):
-            ends = [
-                np.array(permuted + rest) for rest in itertools.combinations_with_replacement((0.0, 1.0, 2.0), n - m)
-            ]
-            decisions = {tuple(p <= alpha for p in p_values(1.0, end, draw).values()) for end in ends}
-            decided = is_decided(1.0, np.array(permuted), n, alpha, draw)
-            assert decided == (len(decisions) == 1)
-            if decided and m:
-                now = tuple(p <= alpha for p in p_values(1.0, np.array(permuted), draw).values())
-                assert {now} == decisions
-    assert is_decided(1.0, np.full(n, 1.0), n, alpha, draw)
-
-
-def test_a_poor_score_is_decided_soon():
-    above = np.ones(51)
-    assert is_decided(0.5, above, 1000, 0.05, 0.5)
-    assert not is_decided(0.5, above[:49], 1000, 0.05, 0.5)

@@ -178,23 +178,6 @@ def test_seeds():
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
-@pytest.mark.parametrize(("separable", "alpha"), [(True, 0.3), (False, 0.05)])
-def test_an_early_stop_runs_fewer_of_the_same_permutations_and_decides_alike(separable, alpha):
-    X, y = make_problem()
-    X = X + 9 * (y == "yes")[:, None] if separable else np.random.default_rng(0).normal(size=X.shape)
-    full, stopped = (
-        cross_validate_and_test(
-            [Column(0)], X, y, n_splits=N_SPLITS, n_permutations=200, alpha=alpha, early_stop=stop, random_state=SEED
-        )
-        for stop in (False, True)
-    )
-    assert full.n_permutations == 200 > stopped.n_permutations
-    np.testing.assert_array_equal(stopped.permutation_scores, full.permutation_scores[: stopped.n_permutations])
-    for form, p in full.p_values.items():
-        assert (p <= alpha) == (stopped.p_values[form] <= alpha) == separable
-    assert full.p_value == full.p_values["exact"]
-
-
 # ---- candidates and scorers
 
 
@@ -357,7 +340,6 @@ def test_bad_data(procedure, case):
         ({"n_splits": 19}, SplitError, "fewer than their 19 folds: give more"),
         ({"n_permutations": -1}, ModelError, "n_permutations is -1"),
         ({"n_permutations": 2.5}, ModelError, "n_permutations is 2.5"),
-        ({"alpha": 5}, ModelError, "alpha is 5: give a level between 0 and 1"),
         ({"n_jobs": 0}, ModelError, "n_jobs is 0"),
         ({"random_state": "a"}, ModelError, "random_state is 'a'"),
         ({"scoring": "acuracy"}, ModelError, "unknown scorer 'acuracy': did you mean 'accuracy'"),

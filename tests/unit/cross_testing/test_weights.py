@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairfold.cross_testing.models import Setting, repeat_on_weak_labels
+from fairfold.cross_testing.models import repeat_on_weak_labels
 from fairfold.cross_testing.procedures import (
     compare_procedures,
     cross_validate_and_cross_test,
@@ -124,7 +124,7 @@ def test_repetitions_draw_weights_with_their_rows(samples):
 
     repeat_on_weak_labels(
         *(lambda seed: {"noting": Noting()}, X, Y, [0, 1]),
-        Setting(n_splits=2, n_permutations=0, n_samples=50),
+        **{"n_splits": 2, "n_permutations": 0, "n_samples": 50, "scoring": "average_precision"},
         **{"hide": lambda Y, seed: Y, "sample_weight": weights, "seed": 0},
     )
     of_row = dict(zip(map(tuple, X), weights, strict=True))

@@ -96,19 +96,10 @@ def test_folds_are_dealt_as_is_asked_for():
     )
 
 
-def test_an_early_stop_changes_no_decision():
-    whole = run(Setting([40], [0.5], n_permutations=200), range(12)).set_index(POINT)
-    short = run(Setting([40], [0.5], n_permutations=200, early_stop=True), range(12)).set_index(POINT)
-    assert (short["n_permutations"] < 200).any()
-    forms = [column for column in whole if column.startswith("p_")]
-    assert ((whole[forms] <= 0.05) == (short[forms] <= 0.05)).all(axis=None)
-    np.testing.assert_array_equal(whole["accuracy"], short["accuracy"])
-
-
 @pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
 def test_nothing_is_found_where_there_is_nothing(parameters):
     """The level of the randomised p-value is exact: its rejections are binomial, within the 99.9 % interval here."""
-    setting = Setting([24], [0.5], parameters, n_permutations=19, alpha=0.1)
+    setting = Setting([24], [0.5], parameters, n_permutations=19)
     table = run(setting, range(300), data=lambda: cross_testing_random(500))
     for _, own in table.groupby("procedure"):
         assert abs((own["p_randomised"] <= 0.1).mean() - 0.1) < 3.3 * np.sqrt(0.09 / 300)

@@ -3,8 +3,6 @@ import pandas as pd
 import pytest
 
 from fairfold.cross_testing.names import INTERPRETABLE
-from fairfold.cross_testing.permutation import P_VALUE_FORMS
-from fairfold.errors import DataError
 from fairfold.papers.cross_testing_points import interpretation_table, summarise
 
 PANEL = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size"}
@@ -63,10 +61,7 @@ def test_every_point_has_its_own_numbers():
     assert by_metric["significant_fraction"] == [0.5, 0, 1, 0.5]
 
 
-def test_form_and_level_are_those_asked_for(repetitions):
-    table = repetitions.assign(p_classical=0.0, p_mid=[0.0, 0.0, 0.0, 1.0], p_exact=1.0)
-    fractions = [summarise(table, p_form=form)["value"].iloc[1] for form in P_VALUE_FORMS]
-    assert fractions == [1, 0.75, 0.5, 0]
+def test_the_level_is_that_asked_for(repetitions):
     assert summarise(repetitions, alpha=0.01)["value"].iloc[1] == 0.25
 
 
@@ -128,30 +123,9 @@ class TestPublished:
         np.testing.assert_allclose(hits, hits.round(), atol=0.5e-5 * 3000)
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "sentence"),
-    [
-        ({}, {"p_form": "randomized"}, "unknown form of p-values 'randomized': did you mean 'randomised'"),
-        ({}, {"p_form": "mid"}, "no column 'p_mid'; it has"),
-        ({}, {"alpha": 5}, "alpha is 5: give a level between 0 and 1"),
-        ({"accuracy": [0.5, np.nan, 0.5, 0.5]}, {}, "1 of 4 repetitions have no accuracy"),
-        ({"p_randomised": np.nan}, {}, "4 of 4 repetitions have no p_randomised; run them again, with permutations"),
-        ({"repetition": [0, 1, 1, 2]}, {}, "'repetition': 1} is there twice"),
-    ],
-)
-def test_bad_input(repetitions, change, options, sentence):
-    with pytest.raises(DataError, match=sentence):
-        summarise(repetitions.assign(**change), **options)
-
-
 def test_a_model_can_be_interpreted_only_where_parameters_can():
     table = interpretation_table().set_index("procedure")
     assert table.loc["nested_cv"].tolist()[:3] == ["yes", "no", "no"]
     assert table.loc["cv_cross_testing"].tolist()[:3] == ["yes", "yes", "no"]
     assert table.loc["cv_testing"].tolist()[:3] == ["yes", "yes", "yes"]
     assert "own parameters" in table.loc["nested_cv", "reason"]
-
-
-def test_a_table_without_rows(repetitions):
-    with pytest.raises(DataError, match="has no rows"):
-        summarise(repetitions.iloc[:0])

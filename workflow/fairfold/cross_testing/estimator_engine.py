@@ -16,8 +16,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
 from fairfold.core.threads import one_thread_each
 from fairfold.core.ties import first_best
-from fairfold.cross_testing.engines import Run
-from fairfold.cross_testing.plans import TEST, TRAIN, Plan
+from fairfold.cross_testing.plans import TEST, TRAIN, Plan, Run
 from fairfold.errors import ModelError, first_sentence, unknown_name
 
 Scoring = str | Callable[[ClassifierMixin, Matrix, np.ndarray], float]
@@ -42,7 +41,7 @@ def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: 
 
 @dataclass(eq=False, repr=False)
 class EstimatorEngine:
-    """Runs plans (:class:`~fairfold.cross_testing.engines.Engine`) with any classifiers and any scorer.
+    """Runs plans (:class:`~fairfold.cross_testing.plans.Engine`) with any classifiers and any scorer.
 
     Parameters
     ----------
@@ -73,10 +72,10 @@ class EstimatorEngine:
     def __post_init__(self) -> None:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             raise ModelError(unknown_name("scorer", self.scoring, get_scorer_names()))
-        self.tested_labels, self.classes = self.y, np.unique(self.y)
+        self.tested_labels, self.classes, self.unknown = self.y, np.unique(self.y), -1
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """Choose and test in each order; see :class:`~fairfold.cross_testing.engines.Run`."""
+        """Choose and test in each order; see :class:`~fairfold.cross_testing.plans.Run`."""
         runs = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(self._run_order)(plan, order) for order in orders
         )
@@ -85,8 +84,8 @@ class EstimatorEngine:
         return Run(np.array(totals, dtype=np.float64), np.array(chosen, dtype=np.int64))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Prediction at each position in each test; see :class:`~fairfold.cross_testing.engines.Engine`."""
-        predicted = self._empty_predictions(plan.role.shape)
+        """Prediction at each position in each test; see :class:`~fairfold.cross_testing.plans.Engine`."""
+        predicted = np.full((*plan.role.shape, *np.shape(self.unknown)), self.unknown)
         with one_thread_each():
             for test, (choice, role) in enumerate(zip(plan.choice_of, plan.role, strict=True)):
                 asked = role == TEST
@@ -95,9 +94,6 @@ class EstimatorEngine:
                     with _reasons(model, np.count_nonzero(role == TRAIN)):
                         predicted[test, asked] = self._predict(model, self.X[order[asked]])
         return predicted
-
-    def _empty_predictions(self, shape: tuple[int, ...]) -> np.ndarray:
-        return np.full(shape, -1)
 
     def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
         return np.searchsorted(self.classes, model.predict(X))

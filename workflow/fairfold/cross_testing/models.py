@@ -8,19 +8,18 @@ chosen, at what cost, and is it better than chance?
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import Exchange, OfSamples
+from fairfold.core.groups import OfSamples
 from fairfold.core.seeds import seed_for
 from fairfold.core.usage import cpu_seconds
 from fairfold.cross_testing.candidates import Candidates
 from fairfold.cross_testing.names import CROSS_TESTING, INTERPRETABLE, NESTED
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
-from fairfold.cross_testing.problems import Splitter
 from fairfold.cross_testing.procedures import Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -30,22 +29,6 @@ _COLUMNS = [
     *("chosen", "n_samples", "n_tested", "n_fits", *(f"p_{form}" for form in P_VALUE_FORMS), "n_permutations"),
     "reason",
 ]
-
-
-class Setting(NamedTuple):
-    """What a repetition is run with.
-
-    n_samples : rows drawn for a repetition; None for all, in random order. Of samples in groups, as many whole groups
-        as have no more.
-    others : see :func:`~fairfold.cross_testing.procedures.compare_procedures`.
-    """
-
-    scoring: str = "average_precision"
-    n_splits: int = 5
-    test_fraction: float = 0.5
-    n_permutations: int = 100
-    n_samples: int | None = None
-    exchange: Exchange = "groups"
 
 
 class Tables(NamedTuple):
@@ -60,14 +43,14 @@ def repeat_on_weak_labels(
     X: Matrix,
     Y: Matrix,
     repetitions: Iterable[int],
-    setting: Setting,
     *,
     hide: Callable[[Matrix, int], Matrix],
-    splitter: Splitter | None = None,
+    n_samples: int | None = None,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     seed: int,
     names: tuple[object, ...] = (),
+    **settings: Any,
 ) -> Tables:
     """Draw rows, hide labels, run the three procedures with their permutation tests; again and again.
 
@@ -79,13 +62,14 @@ def repeat_on_weak_labels(
     X : (n_samples, n_features).
     Y : (n_samples, n_labels) of 0/1, the truth.
     repetitions : their numbers; a repetition depends on nothing but its number, so that they can be run anywhere.
-    setting : of the procedures.
     hide : (labels, seed) -> labels that are observed.
-    splitter : makes folds by the observed labels; None takes them at random.
+    n_samples : rows drawn for a repetition; None for all, in random order. Of samples in groups, as many whole groups
+        as have no more.
     groups : (n_samples,) of samples that belong together, or None.
     sample_weight : (n_samples,) how much each counts, or None; see
         :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
     seed, names : what random streams are derived from.
+    **settings : see :func:`~fairfold.cross_testing.procedures.compare_procedures`.
 
     Returns
     -------
@@ -103,26 +87,25 @@ def repeat_on_weak_labels(
         When there are fewer rows than ``n_samples``.
     """
     n_rows = X.shape[0]
-    if setting.n_samples is not None and setting.n_samples > n_rows:
-        raise DataError(f"n_samples is {setting.n_samples}, but there are {n_rows} rows: lower it, or null for all.")
-    settings = {key: value for key, value in setting._asdict().items() if key != "n_samples"}
+    if n_samples is not None and n_samples > n_rows:
+        raise DataError(f"n_samples is {n_samples}, but there are {n_rows} rows: lower it, or null for all.")
     scores, seconds = [], []
     for repetition in repetitions:
         seeds = {use: seed_for(seed, *names, repetition, use) for use in ("rows", "labels", "models", "procedures")}
-        rows = _drawn_rows(np.random.default_rng(seeds["rows"]), n_rows, setting.n_samples, groups)
+        rows = _drawn_rows(np.random.default_rng(seeds["rows"]), n_rows, n_samples, groups)
         unit, start = {"repetition": repetition}, cpu_seconds()
         try:
             candidates, observed = make_candidates(seeds["models"]), hide(Y[rows], seeds["labels"])
-            settings |= {"Y_true": Y[rows], "splitter": splitter, "random_state": seeds["procedures"]}
-            settings |= OfSamples(groups, sample_weight).of(rows).as_options()
-            outcomes = compare_procedures(candidates, X[rows], observed, **settings)
+            own = {"Y_true": Y[rows], "random_state": seeds["procedures"]}
+            own |= OfSamples(groups, sample_weight).of(rows).as_options()
+            outcomes = compare_procedures(candidates, X[rows], observed, **settings, **own)
         except StudyError as error:
             scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]
             continue
         spent = cpu_seconds() - start
         scores += [{**unit, **_row(outcomes[procedure]), "n_samples": len(rows)} for procedure in INTERPRETABLE]
         # testing shares the choice of cross-testing, and adds one fit
-        n_fits = (outcomes[NESTED].n_fits + outcomes[CROSS_TESTING].n_fits + 1) * (1 + setting.n_permutations)
+        n_fits = (outcomes[NESTED].n_fits + outcomes[CROSS_TESTING].n_fits + 1) * (1 + outcomes[NESTED].n_permutations)
         seconds.append({**unit, "n_fits": n_fits, "cpu_seconds": spent})
     return Tables(
         pd.DataFrame(scores).reindex(columns=_COLUMNS),

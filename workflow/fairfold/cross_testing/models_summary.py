@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from fairfold.cross_testing.permutation import P_VALUE_FORMS
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.metrics import BASIC_METRICS
 
@@ -16,9 +15,7 @@ _UNIT = ["dataset", "missing_rate", "scoring"]
 _COLUMNS = [*_UNIT, "procedure", "metric", "candidate", "value", "low", "high", "n_repetitions"]
 
 
-def summarise_models(
-    repetitions: pd.DataFrame, candidates: Sequence[str], *, alpha: float = 0.05, p_form: str = "randomised"
-) -> pd.DataFrame:
+def summarise_models(repetitions: pd.DataFrame, candidates: Sequence[str], *, alpha: float = 0.05) -> pd.DataFrame:
     """Means, significant shares and choices of each procedure on each dataset, one row per number.
 
     Intervals are those of 95 % over repetitions: Student's for means, Wilson's for shares of significant tests. All
@@ -30,8 +27,7 @@ def summarise_models(
     repetitions : tables of :func:`~fairfold.cross_testing.models.repeat_on_weak_labels` below each other, with
         the columns ``dataset, missing_rate, scoring``. Repetitions with a reason in place of numbers do not count.
     candidates : names of what was chosen from.
-    alpha : a result is significant where p ≤ alpha.
-    p_form : which of ``P_VALUE_FORMS``.
+    alpha : a result is significant where its randomised p ≤ alpha.
 
     Returns
     -------
@@ -46,25 +42,17 @@ def summarise_models(
     Raises
     ------
     DataError
-        When there are no rows, a repetition is there twice, a choice is none of the candidates, or there is no such
-        form of p-values.
+        When a choice is none of the candidates.
     """
-    if p_form not in P_VALUE_FORMS:
-        raise DataError(unknown_name("form of p-values", p_form, P_VALUE_FORMS))
-    if repetitions.empty:
-        raise DataError("the table of repetitions has no rows; run the cross-testing jobs that fill it.")
-    keys = [*_UNIT, "procedure", "repetition"]
-    if (twice := repetitions.duplicated(keys)).any():
-        raise DataError(f"{repetitions.loc[twice, keys].iloc[0].to_dict()} is there twice; gather each chunk once.")
     rows = [
         dict(zip([*_UNIT, "procedure"], unit, strict=True)) | row
         for unit, runs in repetitions.groupby([*_UNIT, "procedure"], sort=False)
-        for row in _numbers(runs.dropna(subset="score"), candidates, alpha, p_form)
+        for row in _numbers(runs.dropna(subset="score"), candidates, alpha)
     ]
     return pd.DataFrame(rows).reindex(columns=_COLUMNS)
 
 
-def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form: str) -> Iterator[dict[str, object]]:
+def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float) -> Iterator[dict[str, object]]:
     n = {"n_repetitions": len(runs)}
     means = {
         "score": runs["score"],
@@ -74,7 +62,7 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float, p_form
     }
     for metric, values in means.items():
         yield {"metric": metric, **_mean(values), **n}
-    p = runs[f"p_{p_form}"].dropna()  # none without permutations
+    p = runs["p_randomised"].dropna()  # none without permutations
     yield {"metric": "significant_fraction", **_share(int((p <= alpha).sum()), len(p)), **n}
     yield {"metric": "n_fits", "value": runs["n_fits"].mean(), **n}
     choices = runs["chosen"].astype(str).str.split(";").explode()

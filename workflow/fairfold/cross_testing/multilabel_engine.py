@@ -70,7 +70,7 @@ def subset_accuracy(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = N
 
 @dataclass(eq=False, repr=False)
 class MultilabelEngine(EstimatorEngine):
-    """Runs plans (:class:`~fairfold.cross_testing.engines.Engine`) with classifiers of several labels.
+    """Runs plans (:class:`~fairfold.cross_testing.plans.Engine`) with classifiers of several labels.
 
     The total of a test is its score times its samples, or their weights, of a loss the negative.
 
@@ -95,12 +95,10 @@ class MultilabelEngine(EstimatorEngine):
 
     def __post_init__(self) -> None:
         self.score, self.tested_labels = LabelScore(self.scoring), self.Y_true
+        self.unknown = np.full(self.y.shape[1], np.nan)
 
     def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
         return to_dense(label_probabilities(model, X, self.y.shape[1]), "probabilities", ModelError)
-
-    def _empty_predictions(self, shape: tuple[int, ...]) -> np.ndarray:
-        return np.full((*shape, self.y.shape[1]), np.nan)
 
     def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray, weights: np.ndarray | None) -> float:
         size = len(y) if weights is None else weights.sum()

@@ -1,15 +1,12 @@
-"""P-values of a score among the scores of permuted data, and when further permutations cannot change a decision."""
+"""P-values of a score among the scores of permuted data."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fairfold.core.ties import ROUNDING
 
 P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
-BATCH = 20  # permutations between two looks at whether the rest can still matter
 
 
 def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float]:
@@ -48,57 +45,3 @@ def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float
         "randomised": (above + draw * (1 + ties)) / (1 + n),
         "exact": (1 + above + ties) / (1 + n),
     }
-
-
-def is_decided(score: float, permuted: np.ndarray, n_permutations: int, alpha: float, draw: float) -> bool:
-    """Whether the permutations still to come can no longer change p ≤ alpha, in any form.
-
-    Every form grows with every permuted score, so that the two extremes decide: all the rest below, or all above. The
-    p-values of the permutations so far are then on the same side of alpha: b/m lies above b/n, and below
-    (b + n - m)/n, for b of m permutations out of n; the same holds with ties and with the observed order counted.
-
-    Parameters
-    ----------
-    score, draw : see :func:`p_values`.
-    permuted : ndarray, shape (n_so_far,); scores of the permutations so far, possibly none.
-    n_permutations : of the whole test.
-    alpha : significance level.
-    """
-    rest = n_permutations - len(permuted)
-    best, worst = (p_values(score, np.append(permuted, np.full(rest, end)), draw) for end in (-np.inf, np.inf))
-    return all((best[form] <= alpha) == (worst[form] <= alpha) for form in P_VALUE_FORMS)
-
-
-def permuted_scores(
-    score_orders: Callable[[np.ndarray], np.ndarray],
-    orders: np.ndarray,
-    observed: Sequence[float],
-    *,
-    early_stop: float | None = None,
-    draws: Sequence[float] = (),
-) -> np.ndarray:
-    """Scores of permuted rows; with an early stop the first of those that there would be without.
-
-    Parameters
-    ----------
-    score_orders : orders of the rows (n_orders, n_samples) -> scores (n_orders, n_scores) of one or more procedures.
-    orders : ndarray, shape (n_permutations, n_samples).
-    observed : the scores of the rows as they are.
-    early_stop : significance level at which the tests of all scores must be decided for an end before the last
-        permutation; None for no such end.
-    draws : see :func:`p_values`, one per score; for an early stop only.
-
-    Returns
-    -------
-    ndarray, shape (n_run, n_scores)
-    """
-    n, batch = len(orders), len(orders) if early_stop is None else BATCH
-    scores = np.empty((0, len(observed)))
-    while len(scores) < n:
-        if early_stop is not None and all(
-            is_decided(score, permuted, n, early_stop, draw)
-            for score, permuted, draw in zip(observed, scores.T, draws, strict=True)
-        ):
-            break
-        scores = np.vstack((scores, score_orders(orders[len(scores) : len(scores) + batch])))
-    return scores

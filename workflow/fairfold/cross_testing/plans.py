@@ -1,12 +1,14 @@
 """What a procedure trains on and tests on: the three procedures of Korjus, Hebart & Vicente (2016) as data.
 
 All three first choose a candidate by cross-validation inside a part of the data, then train and test with what was
-chosen. They differ in the parts only, so that one :class:`Plan` describes each, and every engine runs all of them.
+chosen. They differ in the parts only, so that one :class:`Plan` describes each, and every :class:`Engine` runs all of
+them: it trains candidates on the rows that stand at the plan's positions, and counts what they get right.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,6 +44,55 @@ class Plan(NamedTuple):
     def of_members(self, unit_of: np.ndarray) -> Plan:
         """The plan of samples from that of the units that they belong to, (n_samples,): each does as its unit."""
         return Plan(self.inner_fold[:, unit_of], self.choice_of, self.role[:, unit_of], self.part[unit_of])
+
+
+class Run(NamedTuple):
+    """What an engine found in each order of the rows.
+
+    totals : ndarray of float64, shape (n_orders, n_tests); score times number of samples of each test (for accuracy
+        the number of correct predictions, for a loss the negative), 0 for a test without samples.
+    chosen : ndarray of int64, shape (n_orders, n_choices); index of the candidate that each choice took: the highest
+        total in the inner folds, the first of those on ties.
+    """
+
+    totals: np.ndarray
+    chosen: np.ndarray
+
+
+class Engine(Protocol):
+    """What :mod:`fairfold.cross_testing.procedures` needs."""
+
+    def run(self, plan: Plan, orders: np.ndarray) -> Run:
+        """Choose and test in each order; ``orders`` (n_orders, n_samples) has the row at each position."""
+
+    def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Predicted class of each position in each test, shape (n_tests, n_samples), -1 where a test does not ask.
+
+        For several labels their probabilities, shape (n_tests, n_samples, n_labels), NaN where a test does not ask.
+        """
+
+
+def ends_of_tests(plans: Sequence[Plan]) -> np.ndarray:
+    """Where the tests of each plan but the last end among those of all, as ``np.split`` takes it."""
+    return np.cumsum([len(plan.role) for plan in plans])[:-1]
+
+
+def mean_scores(totals: np.ndarray, plans: Sequence[Plan], weights: np.ndarray | None = None) -> np.ndarray:
+    """Mean score of each order in each plan, weighted by the samples of the tests, or by their weights.
+
+    Parameters
+    ----------
+    totals : ndarray, shape (n_orders, n_tests); what an engine found in the tests of all plans.
+    plans : that were run together.
+    weights : ndarray, shape (n_samples,), or None.
+
+    Returns
+    -------
+    ndarray, shape (n_orders, n_plans)
+    """
+    tested = [plan.role == TEST for plan in plans]
+    sizes = [np.count_nonzero(is_test) if weights is None else (is_test @ weights).sum() for is_test in tested]
+    return np.column_stack([own.sum(axis=1) for own in np.split(totals, ends_of_tests(plans), axis=1)]) / sizes
 
 
 def nested_plan(

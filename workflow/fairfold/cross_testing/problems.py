@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,36 +18,63 @@ from sklearn.utils.validation import check_array
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
-from fairfold.core.groups import OfSamples, group_codes
+from fairfold.core.groups import Exchange, OfSamples, group_codes
+from fairfold.core.seeds import seed_sequence
 from fairfold.core.validation import check_dense_binary, check_weights, has_unmeasured, with_nan
-from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.estimator_engine import EstimatorEngine, Scoring
 from fairfold.cross_testing.multilabel_engine import LabelScore, LabelScoring, MultilabelEngine, subset_accuracy
-from fairfold.cross_testing.plans import TEST, Plan
+from fairfold.cross_testing.plans import TEST, Engine, Plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.evaluation.scores import multilabel_scores
-
-
-class HasAssign(Protocol):
-    """A splitter, such as those of :mod:`fairfold.splitting`."""
-
-    def assign(self, Y: Any, groups: np.ndarray | None = None) -> np.ndarray:
-        """Fold of each sample."""
-
-
-class HasSplit(Protocol):
-    """A splitter, such as those of scikit-learn."""
-
-    def split(self, X: Any, y: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Training and test samples of each fold."""
-
 
 _ONE_CLASS = (
     "give the class of each sample, as whole numbers or as text; several labels are one column of 0/1 each, as "
     "scikit-learn's MultiLabelBinarizer makes of lists"
 )
-Splitter = HasAssign | HasSplit | Callable[..., np.ndarray]
+Splitter = Any
+"""Splitter with ``assign(Y)``, as those of :mod:`fairfold.splitting`, or ``split(X, y)``, or callable (Y, seed)."""
+
+MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the three procedures share; their docstrings say what each is."""
+
+    n_splits: int = 5
+    n_permutations: int = 0
+    scoring: Scoring | LabelScoring = "accuracy"
+    n_jobs: int | None = 1
+    random_state: int | None = None
+    splitter: Splitter | None = None
+    Y_true: Matrix | ArrayLike | None = None
+    groups: ArrayLike | None = None
+    exchange: Exchange = "groups"
+    sample_weight: ArrayLike | None = None
+    test_fraction: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not _is_whole(self.n_splits) or not 2 <= self.n_splits <= MAX_SPLITS:
+            raise SplitError(f"n_splits is {self.n_splits!r}: give a whole number from 2 to {MAX_SPLITS}.")
+        if not _is_whole(self.n_permutations) or self.n_permutations < 0:
+            raise ModelError(f"n_permutations is {self.n_permutations!r}: give a whole number, 0 for no test.")
+        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
+            raise ModelError(f"n_jobs is {self.n_jobs!r}: give a number of processes, or -1 for one per core.")
+        if self.random_state is not None and not _is_whole(self.random_state):
+            raise ModelError(f"random_state is {self.random_state!r}: give a whole number, or None for a fresh seed.")
+        fraction = self.test_fraction
+        if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
+            raise SplitError(f"test_fraction is {fraction!r}: give the share of the rows, between 0 and 1.")
+
+    def rngs(self) -> dict[str, np.random.Generator]:
+        """A stream for each use of chance, so that the length of one changes no other."""
+        seed = secrets.randbits(32) if self.random_state is None else self.random_state
+        return {use: np.random.default_rng(seed_sequence(seed, use)) for use in ("folds", "permutations", "draw")}
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 class ClassProblem:
@@ -52,7 +82,7 @@ class ClassProblem:
 
     Parameters
     ----------
-    X, y, scoring : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    X, y, settings : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
 
     Raises
     ------
@@ -62,7 +92,7 @@ class ClassProblem:
 
     sign, groups, weights = 1, None, None
 
-    def __init__(self, X: Matrix | ArrayLike, y: np.ndarray, scoring: Scoring) -> None:
+    def __init__(self, X: Matrix | ArrayLike, y: np.ndarray, settings: Settings) -> None:
         try:
             kind = type_of_target(y) if len(y) else "no"
         except (ValueError, TypeError) as error:
@@ -72,13 +102,20 @@ class ClassProblem:
             raise DataError(f"y holds {kind} values: {_ONE_CLASS}.")
         if len(np.unique(y)) < 2:
             raise DataError(f"y holds the class {y[0]} only: give samples of two classes or more.")
-        _check_variation(self.X)
+        low, high = min_max_axis(self.X, axis=0) if sparse.issparse(self.X) else (np.min(self.X, 0), np.max(self.X, 0))
+        constant = np.flatnonzero(low == high)
+        if len(constant):
+            raise DataError(
+                f"{len(constant)} of {len(low)} features are constant, the first is column {constant[0]}, "
+                f"{low[constant[0]] + 0.0:g} in every row: remove such columns."
+            )
         self.y = self.units = y
-        self.scoring = scoring
+        self.settings = settings
         self.make_folds: MakeFolds = stratified_folds
 
-    def check_folds(self, plan: Plan, n_splits: int) -> None:
+    def check_folds(self, plan: Plan) -> None:
         """Raise a :class:`SplitError` where a class has too few samples to be in every fold."""
+        n_splits = self.settings.n_splits
         for purpose, fold_of in _dealt(plan):
             for label in np.unique(self.y):
                 size = np.count_nonzero(self.y[fold_of >= 0] == label)
@@ -89,14 +126,14 @@ class ClassProblem:
                         "test_fraction."
                     )
 
-    def engine(self, estimators: list[ClassifierMixin], n_jobs: int | None) -> Engine:
+    def engine(self, estimators: list[ClassifierMixin]) -> Engine:
         """The fastest engine that gives these classifiers' results."""
-        codes = np.unique(self.y, return_inverse=True)[1]
-        if self.scoring == "accuracy" and (
-            compiled := SVMEngine.for_candidates(estimators, self.X, codes, n_jobs=n_jobs)
-        ):
-            return compiled
-        return EstimatorEngine(estimators, self.X, self.y, scoring=self.scoring, n_jobs=n_jobs)
+        codes, options = np.unique(self.y, return_inverse=True)[1], {"n_jobs": self.settings.n_jobs}
+        if self.settings.scoring == "accuracy":
+            compiled = SVMEngine.for_candidates(estimators, self.X, codes, **options)
+            if compiled is not None:
+                return compiled
+        return EstimatorEngine(estimators, self.X, self.y, scoring=self.settings.scoring, **options)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, codes: np.ndarray) -> dict[str, Any]:
         """What an outcome says of the predicted class codes of the tested rows."""
@@ -109,8 +146,7 @@ class LabelProblem:
 
     Parameters
     ----------
-    X, Y, Y_true, scoring, splitter, groups, sample_weight : see
-        :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    X, Y, settings : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
 
     Attributes
     ----------
@@ -130,18 +166,9 @@ class LabelProblem:
         When there is no such score, or groups or weights are none.
     """
 
-    def __init__(
-        self,
-        X: Matrix | ArrayLike,
-        Y: Matrix | ArrayLike,
-        Y_true: Matrix | ArrayLike | None,
-        scoring: LabelScoring,
-        splitter: Splitter | None,
-        groups: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
-        self.y = _check_labels("Y", Y)
-        self.truth = self.y if Y_true is None else _check_labels("Y_true", Y_true)
+    def __init__(self, X: Matrix | ArrayLike, Y: Matrix | ArrayLike, settings: Settings) -> None:
+        self.settings, self.y = settings, _check_labels("Y", Y)
+        self.truth = self.y if settings.Y_true is None else _check_labels("Y_true", settings.Y_true)
         if self.truth.shape != self.y.shape:
             raise DataError(f"Y has shape {self.y.shape} and Y_true {self.truth.shape}: give the same rows and labels.")
         row, label = np.nonzero((self.y == 1) & (self.truth != 1))
@@ -151,17 +178,18 @@ class LabelProblem:
                 "be hidden from Y, but not added to it."
             )
         self.X = _check_features(X, len(self.y), gaps=True)
-        self.score = LabelScore(scoring)
+        self.score = LabelScore(settings.scoring)
         self.sign = self.score.sign
-        self.groups = None if groups is None else _in_order(group_codes(groups, len(self.y)))
-        self.weights = check_weights(sample_weight, len(self.y), ModelError)
+        self.groups = None if settings.groups is None else _in_order(group_codes(settings.groups, len(self.y)))
+        self.weights = check_weights(settings.sample_weight, len(self.y), ModelError)
         self.units = self.y if self.groups is None else np.arange(self.groups.max() + 1)
         self.make_folds: MakeFolds = unstratified_folds
-        if splitter is not None:
-            self.make_folds = _folds_by(splitter, self.y, self.groups)
+        if settings.splitter is not None:
+            self.make_folds = _folds_by(settings.splitter, self.y, self.groups)
 
-    def check_folds(self, plan: Plan, n_splits: int) -> None:
+    def check_folds(self, plan: Plan) -> None:
         """Raise a :class:`SplitError` where there are fewer rows than folds."""
+        n_splits = self.settings.n_splits
         for purpose, fold_of in _dealt(plan):
             sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
             if not sizes.all():
@@ -170,11 +198,16 @@ class LabelProblem:
                     f"n_splits, which is {n_splits}, or change test_fraction."
                 )
 
-    def engine(self, estimators: list[ClassifierMixin], n_jobs: int | None) -> Engine:
+    def engine(self, estimators: list[ClassifierMixin]) -> Engine:
         """What trains and tests these classifiers."""
-        if has_unmeasured(self.y):
-            _check_take_unmeasured(estimators)
-        options = {"scoring": self.score.scoring, "n_jobs": n_jobs}
+        ready = [getattr(estimator, "takes_unmeasured", False) for estimator in estimators]
+        if has_unmeasured(self.y) and not all(ready):
+            name = type(estimators[ready.index(False)]).__name__
+            raise ModelError(
+                f"Y: candidate {name} does not accept unmeasured labels. Wrap it in OneLevelModel of "
+                "fairfold.models.one_level, which fits each label to the samples where it is measured."
+            )
+        options = {"scoring": self.settings.scoring, "n_jobs": self.settings.n_jobs}
         of_samples = OfSamples(self.groups, self.weights)
         return MultilabelEngine(estimators, self.X, self.y, self.truth, of_samples=of_samples, **options)
 
@@ -194,34 +227,27 @@ class LabelProblem:
         }
 
 
-def as_problem(
-    X: Matrix | ArrayLike,
-    y: Matrix | ArrayLike,
-    Y_true: Matrix | ArrayLike | None,
-    scoring: Scoring | LabelScoring,
-    splitter: Splitter | None,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> ClassProblem | LabelProblem:
+def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings) -> ClassProblem | LabelProblem:
     """The kind of data that ``y`` makes it, checked."""
-    of_labels = Y_true, scoring, splitter, groups, sample_weight
-    if not sparse.issparse(y):
-        try:
-            values = np.asarray(y)
-        except ValueError:
-            return LabelProblem(X, y, *of_labels)  # Its message is about rows of unequal length.
-        if values.ndim not in (1, 2):
-            raise DataError(f"y has shape {values.shape}: give one class per sample, or one column of 0/1 per label.")
-        if values.ndim == 1:
-            if np.ma.is_masked(y):
-                raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
-            if any(given is not None for given in (Y_true, splitter, groups, sample_weight)):
-                raise DataError(
-                    "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels, "
-                    "one column of 0/1 each."
-                )
-            return ClassProblem(X, values, scoring)
-    return LabelProblem(X, y, *of_labels)
+    if sparse.issparse(y):
+        return LabelProblem(X, y, settings)
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        return LabelProblem(X, y, settings)  # Its message is about rows of unequal length.
+    if values.ndim not in (1, 2):
+        raise DataError(f"y has shape {values.shape}: give one class per sample, or one column of 0/1 per label.")
+    if values.ndim == 2:
+        return LabelProblem(X, y, settings)
+    if np.ma.is_masked(y):
+        raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
+    of_labels = settings.Y_true, settings.splitter, settings.groups, settings.sample_weight
+    if any(given is not None for given in of_labels):
+        raise DataError(
+            "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels, one column "
+            "of 0/1 each."
+        )
+    return ClassProblem(X, values, settings)
 
 
 def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = False) -> Matrix:
@@ -236,31 +262,12 @@ def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = Fals
     return X
 
 
-def _check_variation(X: Matrix) -> None:
-    low, high = min_max_axis(X, axis=0) if sparse.issparse(X) else (X.min(axis=0), X.max(axis=0))
-    constant = np.flatnonzero(low == high)
-    if len(constant):
-        raise DataError(
-            f"{len(constant)} of {len(low)} features are constant, the first is column {constant[0]}, "
-            f"{low[constant[0]] + 0.0:g} in every row: remove such columns."
-        )
-
-
 def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
     """Labels as a dense matrix, int8 or, where some are unmeasured, float32 with NaN."""
     Y = check_dense_binary(Y, name, DataError, unmeasured=True)
     if Y.ndim != 2 or Y.size == 0:
         raise DataError(f"{name} has shape {Y.shape}: give one row per sample and one column of 0/1 per label.")
     return with_nan(Y.astype(np.int8))
-
-
-def _check_take_unmeasured(estimators: list[ClassifierMixin]) -> None:
-    for estimator in estimators:
-        if not getattr(estimator, "takes_unmeasured", False):
-            raise ModelError(
-                f"Y: candidate {type(estimator).__name__} does not accept unmeasured labels. Wrap it in OneLevelModel "
-                "of fairfold.models.one_level, which fits each label to the samples where it is measured."
-            )
 
 
 def _in_order(groups: np.ndarray) -> np.ndarray:

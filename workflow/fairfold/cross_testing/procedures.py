@@ -21,11 +21,9 @@ trained and chosen by the labels that were observed, and tested on the true ones
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
-from numbers import Integral, Real
 from operator import add
 from typing import Any
 
@@ -35,17 +33,23 @@ from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import Exchange, OfSamples, check_exchange
-from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.candidates import Candidate, Candidates, check_candidates
 from fairfold.cross_testing.estimator_engine import Scoring, fit_clone
 from fairfold.cross_testing.multilabel_engine import LabelScoring
 from fairfold.cross_testing.names import CROSS_TESTING, INTERPRETABLE, NESTED, TESTING
-from fairfold.cross_testing.permutation import p_values, permuted_scores
-from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
-from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Splitter, as_problem
-from fairfold.errors import ModelError, SplitError
-
-MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
+from fairfold.cross_testing.permutation import p_values
+from fairfold.cross_testing.plans import (
+    TEST,
+    TRAIN,
+    Plan,
+    draw_orders,
+    ends_of_tests,
+    holdout_plans,
+    holdout_size,
+    mean_scores,
+    nested_plan,
+)
+from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Settings, Splitter, as_problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +70,7 @@ class Outcome:
     permutation_scores : ndarray of float64, shape (n_permutations,), or None without permutations.
     p_value : the ``exact`` p-value, or None without permutations.
     p_values : all forms, by their names: ``classical``, ``mid``, ``randomised``, ``exact``; empty without permutations.
-    n_permutations : how many were run, fewer than asked for after an early stop.
+    n_permutations : how many were run.
     interpretable : what of ``"performance"``, ``"parameters"`` and ``"model"`` this procedure lets one interpret.
     model : the classifier that was tested, fitted; None where several were.
     n_fits : classifiers that were fitted to choose and to test, once; each permutation takes as many.
@@ -94,45 +98,6 @@ class Outcome:
     scores: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """What the three procedures share; their docstrings say what each is."""
-
-    n_splits: int
-    n_permutations: int
-    scoring: Scoring | LabelScoring
-    alpha: float
-    early_stop: bool
-    n_jobs: int | None
-    random_state: int | None
-    splitter: Splitter | None
-    Y_true: Matrix | ArrayLike | None
-    groups: ArrayLike | None
-    exchange: Exchange
-    sample_weight: ArrayLike | None
-    test_fraction: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not _is_whole(self.n_splits) or not 2 <= self.n_splits <= MAX_SPLITS:
-            raise SplitError(f"n_splits is {self.n_splits!r}: give a whole number from 2 to {MAX_SPLITS}.")
-        if not _is_whole(self.n_permutations) or self.n_permutations < 0:
-            raise ModelError(f"n_permutations is {self.n_permutations!r}: give a whole number, 0 for no test.")
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
-            raise ModelError(f"alpha is {self.alpha!r}: give a level between 0 and 1, such as 0.05.")
-        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
-            raise ModelError(f"n_jobs is {self.n_jobs!r}: give a number of processes, or -1 for one per core.")
-        if self.random_state is not None and not _is_whole(self.random_state):
-            raise ModelError(f"random_state is {self.random_state!r}: give a whole number, or None for a fresh seed.")
-        fraction = self.test_fraction
-        if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
-            raise SplitError(f"test_fraction is {fraction!r}: give the share of the rows, between 0 and 1.")
-
-    def rngs(self) -> dict[str, np.random.Generator]:
-        """A stream for each use of chance, so that the length of one changes no other."""
-        seed = secrets.randbits(32) if self.random_state is None else self.random_state
-        return {use: np.random.default_rng(seed_sequence(seed, use)) for use in ("folds", "permutations", "draw")}
-
-
 def nested_cross_validate(
     candidates: Candidates,
     X: Matrix | ArrayLike,
@@ -141,8 +106,6 @@ def nested_cross_validate(
     n_splits: int = 5,
     n_permutations: int = 0,
     scoring: Scoring | LabelScoring = "accuracy",
-    alpha: float = 0.05,
-    early_stop: bool = False,
     n_jobs: int | None = 1,
     random_state: int | None = None,
     splitter: Splitter | None = None,
@@ -172,9 +135,6 @@ def nested_cross_validate(
         labels a metric of :func:`~fairfold.evaluation.scores.multilabel_scores`, of which losses are minimised,
         ``"accuracy"``, the share of samples without a wrong label, or a callable (Y, P) -> float of labels and
         probabilities, more being better.
-    alpha : level at which ``early_stop`` decides.
-    early_stop : stop permuting as soon as the rest cannot change p ≤ alpha in any form. The p-values then count the
-        permutations that were run: they are on the right side of alpha, but rougher.
     n_jobs : processes that share the permutations, as in joblib. Results do not depend on it.
     random_state : seed of folds, permutations and the randomised p-value, each independent of the others; None draws
         one.
@@ -206,31 +166,14 @@ def nested_cross_validate(
     StudyError
         ``DataError`` for data, ``SplitError`` for folds, ``ModelError`` for candidates and settings that do not work.
     """
-    settings = _Settings(
-        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, sample_weight),
+    settings = Settings(
+        *(n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight)
     )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
 
 
 def cross_validate_and_test(
-    candidates: Candidates,
-    X: Matrix | ArrayLike,
-    y: Matrix | ArrayLike,
-    *,
-    n_splits: int = 5,
-    test_fraction: float = 0.5,
-    n_permutations: int = 0,
-    scoring: Scoring | LabelScoring = "accuracy",
-    alpha: float = 0.05,
-    early_stop: bool = False,
-    n_jobs: int | None = 1,
-    random_state: int | None = None,
-    splitter: Splitter | None = None,
-    Y_true: Matrix | ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    exchange: Exchange = "groups",
-    sample_weight: ArrayLike | None = None,
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> Outcome:
     """Choose by cross-validation in the training part, train on all of it, test on the test part.
 
@@ -238,12 +181,13 @@ def cross_validate_and_test(
 
     Parameters
     ----------
-    candidates, X, y, n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state : as of
-        :func:`~fairfold.cross_testing.nested_cross_validate`.
-    splitter, Y_true, groups, exchange, sample_weight : as of :func:`~fairfold.cross_testing.nested_cross_validate`.
-    test_fraction : the test part is the last ⌊n·fraction⌋ rows as they stand, as in the paper: shuffle rows that are
+    candidates, X, y : as of :func:`~fairfold.cross_testing.nested_cross_validate`.
+    test_fraction : float, default=0.5
+        The test part is the last ⌊n·fraction⌋ rows as they stand, as in the paper: shuffle rows that are
         in any order. The permutation test shuffles within each part. Of samples in groups it is the last
         ⌊n·fraction⌋ groups, by their first rows.
+    **settings : Any
+        The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults.
 
     Returns
     -------
@@ -255,31 +199,11 @@ def cross_validate_and_test(
         As :func:`~fairfold.cross_testing.nested_cross_validate`; a ``SplitError`` too for a fraction that
         leaves one part empty.
     """
-    settings = _Settings(
-        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, sample_weight, test_fraction),
-    )
-    return _run([TESTING], candidates, X, y, settings)[TESTING]
+    return _run([TESTING], candidates, X, y, Settings(test_fraction=test_fraction, **settings))[TESTING]
 
 
 def cross_validate_and_cross_test(
-    candidates: Candidates,
-    X: Matrix | ArrayLike,
-    y: Matrix | ArrayLike,
-    *,
-    n_splits: int = 5,
-    test_fraction: float = 0.5,
-    n_permutations: int = 0,
-    scoring: Scoring | LabelScoring = "accuracy",
-    alpha: float = 0.05,
-    early_stop: bool = False,
-    n_jobs: int | None = 1,
-    random_state: int | None = None,
-    splitter: Splitter | None = None,
-    Y_true: Matrix | ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    exchange: Exchange = "groups",
-    sample_weight: ArrayLike | None = None,
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> Outcome:
     """Choose by cross-validation in the training part; test each fold of the test part, trained on all other rows.
 
@@ -288,9 +212,8 @@ def cross_validate_and_cross_test(
 
     Parameters
     ----------
-    candidates, X, y, n_splits, test_fraction, n_permutations, scoring, alpha, early_stop, n_jobs, random_state : as of
+    candidates, X, y, test_fraction, **settings : as of
         :func:`~fairfold.cross_testing.cross_validate_and_test`, which makes the same choice with the same seed.
-    splitter, Y_true, groups, exchange, sample_weight : as of :func:`~fairfold.cross_testing.cross_validate_and_test`.
 
     Returns
     -------
@@ -301,104 +224,66 @@ def cross_validate_and_cross_test(
     StudyError
         As :func:`~fairfold.cross_testing.cross_validate_and_test`.
     """
-    settings = _Settings(
-        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, sample_weight, test_fraction),
-    )
-    return _run([CROSS_TESTING], candidates, X, y, settings)[CROSS_TESTING]
+    return _run([CROSS_TESTING], candidates, X, y, Settings(test_fraction=test_fraction, **settings))[CROSS_TESTING]
 
 
 def compare_procedures(
-    candidates: Candidates,
-    X: Matrix | ArrayLike,
-    y: Matrix | ArrayLike,
-    *,
-    n_splits: int = 5,
-    test_fraction: float = 0.5,
-    n_permutations: int = 0,
-    scoring: Scoring | LabelScoring = "accuracy",
-    alpha: float = 0.05,
-    early_stop: bool = False,
-    n_jobs: int | None = 1,
-    random_state: int | None = None,
-    splitter: Splitter | None = None,
-    Y_true: Matrix | ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    exchange: Exchange = "groups",
-    sample_weight: ArrayLike | None = None,
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> dict[str, Outcome]:
     """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
 
     Parameters
     ----------
-    candidates, X, y, n_splits, test_fraction, n_permutations, scoring, alpha, early_stop, n_jobs, random_state : as of
-        :func:`~fairfold.cross_testing.cross_validate_and_test`.
-    splitter, Y_true, groups, exchange, sample_weight : as of :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    candidates, X, y, test_fraction, **settings : as of :func:`~fairfold.cross_testing.cross_validate_and_test`.
 
     Returns
     -------
     dict from ``"nested_cv"``, ``"cv_testing"`` and ``"cv_cross_testing"`` to Outcome
-        Those of the single functions with the same ``random_state``; but an early stop waits until the tests of all
-        procedures that share a choice are decided.
+        Those of the single functions with the same ``random_state``.
 
     Raises
     ------
     StudyError
         As :func:`~fairfold.cross_testing.cross_validate_and_test`.
     """
-    settings = _Settings(
-        *(n_splits, n_permutations, scoring, alpha, early_stop, n_jobs, random_state),
-        *(splitter, Y_true, groups, exchange, sample_weight, test_fraction),
-    )
-    return _run(INTERPRETABLE, candidates, X, y, settings)
+    return _run(INTERPRETABLE, candidates, X, y, Settings(test_fraction=test_fraction, **settings))
 
 
 def _run(
-    procedures: Iterable[str],
-    candidates: Candidates,
-    X: Matrix | ArrayLike,
-    y: Matrix | ArrayLike,
-    settings: _Settings,
+    procedures: Iterable[str], candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings
 ) -> dict[str, Outcome]:
     """Check what was given; run the procedures, those that make the same choice together."""
     named = check_candidates(candidates)
-    of_problem = settings.Y_true, settings.scoring, settings.splitter, settings.groups, settings.sample_weight
-    problem = as_problem(X, y, *of_problem)
+    problem = as_problem(X, y, settings)
     if problem.groups is not None and settings.n_permutations:
         check_exchange(problem.groups, settings.exchange)
-    procedures = set(procedures)
-    groups = [sorted(procedures & group) for group in ({NESTED}, {TESTING, CROSS_TESTING})]
-    return {
-        procedure: outcome
-        for group in groups
-        if group
-        for procedure, outcome in _run_together(group, named, problem, settings).items()
-    }
+    outcomes: dict[str, Outcome] = {}
+    for group in ({NESTED}, {TESTING, CROSS_TESTING}):
+        if together := sorted(group.intersection(procedures)):
+            outcomes |= _run_together(together, named, problem, settings)
+    return outcomes
 
 
 def _run_together(
-    procedures: list[str], named: list[Candidate], problem: ClassProblem | LabelProblem, settings: _Settings
+    procedures: list[str], named: list[Candidate], problem: ClassProblem | LabelProblem, settings: Settings
 ) -> dict[str, Outcome]:
     """Run procedures that make the same choices, on the rows as they stand and, where asked for, permuted."""
     rngs = settings.rngs()
     plans = _make_plans(procedures, problem, settings, rngs["folds"])
-    engine = problem.engine([candidate.estimator for candidate in named], settings.n_jobs)
+    engine = problem.engine([candidate.estimator for candidate in named])
     plan, order = reduce(add, plans), np.arange(len(problem.y))
-    tests = _tests_of(plans)
     found = engine.run(plan, order[None])
-    predicted = engine.predict(plan, order, found.chosen[0])
-    scored = [_scores_of_tests(own, predicted[of], problem) for own, of in zip(plans, tests, strict=True)]
+    predicted = np.split(engine.predict(plan, order, found.chosen[0]), ends_of_tests(plans))
+    scored = [_scores_of_tests(own, of_own, problem) for own, of_own in zip(plans, predicted, strict=True)]
     scores = np.array([one["accuracy"] for one in scored])
     if settings.scoring != "accuracy":
-        scores = _mean_scores(found.totals, plans, problem.weights)[0]
-    draw = rngs["draw"].random()
-    permuted = permuted_scores(
-        lambda orders: _mean_scores(engine.run(plan, orders).totals, plans, problem.weights),
-        draw_orders(plan.part, settings.n_permutations, rngs["permutations"], problem.groups, settings.exchange),
-        scores,
-        early_stop=settings.alpha if settings.early_stop else None,
-        draws=[draw] * len(plans),
-    )
+        scores = mean_scores(found.totals, plans, problem.weights)[0]
+    draw, permuted = rngs["draw"].random(), np.empty((0, len(plans)))
+    if settings.n_permutations:
+        orders = draw_orders(
+            plan.part, settings.n_permutations, rngs["permutations"], problem.groups, settings.exchange
+        )
+        permuted = mean_scores(engine.run(plan, orders).totals, plans, problem.weights)
     chosen = [named[index] for index in found.chosen[0]]
     n_fits_to_choose = len(named) * len(chosen) * settings.n_splits * (len(named) > 1)
     return {
@@ -414,32 +299,15 @@ def _run_together(
     }
 
 
-def _tests_of(plans: list[Plan]) -> list[slice]:
-    """Where the tests of each plan stand among those of all."""
-    last = np.cumsum([len(plan.role) for plan in plans])
-    return [slice(end - len(plan.role), end) for plan, end in zip(plans, last, strict=True)]
-
-
-def _mean_scores(totals: np.ndarray, plans: list[Plan], weights: np.ndarray | None) -> np.ndarray:
-    """Mean score of each order in each plan, weighted by the samples of the tests, or by their weights."""
-    tested = [plan.role == TEST for plan in plans]
-    sizes = [np.count_nonzero(is_test) if weights is None else (is_test @ weights).sum() for is_test in tested]
-    return np.column_stack([totals[:, own].sum(axis=1) for own in _tests_of(plans)]) / sizes
-
-
 def _permutation_test(score: float, permuted: np.ndarray, draw: float, sign: int) -> dict[str, Any]:
     """What an outcome says of the scores of permuted rows, of which there may be none."""
     p = p_values(score, permuted, draw) if len(permuted) else {}
-    return {
-        "permutation_scores": sign * permuted + 0.0 if len(permuted) else None,
-        "p_value": p.get("exact"),
-        "p_values": p,
-        "n_permutations": len(permuted),
-    }
+    scores = sign * permuted + 0.0 if len(permuted) else None
+    return {"permutation_scores": scores, "p_value": p.get("exact"), "p_values": p, "n_permutations": len(permuted)}
 
 
 def _make_plans(
-    procedures: list[str], problem: ClassProblem | LabelProblem, settings: _Settings, rng: np.random.Generator
+    procedures: list[str], problem: ClassProblem | LabelProblem, settings: Settings, rng: np.random.Generator
 ) -> list[Plan]:
     """The plans of procedures that make the same choices, in order."""
     if procedures == [NESTED]:
@@ -451,7 +319,7 @@ def _make_plans(
     if problem.groups is not None:
         plans = [plan.of_members(problem.groups) for plan in plans]
     for plan in plans:
-        problem.check_folds(plan, settings.n_splits)
+        problem.check_folds(plan)
     return plans
 
 
@@ -469,14 +337,9 @@ def _interpret(
     """What a procedure lets one interpret."""
     interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
     parameters = [candidate.parameters for candidate in chosen]
-    has_model = "model" in interpretable
-    of_samples = OfSamples(problem.groups, problem.weights).for_training(train)
-    return {
-        "interpretable": interpretable,
-        "parameters": parameters[0] if "parameters" in interpretable else tuple(parameters),
-        "model": fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], of_samples) if has_model else None,
-    }
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    model = None
+    if "model" in interpretable:
+        of_samples = OfSamples(problem.groups, problem.weights).for_training(train)
+        model = fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], of_samples)
+    parameters = parameters[0] if "parameters" in interpretable else tuple(parameters)
+    return {"interpretable": interpretable, "parameters": parameters, "model": model}

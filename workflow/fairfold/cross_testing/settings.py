@@ -111,8 +111,4 @@ class CrossTesting(Settings):
     alpha: Proportion = 0.05
     """Significance level, also of `cross_testing.models`."""
 
-    early_stop: bool = False
-    """Whether a permutation test stops when no further permutation can change its decision at `alpha`. Its p-value then
-    refers to the permutations that were run."""
-
     models: CrossTestedModels = CrossTestedModels()

@@ -15,8 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from fairfold.cross_testing.engines import Run
-from fairfold.cross_testing.plans import Plan
+from fairfold.cross_testing.plans import Plan, Run
 from fairfold.cross_testing.svm_kernels import TOLERANCE, Problem, decision_values, run_plan
 
 
@@ -66,7 +65,7 @@ class SVMEngine:
         return cls(Problem(K, rows, signs, C, is_reduced, kept_variance, gamma), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """See :class:`~fairfold.cross_testing.engines.Engine`."""
+        """See :class:`~fairfold.cross_testing.plans.Engine`."""
         parts = np.array_split(orders, min(len(orders), effective_n_jobs(self.n_jobs)))
         runs = Parallel(self.n_jobs, prefer="threads")(
             delayed(run_plan)(self.problem, plan.inner_fold, plan.choice_of, plan.role, part) for part in parts
@@ -74,7 +73,7 @@ class SVMEngine:
         return Run(*map(np.concatenate, zip(*runs, strict=True)))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """See :class:`~fairfold.cross_testing.engines.Engine`."""
+        """See :class:`~fairfold.cross_testing.plans.Engine`."""
         tests = zip(chosen[plan.choice_of], plan.role, strict=True)
         values = np.stack([decision_values(self.problem, candidate, role, order) for candidate, role in tests])
         return np.where(np.isnan(values), -1, np.where(values > 0, 0, 1))
@@ -96,13 +95,11 @@ def _machine(candidate: BaseEstimator) -> tuple[float, float, float] | None:
     gamma = 0.0 if svc.gamma == "auto" else float(svc.gamma)
     if len(steps) == 1:
         return float(svc.C), 0.0, gamma
+    exact = ("auto", "full", "covariance_eigh")
     share = steps[0].n_components if type(steps[0]) is PCA else None
-    if not isinstance(share, float) or not 0 < share < 1 or steps[0].whiten or steps[0].svd_solver not in _EXACT:
+    if not isinstance(share, float) or not 0 < share < 1 or steps[0].whiten or steps[0].svd_solver not in exact:
         return None
     return float(svc.C), share, gamma
-
-
-_EXACT = ("auto", "full", "covariance_eigh")
 
 
 def _compact(X: np.ndarray) -> np.ndarray:

@@ -141,24 +141,13 @@ def fill_decisions(
     part_y = y[train]
     beta = C * part_y if is_balanced else np.zeros(len(train))
     gradient = part_y - C * sums[train] if is_balanced else part_y.copy()
-    optimise(_part(K, train), part_y, C, beta, gradient)
+    optimise(K[train][:, train], part_y, C, beta, gradient)
     values[: len(test)] = offset(part_y, C, beta, gradient)
     for a in range(len(train)):
         if beta[a] != 0:
             row = K[train[a]]
             for k in range(len(test)):
                 values[k] += beta[a] * row[test[k]]
-
-
-@njit(cache=True, nogil=True)
-def _part(K: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Rows and columns of the members."""
-    part = np.empty((len(members), len(members)))
-    for a in range(len(members)):
-        row = K[members[a]]
-        for b in range(len(members)):
-            part[a, b] = row[members[b]]
-    return part
 
 
 @njit(cache=True, nogil=True)
@@ -243,7 +232,7 @@ def decision_values(problem: Problem, candidate: int, role: np.ndarray, order: n
 def run_plan(
     problem: Problem, inner_fold: np.ndarray, choice_of: np.ndarray, role: np.ndarray, orders: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Totals and choices of a :class:`~fairfold.cross_testing.engines.Run`; see there and at ``Plan``.
+    """Totals and choices of a :class:`~fairfold.cross_testing.plans.Run`; see there and at ``Plan``.
 
     Each order costs the kernel sums of every training part, O(n²) each; optimisation where multipliers are not at
     their bounds, some m iterations of O(m) for m training samples; and the components of every training part.

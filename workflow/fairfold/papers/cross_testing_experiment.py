@@ -11,6 +11,8 @@ validation loses up to .8 of a percentage point by it (``resources/measured/fold
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +24,17 @@ from sklearn.svm import SVC
 
 from fairfold.core.folds import MakeFolds, crossvalind_folds, stratified_folds
 from fairfold.core.seeds import seed_sequence
-from fairfold.cross_testing.engines import Engine
 from fairfold.cross_testing.names import CROSS_TESTING, NESTED, TESTING
-from fairfold.cross_testing.permutation import p_values, permuted_scores
-from fairfold.cross_testing.plans import TEST, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
+from fairfold.cross_testing.permutation import p_values
+from fairfold.cross_testing.plans import (
+    Engine,
+    Plan,
+    draw_orders,
+    holdout_plans,
+    holdout_size,
+    mean_scores,
+    nested_plan,
+)
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError
 
@@ -86,8 +95,6 @@ class Setting(NamedTuple):
     test_fractions : shares of the test part.
     parameters : ``"c-only"`` or ``"preprocessing-and-c"``, what is searched for the paper's figures or by its text.
     n_permutations : of each test.
-    alpha : level that an early stop decides at.
-    early_stop : whether a test ends as soon as it is decided; p-values are then rough.
     folds : one of ``FOLDS``.
     """
 
@@ -95,8 +102,6 @@ class Setting(NamedTuple):
     test_fractions: Sequence[float]
     parameters: str = "c-only"
     n_permutations: int = 1000
-    alpha: float = 0.05
-    early_stop: bool = False
     folds: str = "equal"
 
 
@@ -139,45 +144,33 @@ def run_repetitions(
                 rng = np.random.default_rng(seed_sequence(seed, name, repetition, n, share))
                 unit = {"repetition": repetition, "data_size": n, "test_fraction": share}
                 testing, cross_testing = holdout_plans(codes, N_SPLITS, holdout_size(n, share), rng, make_folds)
-                procedures = {TESTING: [0], CROSS_TESTING: range(1, N_SPLITS + 1)}
-                rows += run_tests(engine, testing + cross_testing, procedures, setting, unit, rng)
+                rows += run_tests(engine, {TESTING: testing, CROSS_TESTING: cross_testing}, setting, unit, rng)
                 if len(setting.test_fractions) == 1:
-                    nested = {NESTED: range(N_SPLITS)}
-                    plan = nested_plan(codes, N_SPLITS, rng, make_folds)
-                    rows += run_tests(engine, plan, nested, setting, unit, rng)
+                    nested = nested_plan(codes, N_SPLITS, rng, make_folds)
+                    rows += run_tests(engine, {NESTED: nested}, setting, unit, rng)
     return pd.DataFrame(rows)
 
 
 def run_tests(
-    engine: Engine,
-    plan: Plan,
-    procedures: dict[str, Sequence[int]],
-    setting: Setting,
-    unit: dict[str, object],
-    rng: np.random.Generator,
+    engine: Engine, plans: dict[str, Plan], setting: Setting, unit: dict[str, object], rng: np.random.Generator
 ) -> Iterator[dict[str, object]]:
-    """Rows of procedures, each given by the tests of the plan that are its own.
+    """Rows of procedures that make the same choices.
 
     Parameters
     ----------
-    engine, plan : as :mod:`fairfold.cross_testing.plans` says.
-    procedures : from name to the numbers of its tests.
-    setting : permutations, their level, and whether they stop early.
+    engine : see :class:`~fairfold.cross_testing.plans.Engine`.
+    plans : from the name of a procedure to its plan.
+    setting : says how many permutations.
     unit : what all rows begin with.
     rng : source of random numbers.
     """
-    order = np.arange(plan.part.size)
-    tests = [list(own) for own in procedures.values()]
-    sizes = np.array([np.count_nonzero(plan.role[own] == TEST) for own in tests])
+    plan = reduce(add, plans.values())
 
     def score(orders: np.ndarray) -> np.ndarray:
-        totals = engine.run(plan, orders).totals
-        return np.column_stack([totals[:, own].sum(axis=1) for own in tests]) / sizes
+        return mean_scores(engine.run(plan, orders).totals, list(plans.values()))
 
-    observed, draws = score(order[None])[0], rng.random(len(tests))
-    orders = draw_orders(plan.part, setting.n_permutations, rng)
-    early_stop = setting.alpha if setting.early_stop else None
-    permuted = permuted_scores(score, orders, observed, early_stop=early_stop, draws=draws)
-    for name, accuracy, others, draw in zip(procedures, observed, permuted.T, draws, strict=True):
+    observed, draws = score(np.arange(plan.part.size)[None])[0], rng.random(len(plans))
+    permuted = score(draw_orders(plan.part, setting.n_permutations, rng))
+    for name, accuracy, others, draw in zip(plans, observed, permuted.T, draws, strict=True):
         forms = {f"p_{form}": value for form, value in p_values(accuracy, others, draw).items()}
         yield {**unit, "procedure": name, "accuracy": accuracy, **forms, "n_permutations": len(others)}

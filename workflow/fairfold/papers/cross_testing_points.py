@@ -7,8 +7,6 @@ import pandas as pd
 import scipy
 
 from fairfold.cross_testing.names import INTERPRETABLE
-from fairfold.cross_testing.permutation import P_VALUE_FORMS
-from fairfold.errors import DataError, unknown_name
 
 _REASONS = {
     "nested_cv": "each outer fold chooses its own parameters and fits its own model",
@@ -20,13 +18,7 @@ _POINT = [*_PANEL, "x", "procedure"]
 _COLUMNS = [*_PANEL, "x", "source", "procedure", "metric", "value", "low", "high", "n_repetitions", "difference_in_se"]
 
 
-def summarise(
-    repetitions: pd.DataFrame,
-    *,
-    alpha: float = 0.05,
-    p_form: str = "randomised",
-    published: pd.DataFrame | None = None,
-) -> pd.DataFrame:
+def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.DataFrame | None = None) -> pd.DataFrame:
     """Mean accuracy and proportion of significant results of each procedure, one row per point of the figures.
 
     Intervals are those of 95 %, over repetitions: normal for accuracies, Wilson's for proportions.
@@ -34,10 +26,8 @@ def summarise(
     Parameters
     ----------
     repetitions : one row per run of a procedure, with the columns
-        ``figure, dataset, x_name, x, repetition, procedure, accuracy`` and the p-values
-        ``p_classical, p_mid, p_randomised, p_exact``, of which the form that is asked for must be there.
+        ``figure, dataset, x_name, x, repetition, procedure, accuracy, p_randomised``, the paper's form of p-values.
     alpha : a result is significant where p ≤ alpha.
-    p_form : which of ``P_VALUE_FORMS``; the paper's is ``"randomised"``.
     published : points with the columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``. Those
         of the panels that ``repetitions`` has follow, as they are printed, without intervals.
 
@@ -50,29 +40,14 @@ def summarise(
         ``difference_in_se``, for published points only, is ours minus the published value over the standard error of
         that difference, as if both were draws from one population: the standard deviation of our accuracies, or the
         proportion of both together, serves both sides. NaN where there is no such point of ours.
-
-    Raises
-    ------
-    DataError
-        When a column or a number is missing, there are no rows, ``alpha`` is not a level, ``p_form`` is unknown, or a
-        repetition is there twice.
     """
-    _check(repetitions, alpha, p_form)
-    significant = repetitions[f"p_{p_form}"] <= alpha
-    points = repetitions.assign(significant=significant).groupby(_POINT, sort=False)
+    points = repetitions.assign(significant=repetitions["p_randomised"] <= alpha).groupby(_POINT, sort=False)
     moments = points.agg(
         mean=("accuracy", "mean"), sd=("accuracy", "std"), hits=("significant", "sum"), n_repetitions=("x", "size")
     ).reset_index()
     ours = pd.concat([_accuracies(moments), _proportions(moments)]).assign(source="ours")
     tables = [ours] if published is None else [ours, _compare(published, ours)]
     return pd.concat(tables, ignore_index=True).reindex(columns=_COLUMNS)
-
-
-def points_of_figure(
-    repetitions: pd.DataFrame, published: pd.DataFrame, *, figure: str, alpha: float = 0.05
-) -> pd.DataFrame:
-    """What :func:`summarise` gives for the repetitions of one ``figure``."""
-    return summarise(repetitions[repetitions["figure"] == figure], alpha=alpha, published=published)
 
 
 def interpretation_table() -> pd.DataFrame:
@@ -119,26 +94,3 @@ def _compare(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     # no scatter at all, as where every result of both is significant: no difference is 0 standard errors
     in_se = (difference / (sd * np.sqrt(1 / n + 1 / n_ours))).mask(difference == 0, 0.0)
     return theirs.assign(source="published", difference_in_se=in_se.to_numpy())
-
-
-def _check(repetitions: pd.DataFrame, alpha: float, p_form: str) -> None:
-    if p_form not in P_VALUE_FORMS:
-        raise DataError(unknown_name("form of p-values", p_form, P_VALUE_FORMS))
-    if not 0 < alpha < 1:
-        raise DataError(f"alpha is {alpha!r}: give a level between 0 and 1, such as 0.05.")
-    numbers = ["accuracy", f"p_{p_form}"]
-    missing = [column for column in (*_POINT, "repetition", *numbers) if column not in repetitions]
-    if missing:
-        raise DataError(f"the table of repetitions has no column {missing[0]!r}; it has {', '.join(repetitions)}.")
-    if repetitions.empty:
-        raise DataError("the table of repetitions has no rows; run the cross-testing jobs that fill it.")
-    for column in numbers:
-        if repetitions[column].isna().any():
-            raise DataError(
-                f"{repetitions[column].isna().sum()} of {len(repetitions)} repetitions have no {column}; "
-                "run them again, with permutations."
-            )
-    keys = [*_POINT, "repetition"]
-    twice = repetitions.duplicated(keys)
-    if twice.any():
-        raise DataError(f"{repetitions.loc[twice, keys].iloc[0].to_dict()} is there twice; gather each chunk once.")
